@@ -11,7 +11,7 @@ BROWSER := .venv/.installed-browser
 MUTANTS := .venv/.installed-mutants
 NODE := tests/clients/node_modules/.installed
 CLIENTS := tests/clients/build/venv/.installed
-AGAIN := tests/games/test_settling_playouts.py tests/officials/test_corrections.py tests/officials/test_recast.py \
+AGAIN := tests/games/test_settling_playouts.py tests/officials/test_corrections.py tests/officials/test_rescoring.py \
 	tests/officials/test_tally_playouts.py $(wildcard tests/officials/test_*_at_random.py)
 LOOKED_AT := tests/games/test_counts.py tests/games/test_every_moment.py tests/games/test_precedence.py \
 	tests/games/test_sisters_at_random.py $(wildcard tests/games/test_*_playouts.py)
@@ -36,7 +36,7 @@ check: $(DEV) ## check lint, format, types, import directions, prose, rule ids a
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py tests/test_rulebook.py tests/test_rulebook_pages.py tests/test_trace.py \
+	$(BIN)/pytest -q tests/test_imports.py tests/test_prose.py tests/test_rulebook.py tests/test_rulebook_pages.py tests/test_rule_coverage.py \
 		tests/test_structure.py tests/test_sentences.py::TestEverythingHasWords tests/test_sentences.py::TestTheListOfProblems
 	$(BIN)/python -m tests.support.field_docs | diff -u api/http/field_docs.json - || { echo 'field_docs.json is out of date: make describe'; exit 1; }
 	$(BIN)/knacka openapi | diff -u openapi/openapi.json - || { echo 'openapi.json is out of date: make describe'; exit 1; }
@@ -78,10 +78,10 @@ bench: $(BENCH) ## measure performance, also of other referees
 soak: $(DEV) $(JUDGES) ## run every random test at full length (tests/README.md lists numbers and variables)
 	READ_EVERY=1 $(BIN)/pytest -q -n $(WORKERS) tests/conformance/test_over_http.py
 	READ_EVERY=1 STORES=both BOUNDS_EVERY=1 CASES=8 WORLDS=480 PLAYOUTS=60 $(BIN)/pytest -q -n $(WORKERS) tests/api tests/test_golden.py
-	PROGRAMS=needed JOURNALS=$(or $(JOURNALS),10000) $(BIN)/pytest -q -n $(WORKERS) tests/exports/test_judged.py
+	PROGRAMS=needed JOURNALS=$(or $(JOURNALS),10000) $(BIN)/pytest -q -n $(WORKERS) tests/exports/test_accounting_programs.py
 	RETOLD=$(or $(RETOLD),20000) SHEETS=$(or $(SHEETS),20000) $(BIN)/pytest -q -n $(WORKERS) $(AGAIN)
 	MATCHES=$(or $(MATCHES),5000) $(BIN)/pytest -q -n $(WORKERS) $(LOOKED_AT)
-	EXAMPLES=$(or $(EXAMPLES),2000) $(BIN)/pytest -q -n $(WORKERS) -m hypothesis --ignore tests/api --ignore tests/exports/test_judged.py
+	EXAMPLES=$(or $(EXAMPLES),2000) $(BIN)/pytest -q -n $(WORKERS) -m hypothesis --ignore tests/api --ignore tests/exports/test_accounting_programs.py
 	$(BIN)/python -m tests.benchmarks.soak $(if $(DEALS),--deals $(DEALS)) $(if $(PAIRS),--pairs $(PAIRS)) $(if $(BUNDLES),--bundles $(BUNDLES)) $(if $(CLUBS),--clubs $(CLUBS)) $(if $(SHUFFLES),--shuffles $(SHUFFLES)) $(if $(TWINS),--twins $(TWINS)) $(if $(ATTACK),--attack $(ATTACK))
 
 faults: $(DEV) ## kill the service and its store under load and count losses (SHARE=0.1 for a tenth)

@@ -20,10 +20,13 @@ def test_honest_clients_are_served_while_all_attack(sqlite_url: str) -> None:
     assert sum(outcome.beside.statuses.values()) >= len(ATTACKS), "the honest clients have played"
 
 
-def test_what_is_wrong_is_found() -> None:
+def test_each_wrong_outcome_is_found() -> None:
     """The check itself finds an unexpected answer to an attack, a refused act, and a missing health answer."""
     fine = Honest([0.1], Statuses({201: 9}), [0.1], Statuses({200: 9}))
-    answers = {name: Statuses({next(iter(told.refused or told.may)): 1}) for name, told in ATTACKS.items()}
+    answers = {
+        name: Statuses({next(iter(scenario.required_statuses or scenario.allowed_statuses)): 1})
+        for name, scenario in ATTACKS.items()
+    }
 
     def found(beside: Honest, **otherwise: Statuses) -> list[str]:
         return wrong(Outcome(fine, beside, answers | otherwise), SECONDS, READS)

@@ -236,7 +236,7 @@ def test_nothing_is_lost_in_writing(ruleset: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(PLAYOUTS))
 @pytest.mark.parametrize("ruleset", RULESETS)
-def test_what_the_house_dealt_can_be_dealt_again_at_a_table(ruleset: str, seed: int) -> None:
+def test_deals_of_the_house_can_be_replayed_at_a_table(ruleset: str, seed: int) -> None:
     deals = finished(playout(ruleset, seed))
     if deals:
         player = Direct(given(deals[0].header))
@@ -245,7 +245,9 @@ def test_what_the_house_dealt_can_be_dealt_again_at_a_table(ruleset: str, seed: 
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)
-def test_what_was_done_stays_done_when_rules_get_stricter(ruleset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_and_records_of_old_deals_stay_equal_under_stricter_rules(
+    ruleset: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Texts and records of old deals, to the byte, under rules that would refuse every act of theirs."""
     players = [playout(ruleset, seed) for seed in range(PLAYOUTS)]
     for path in (path for path in FILES if path.parent.name == ruleset):
@@ -339,9 +341,7 @@ class TestReading:
             ("after     P1 12  P2 12\n", "after     P1 012  P2 12\n", 15, "expected"),
         ],
     )
-    def test_what_is_wrong_is_said_with_its_line_and_what_would_be_right(
-        self, was: str, is_: str, line: int, right: str
-    ) -> None:
+    def test_an_error_names_its_line_and_the_right_text(self, was: str, is_: str, line: int, right: str) -> None:
         text = GOOD.replace(was, is_, 1)
         assert text != GOOD
         if not line:

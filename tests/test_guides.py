@@ -17,7 +17,7 @@ import pytest
 
 from api.matches import events
 from tests.clients import guides
-from tests.log.proving import KEY
+from tests.log.bundle_checks import KEY
 from tests.support import guide_bots
 from tests.support.paths import ROOT
 from tests.support.running_service import served

@@ -7,7 +7,7 @@ Covers every ruleset, dealing and enforcement; ``make soak`` plays twenty times 
 import pytest
 
 from referee.events import Enforcement
-from tests.support.world_pairs import COMBINATIONS, NOTHING_HIDDEN, TALLIES, WITH_CARDS, Pair, Told
+from tests.support.world_pairs import COMBINATIONS, NOTHING_HIDDEN, TALLIES, WITH_CARDS, DealingMode, Pair
 from tests.support.world_pairs_with_officials import AttendedPair
 
 PAIRS = 2000
@@ -17,10 +17,12 @@ ALIKE = 5
 """Pairs if nothing is hidden."""
 
 
-@pytest.mark.parametrize(("key", "told", "enforcement"), WITH_CARDS, ids=map(" ".join, WITH_CARDS))
-def test_a_seat_cannot_tell_what_it_has_not_seen(key: str, told: Told, enforcement: Enforcement) -> None:
-    hidden = (key, told, enforcement) not in NOTHING_HIDDEN
-    pairs = [Pair(key, told, enforcement, number).play() for number in range(IN_EACH if hidden else ALIKE)]
+@pytest.mark.parametrize(("key", "mode", "enforcement"), WITH_CARDS, ids=map(" ".join, WITH_CARDS))
+def test_a_seat_cannot_distinguish_worlds_that_differ_in_unseen_cards(
+    key: str, mode: DealingMode, enforcement: Enforcement
+) -> None:
+    hidden = (key, mode, enforcement) not in NOTHING_HIDDEN
+    pairs = [Pair(key, mode, enforcement, number).play() for number in range(IN_EACH if hidden else ALIKE)]
     assert sum(pair.looked for pair in pairs) > len(pairs), "the watcher has tried what it could"
     different = sum(pair.differed > 0 for pair in pairs)
     assert different >= (len(pairs) // 10 if hidden else 0), "the two worlds are two"
@@ -34,11 +36,11 @@ SILENT = {
 
 
 @pytest.mark.rule("J1")
-@pytest.mark.parametrize(("key", "told", "enforcement"), COMBINATIONS, ids=map(" ".join, COMBINATIONS))
-def test_a_seat_cannot_tell_what_others_wrote_or_the_house_committed_to(
-    key: str, told: Told, enforcement: Enforcement
+@pytest.mark.parametrize(("key", "mode", "enforcement"), COMBINATIONS, ids=map(" ".join, COMBINATIONS))
+def test_a_seat_cannot_distinguish_worlds_that_differ_in_hidden_texts_or_commitments(
+    key: str, mode: DealingMode, enforcement: Enforcement
 ) -> None:
-    one = key, told, enforcement
+    one = key, mode, enforcement
     hidden = one not in NOTHING_HIDDEN
     many = IN_EACH if hidden or one in TALLIES else ALIKE
     pairs = [AttendedPair(*one, number).play() for number in range(many)]

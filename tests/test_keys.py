@@ -50,7 +50,7 @@ def test_one_character_changed_makes_none_of_it(place: int, character: str):
         written(CLUB, "k1", b"7" * 32) + "0",
     ],
 )
-def test_what_is_no_key_names_nothing(text: str):
+def test_an_invalid_key_names_no_club(text: str):
     assert named(text) is None
 
 

@@ -107,7 +107,7 @@ def test_nothing_that_is_read_is_left_behind(installed: Path) -> None:
             assert (there / file.relative_to(ROOT)).read_bytes() == file.read_bytes()
 
 
-def test_the_command_tells_the_version_of_the_package(installed: Path, tmp_path: Path) -> None:
+def test_the_command_prints_the_version_of_the_package(installed: Path, tmp_path: Path) -> None:
     command = [installed / "bin" / "knacka", "--version"]
     told = subprocess.run(
         command, cwd=tmp_path, env=outside(), capture_output=True, text=True, timeout=60, check=True

@@ -332,7 +332,7 @@ def own_hand(hands: Any, viewer: Viewer) -> tuple[Any, ...]:
 @pytest.mark.parametrize("public", [False, True], ids=["face down", "public"])
 @pytest.mark.parametrize("viewer", VIEWERS)
 @pytest.mark.parametrize("name", EVENTS)
-def test_a_viewer_is_told_what_the_table_says_and_no_more(name: str, viewer: Viewer, public: bool):
+def test_a_viewer_sees_exactly_the_fields_of_the_table(name: str, viewer: Viewer, public: bool):
     event = EVENTS[name]
     told = seen(event, viewer, public)
     assert type(told) is type(event)
@@ -341,7 +341,7 @@ def test_a_viewer_is_told_what_the_table_says_and_no_more(name: str, viewer: Vie
     assert msgspec.json.decode(msgspec.json.encode(told), type=type(event)) == told, "it can still be read"
 
 
-def test_what_is_compared_has_something_to_hide():
+def test_each_hidden_field_of_the_examples_differs_from_its_replacement():
     """Every hidden value differs from its replacement."""
     for name, event in EVENTS.items():
         for field, audience in AUDIENCES[event.TOPIC].items():

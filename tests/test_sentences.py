@@ -271,7 +271,9 @@ class TestRefusals:
             ("not_held", {"card": "{x}[y]"}, "{x}[y] is not in the hand; play one that is.", None),
         ],
     )
-    def test_what_is_said(self, code: str, facts: dict[str, Any], en: str, sv: str | None) -> None:
+    def test_a_refusal_is_worded_in_both_languages(
+        self, code: str, facts: dict[str, Any], en: str, sv: str | None
+    ) -> None:
         assert refusal(code, facts, "en") == en
         assert sv is None or refusal(code, facts, "sv") == sv
 
@@ -375,7 +377,7 @@ class TestRulings:
             ),
         ],
     )
-    def test_what_is_said(self, event: Any, fine: int, en: str, sv: str) -> None:
+    def test_a_ruling_is_worded_in_both_languages(self, event: Any, fine: int, en: str, sv: str) -> None:
         assert ruling(event, PLAYERS, "en", fine=fine) == en
         assert ruling(event, PLAYERS, "sv", fine=fine) == sv
 

@@ -96,7 +96,7 @@ class TestOverHttp:
         facts = [event["event"] for event in events]
         assert [one["highest"] for one in facts if one["topic"] == "high-card/compared"] == ["SA"] * 2
 
-    def test_what_is_wrong_is_refused_by_its_rules(self, client: httpx.Client):
+    def test_wrong_acts_are_refused_by_the_rules_of_the_game(self, client: httpx.Client):
         table = Table(client, ruleset="high-card", dealing="table", enforcement="refuse", options={})
         refused = table.send("deal", 1, hands=CARDS)
         assert (refused.status_code, refused.json()["rule"]) == (422, "H2")

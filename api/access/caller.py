@@ -76,8 +76,8 @@ class Caller(Value):
         return Sight(held=self.token_hash) if self.key is None else self.key.sight
 
     @property
-    def rests_on(self) -> tuple[UUID, ...]:
-        """The clubs whose events may end the caller's rights."""
+    def revoking_club_ids(self) -> tuple[UUID, ...]:
+        """The ids of the clubs whose events may end the caller's rights."""
         return () if self.key is None else (self.key.club.id,)
 
     def seconds_left(self, at: datetime) -> float:

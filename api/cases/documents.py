@@ -317,9 +317,9 @@ def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, l
     )
 
 
-def _points_now(match: Match, state: Any) -> tuple[float, ...]:
+def _points_now(match: Match, play: Any) -> tuple[float, ...]:
     """Return the points by seat, with the penalties in the deal under way."""
-    shown = match.rules.view(state, "official")
+    shown = match.rules.view(play, "official")
     penalties = shown.penalties or (0,) * len(shown.points)
     return tuple(points + penalty for points, penalty in zip(shown.points, penalties, strict=True))
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from api.http.headers import Req, matching_etag, packed_tag, tag_by, takes_gzip
 from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.packing import PACK_FROM, packed
-from api.http.replies import GZIP, JSON, PRIVATE, Reply, named, not_modified
+from api.http.replies import GZIP, JSON, PRIVATE, Reply, etag_headers, not_modified
 from api.http.threads import in_long_thread
 from referee.store.command import Busy
 
@@ -27,7 +27,7 @@ async def long_reply(
             pass  # send it uncompressed
         else:
             headers, tag = {**headers, **GZIP}, packed_tag(tag)
-    return Reply(body, NO_TEXTS, media_type=media_type, headers=named(texts.tag(tag), headers))
+    return Reply(body, NO_TEXTS, media_type=media_type, headers=etag_headers(texts.tag(tag), headers))
 
 
 async def marked_reply(

@@ -94,7 +94,7 @@ def short(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -
     return Reply(encode(body()), texts, headers={"ETag": tag, **headers})
 
 
-def named(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
+def etag_headers(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
     """Return the headers of an answer that may be compressed, or of its 304."""
     links = f"{headers['Link']}, {DESCRIBED}" if "Link" in headers else DESCRIBED
     vary = f"{headers['Vary']}, Accept-Encoding" if "Vary" in headers else "Accept-Encoding"
@@ -103,7 +103,7 @@ def named(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
 
 def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
     """Return a 304. ``headers``: those of the answer (RFC 9110, 15.4.5)."""
-    return bodiless(304, named(tag, headers))
+    return bodiless(304, etag_headers(tag, headers))
 
 
 class _Streamed(ASGIStreamingResponse):
@@ -154,6 +154,8 @@ class Fixed:
         if tag := matching_etag(request, self._tag, NO_TEXTS):
             return not_modified(tag, self._headers)
         if self._packed and takes_gzip(request):
-            headers = named(packed_tag(self._tag), {**self._headers, **GZIP})
+            headers = etag_headers(packed_tag(self._tag), {**self._headers, **GZIP})
             return Reply(self._packed, NO_TEXTS, media_type=self._media_type, headers=headers)
-        return Reply(self._body, NO_TEXTS, media_type=self._media_type, headers=named(self._tag, self._headers))
+        return Reply(
+            self._body, NO_TEXTS, media_type=self._media_type, headers=etag_headers(self._tag, self._headers)
+        )

@@ -30,7 +30,7 @@ from api.http.replies import (
     PRIVATE,
     bodiless,
     encode,
-    named,
+    etag_headers,
     not_modified,
     streamed,
 )
@@ -220,8 +220,8 @@ async def _lined(
     first = await in_thread(read_piece, service, match, caller, after, end, _line)
     lines = _lines(service, match, caller, first, end)
     if len(first[0]) < PACK_FROM or not takes_gzip(request):
-        return streamed(request, lines, caller.texts, headers=named(tag, headers), media_type=NDJSON)
-    headers = named(packed_tag(tag), headers | GZIP)
+        return streamed(request, lines, caller.texts, headers=etag_headers(tag, headers), media_type=NDJSON)
+    headers = etag_headers(packed_tag(tag), headers | GZIP)
     packed = partial(_packed, first=first[0])
     return streamed(request, lines, caller.texts, headers=headers, media_type=NDJSON, packed=packed)
 
@@ -341,7 +341,7 @@ async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int, 
     service = request.service
     framed = partial(_framed, names=names)
     sent: Match | None = None
-    with service.hub.waiting(match_id, *caller.rests_on) as changed:
+    with service.hub.waiting(match_id, *caller.revoking_club_ids) as changed:
         while not service.hub.closed:
             match = await service.reader.match(match_id)
             now = await service.access.still(match, caller)

@@ -25,7 +25,7 @@ async def wait_for_news(
     if not (seconds and known(match)):
         return match, caller
     deadline = asyncio.get_running_loop().time() + seconds
-    with service.hub.polling(match.id, *caller.rests_on) as changed:
+    with service.hub.polling(match.id, *caller.revoking_club_ids) as changed:
         gone = asyncio.create_task(_gone(request, changed))
         try:
             while known(match := await service.reader.match(match.id)) and not (is_over(match) or gone.done()):

@@ -77,8 +77,8 @@ def attends(opened: MatchOpened) -> bool:
 
 def _may_follow(docket: Docket) -> bool:
     """Return whether a consequence may be due: a case waits for a ruling, or the next deal has no commitment."""
-    shuffle = docket.shuffle
-    return (shuffle is not None and shuffle.commitment is None) or any(case.is_open for case in docket.cases)
+    current = docket.shuffle
+    return (current is not None and current.commitment is None) or any(case.is_open for case in docket.cases)
 
 
 def _note(docket: Docket, play: Any, event: Event, number: int) -> Docket:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.backups.taking import Kept, backup, nothing_in, other_than, play
+from tests.backups.backup_commands import Kept, backup, nothing_in, other_than, play
 from tests.support.club_client import ClubTable
 from tests.support.databases import Postgres
 

@@ -17,7 +17,7 @@ import pytest
 
 from api.maintenance.archive import Archive, Damaged, Writer
 from referee.store.connection import SqliteFile, parse_store_url
-from tests.backups.taking import WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
+from tests.backups.backup_commands import WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
 from tests.support.forked_processes import Forked
 from tests.support.paths import ROOT
 from tests.support.running_service import environment_of, knacka
@@ -75,7 +75,7 @@ def _edited(old: bytes, new: bytes) -> Any:
         ("book_protocols", lambda rows: [], "projection protocols does not have it"),
     ],
 )
-def test_what_someone_has_changed_and_sealed_anew_is_found(
+def test_a_changed_part_with_new_hashes_is_found(
     kept: Kept, tmp_path: Path, part: str, change: Any, said: str
 ) -> None:
     with Archive(kept.file) as archive:
@@ -96,7 +96,7 @@ def test_a_cell_that_its_column_cannot_hold_is_named(kept: Kept, tmp_path: Path)
     assert "its part book_matches_2 cannot be read: " in not_restored(forged, kept.url, "--check")
 
 
-def test_what_is_not_whole_is_not_restored(kept: Kept, away: str, tmp_path: Path) -> None:
+def test_a_changed_backup_is_not_restored(kept: Kept, away: str, tmp_path: Path) -> None:
     forged = rewritten(kept.file, tmp_path, "events", _edited(b"Knackarna", b"Knackarne"))
     assert "nothing is restored" in not_restored(forged, away)
     restored(kept.file, away)

@@ -19,9 +19,9 @@ from api.startup import open_once
 from projections.follow.engine import engine_for, writer
 from referee.store.connection import parse_store_url
 from tests.api.cases.test_cases import RULING, TWO
-from tests.backups.taking import backup, nothing_in, other_than, restored
-from tests.log.proving import KEY, sign
-from tests.projections.filled import content
+from tests.backups.backup_commands import backup, nothing_in, other_than, restored
+from tests.log.bundle_checks import KEY, sign
+from tests.projections.filled_log import content
 from tests.support import audited_club
 from tests.support.databases import Postgres
 from tests.support.match_client import Table
@@ -125,7 +125,7 @@ def test_a_store_with_rows_in_every_table_goes_to_the_other_kind_and_back(
     assert written(home) == projections
 
 
-def test_what_a_projection_has_set_aside_goes_to_the_other_kind_and_back(
+def test_aggregates_set_aside_survive_a_restore_into_the_other_database_and_back(
     full_url: str, away: str, home: str, tmp_path: Path
 ) -> None:
     """A restore refuses a damaged store, so these are loaded without the proof."""

@@ -278,26 +278,27 @@ def without_host(attacker: Attacker) -> Attack:
     return loop
 
 
-class Expected(NamedTuple):
-    """An attack, and how it is answered."""
+class AttackScenario(NamedTuple):
+    """An attack, and the statuses of its answers."""
 
     prepare: Callable[[Attacker], Attack]
-    may: frozenset[int]
-    """Every status that the attack may be answered with."""
-    refused: frozenset[int]
-    """Statuses of which at least one answer must have one."""
+    allowed_statuses: frozenset[int]
+    required_statuses: frozenset[int]
+    """The attack must meet one of these statuses. An empty set requires none."""
 
 
 REFUSED = frozenset({429, 503})
-ATTACKS: dict[str, Expected] = {
-    "bodies": Expected(bodies, frozenset({400, 401, 404, 413, 414, 415, 422, 431}) | REFUSED, frozenset({400, 422})),
-    "long match": Expected(long_match, frozenset({200, 201, 409, 422}) | REFUSED, frozenset()),
-    "many keys": Expected(many_keys, frozenset({200}) | REFUSED, frozenset()),
-    "idle connections": Expected(idle_connections, frozenset({200, 403, CUT}) | REFUSED, frozenset({403})),
-    "plans": Expected(plans, frozenset({200}) | REFUSED, frozenset()),
-    "erasing": Expected(erasing, frozenset({201, 409}) | REFUSED, frozenset()),
-    "key of another": Expected(key_of_another, frozenset({409}) | REFUSED, frozenset({409})),
-    "without Host": Expected(without_host, frozenset({400}) | REFUSED, frozenset({400})),
+ATTACKS: dict[str, AttackScenario] = {
+    "bodies": AttackScenario(
+        bodies, frozenset({400, 401, 404, 413, 414, 415, 422, 431}) | REFUSED, frozenset({400, 422})
+    ),
+    "long match": AttackScenario(long_match, frozenset({200, 201, 409, 422}) | REFUSED, frozenset()),
+    "many keys": AttackScenario(many_keys, frozenset({200}) | REFUSED, frozenset()),
+    "idle connections": AttackScenario(idle_connections, frozenset({200, 403, CUT}) | REFUSED, frozenset({403})),
+    "plans": AttackScenario(plans, frozenset({200}) | REFUSED, frozenset()),
+    "erasing": AttackScenario(erasing, frozenset({201, 409}) | REFUSED, frozenset()),
+    "key of another": AttackScenario(key_of_another, frozenset({409}) | REFUSED, frozenset({409})),
+    "without Host": AttackScenario(without_host, frozenset({400}) | REFUSED, frozenset({400})),
 }
 OF_ONE_CLUB = ("many keys", "plans")
 """Attacks with keys of one club: together these may read what one key may, and once each before they are known."""
@@ -438,12 +439,12 @@ def wrong(outcome: Outcome, seconds: float, reads_per_minute: int) -> list[str]:
     for name in OF_ONE_CLUB:
         if (read := outcome.answers[name][200]) > most:
             found.append(f"{name}: {read} reads, where the club may have {most}")
-    for name, told in ATTACKS.items():
+    for name, scenario in ATTACKS.items():
         answers = outcome.answers[name]
-        if strange := set(answers) - told.may:
+        if strange := set(answers) - scenario.allowed_statuses:
             found.append(f"{name}: answered with {sorted(strange)}: {dict(answers)}")
-        if not answers or (told.refused and not told.refused & set(answers)):
-            found.append(f"{name}: no answer was one of {sorted(told.refused)}: {dict(answers)}")
+        if not answers or (scenario.required_statuses and not scenario.required_statuses & set(answers)):
+            found.append(f"{name}: no answer was one of {sorted(scenario.required_statuses)}: {dict(answers)}")
     for name, honest in (("alone", outcome.alone), ("beside", outcome.beside)):
         if set(honest.statuses) != {201}:
             found.append(f"honest acts, {name}: {dict(honest.statuses)}")

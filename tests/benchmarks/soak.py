@@ -2,7 +2,7 @@
 
 Also 40,000 pairs of worlds that differ only in what a seat has not seen (:mod:`tests.support.world_pairs`). 10,000
 forged bundles of matches and of a club's closings, which ``openapi/verify.py`` must detect
-(:mod:`tests.log.proving`). 2,000 edits of a club's rows, which an audit must detect
+(:mod:`tests.log.bundle_checks`). 2,000 edits of a club's rows, which an audit must detect
 (:mod:`tests.support.audited_club`). 1,000 forged shuffles, which ``openapi/shuffle.py`` must detect
 (:mod:`tests.support.forged_shuffles`). 40,000 pairs of matches over HTTP, in services whose answers may not differ in
 a byte (:mod:`tests.support.twin_services`). And 60 seconds of all attackers beside honest clients
@@ -32,12 +32,12 @@ from api.settings import Settings
 from referee.events import Enforcement
 from referee.games import RULESETS
 from tests.benchmarks import attackers
-from tests.log.proving import KEY, bundles_of, not_found
+from tests.log.bundle_checks import KEY, bundles_of, not_found
 from tests.support import audited_club
 from tests.support.forged_shuffles import tried
 from tests.support.random_deals import play_out
 from tests.support.twin_services import KINDS, Kind, base, twins
-from tests.support.world_pairs import COMBINATIONS, NOTHING_HIDDEN, Pair, Told
+from tests.support.world_pairs import COMBINATIONS, NOTHING_HIDDEN, DealingMode, Pair
 from tests.support.world_pairs_with_officials import AttendedPair
 
 DEALS = 1_000_000
@@ -60,7 +60,7 @@ def parts(deals: int, seed: int) -> Iterator[tuple[int, int]]:
 
 def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
     """Play the deals of a ruleset and report the progress. Return whether all invariants held."""
-    met, failed, begun, told = Counter[str](), 0, time.monotonic(), 0.0
+    met, failed, begun, reported = Counter[str](), 0, time.monotonic(), 0.0
     with ProcessPoolExecutor(processes) as pool:
         work = {pool.submit(play_out, ruleset, many, part): part for many, part in parts(deals, seed)}
         for future in as_completed(work):
@@ -70,8 +70,8 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
                 continue
             met += future.result()
             spent = time.monotonic() - begun
-            if spent - told > 10:
-                told = spent
+            if spent - reported > 10:
+                reported = spent
                 print(f"  {ruleset}: {met['deals']:,} of {deals:,} deals, {met['deals'] / spent:,.0f}/s", flush=True)
     spent = time.monotonic() - begun
     print(f"{ruleset}: {met['deals']:,} deals, {met['acts']:,} acts in {spent:,.0f} s, {failed} parts failed")
@@ -80,10 +80,10 @@ def soak(ruleset: str, deals: int, seed: int, processes: int) -> bool:
     return not failed
 
 
-def pairs_of(key: str, told: Told, enforcement: Enforcement, seeds: range) -> int:
+def pairs_of(key: str, mode: DealingMode, enforcement: Enforcement, seeds: range) -> int:
     """Play these pairs, half of them with officials. Return how many had two different worlds."""
     return sum(
-        (AttendedPair if seed % 2 else Pair)(key, told, enforcement, seed).play().differed > 0 for seed in seeds
+        (AttendedPair if seed % 2 else Pair)(key, mode, enforcement, seed).play().differed > 0 for seed in seeds
     )
 
 

@@ -217,7 +217,7 @@ class TestSearch:
         expect(page).to_have_url(re.compile("/docs/guides/errors.md$"))
         expect(page.locator("h1")).to_have_text("Errors")
 
-    def test_by_keyboard(self, open_page: OpenPage) -> None:
+    def test_the_keyboard_finds_an_operation(self, open_page: OpenPage) -> None:
         page = open_page(NARROW)
         page.keyboard.press("/")
         page.keyboard.type("open a match")

@@ -99,7 +99,7 @@ class TestMembers:
         room.do(commands.Leave(member=2))
         assert room.do(commands.Join(name=ref("b"))) == (facts.MemberJoined(member=3, name=ref("b")),)
 
-    def test_who_leaves_has_no_key_any_more(self, room: Room):
+    def test_leaving_revokes_the_keys_of_the_member(self, room: Room):
         room.do(commands.Join(name=ref("b")))
         theirs, other = room.key("play", member=2), room.key("read")
         assert room.do(commands.Leave(member=2)) == (
@@ -122,7 +122,7 @@ class TestMembers:
         request = commands.Erase(texts=CHANGES, member=2) if isinstance(request, commands.EraseSent) else request
         assert room.refused(request) == ("no_such_member", {"member": 2, "last": 1})
 
-    def test_who_has_left_is_no_member(self, room: Room):
+    def test_a_member_who_has_left_cannot_leave_or_be_renamed(self, room: Room):
         room.do(commands.Leave(member=1))
         for request in (commands.Leave(member=1), commands.Rename(member=1, name=ref("b"))):
             assert room.refused(request, "operator") == ("member_left", {"member": 1})
@@ -132,7 +132,7 @@ SWISH, IBAN = ref("5"), ref("6")
 
 
 class TestPayees:
-    def test_what_is_left_out_there_is_none_of_any_more(self, room: Room):
+    def test_a_payment_number_that_is_left_out_is_removed(self, room: Room):
         room.do(commands.SetPayee(member=1, swish=SWISH, iban=IBAN))
         assert room.do(commands.SetPayee(member=1, iban=ref("7"))) == (facts.PayeeSet(member=1, iban=ref("7")),)
         payee = room.club.members[0].payee
@@ -142,7 +142,7 @@ class TestPayees:
         room.do(commands.SetPayee(swish=SWISH))
         assert (room.club.payee.swish, room.club.members[0].payee.swish) == (SWISH, None)
 
-    def test_who_has_left_is_paid_still_and_who_is_erased_is_not(self, room: Room):
+    def test_a_former_member_may_have_a_payment_number_and_an_erased_one_may_not(self, room: Room):
         """A former member may have a balance; an erased one has none."""
         room.do(commands.Leave(member=1))
         room.do(commands.SetPayee(member=1, swish=SWISH), "operator")
@@ -161,15 +161,15 @@ class TestPayees:
 
 
 class TestErasing:
-    def test_only_who_has_left(self, room: Room):
+    def test_only_a_former_member_is_erased(self, room: Room):
         assert room.refused(commands.Erase(texts=CHANGES, member=1)) == ("member_here", {"member": 1})
 
-    def test_only_who_plays_in_nothing_that_goes_on(self, room: Room):
+    def test_a_member_with_open_matches_is_not_erased(self, room: Room):
         room.do(commands.Leave(member=1))
         refused = room.refused(commands.Erase(texts=CHANGES, member=1, matches=2), "operator")
         assert refused == ("matches_left", {"member": 1, "matches": 2})
 
-    def test_only_who_owes_nothing_and_is_owed_nothing(self, room: Room):
+    def test_a_member_with_a_balance_is_not_erased(self, room: Room):
         room.do(commands.Leave(member=1))
         refused = room.refused(commands.Erase(texts=CHANGES, member=1, balances=(0, -5)), "operator")
         assert refused == ("balance_left", {"member": 1})
@@ -187,7 +187,7 @@ class TestErasing:
         room.do(commands.Erase(texts=more, member=1, deleted=1), "operator")
         assert room.club.erasures == (CHANGES, more)
 
-    def test_only_when_all_that_stands_on_his_account_is_closed(self, room: Room):
+    def test_a_member_is_erased_only_after_all_their_entries_are_closed(self, room: Room):
         room.do(commands.Join(name=ref("b")))
         treasurer = room.key("treasury", member=2)
         room.do(commands.Leave(member=1))
@@ -229,7 +229,7 @@ class TestKeys:
         )
         assert room.refused(request) == ("key_expiry", {"most": 400})
 
-    def test_no_one_grants_what_he_has_not(self, room: Room):
+    def test_a_key_cannot_grant_scopes_that_it_lacks(self, room: Room):
         secretary = room.key("keys", "read")
         request = commands.IssueKey(scopes=("read", "treasury", "open"), expires_at=LATER, hash="3" * 64, app="Till")
         assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("open", "treasury")})
@@ -244,7 +244,7 @@ class TestKeys:
         assert (now.hash, now.before, now.until) == ("3" * 64, "2" * 64, NOW + timedelta(seconds=60))
         assert now.expires_at == LATER, "who holds a key cannot make it last"
 
-    def test_no_one_rotates_into_his_hand_what_he_has_not(self, room: Room):
+    def test_a_key_cannot_rotate_a_key_with_scopes_that_it_lacks(self, room: Room):
         treasurer, secretary = room.key("treasury"), room.key("keys")
         request = commands.RotateKey(key=treasurer, hash="3" * 64)
         assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("treasury",)})
@@ -256,7 +256,7 @@ class TestKeys:
         assert room.refused(request, f"key:{display}") == ("scopes_not_yours", {"scopes": ("keys",)})
         assert room.do(commands.RotateKey(key=display, hash="3" * 64), f"key:{all_of_it}")
 
-    def test_what_is_revoked_or_has_expired_is_not_rotated(self, room: Room):
+    def test_a_revoked_or_expired_key_cannot_be_rotated(self, room: Room):
         key = room.key("read")
         room.at = LATER
         assert room.refused(commands.RotateKey(key=key, hash="3" * 64))[0] == "key_ended"
@@ -266,7 +266,7 @@ class TestKeys:
         assert room.refused(commands.RevokeKey(key=key)) == ("key_ended", {"key": key})
         assert room.refused(commands.RevokeKey(key="k9")) == ("no_such_key", {"key": "k9"})
 
-    def test_what_each_act_needs(self, room: Room):
+    def test_each_act_needs_its_scope(self, room: Room):
         room.do(commands.Join(name=ref("b")))
         own, others = room.key("play", member=2), room.key("read", member=1)
         by = f"key:{own}"
@@ -281,7 +281,7 @@ class TestKeys:
 
 
 class TestSettings:
-    def test_only_what_changes_is_told(self, room: Room):
+    def test_the_event_contains_only_changed_settings(self, room: Room):
         assert room.do(commands.Set(name="Knackarna", payout_limit=50000)) == (facts.ClubSet(payout_limit=50000),)
         assert room.club.payout_limit == 50000
         assert room.refused(commands.Set(name="Knackarna")) == ("nothing_to_set", {})

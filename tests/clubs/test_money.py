@@ -83,7 +83,7 @@ class TestEntries:
         assert till.posts(commands.Fee(member=2, amount=500)) == {"member:2": 500, "fees": -500}
 
     @pytest.mark.parametrize("amount", [700, -700])
-    def test_what_stood_there(self, till: Till, amount: int):
+    def test_an_opening_posts_the_earlier_balance(self, till: Till, amount: int):
         asks = commands.OpenAccount(account="member:2", amount=amount)
         assert till.posts(asks) == {"member:2": amount, "opening": -amount}
 
@@ -98,14 +98,14 @@ class TestEntries:
             "EUR",
         ]
 
-    def test_who_asked_stands_in_it(self, till: Till):
+    def test_the_posted_payment_names_the_proposer(self, till: Till):
         number = till.proposes(planned(), till.of[2])
         (_, event) = till.do(commands.Confirm(proposal=number), till.of[1])
         assert isinstance(event, MoneyPosted)
         assert (event.by, event.proposal, event.plan) == (till.of[2], number, PLAN)
 
 
-class TestWhatIsRefused:
+class TestRefusals:
     def test_another_currency_than_the_clubs(self, till: Till):
         refused = till.refused(commands.Deposit(member=2, amount=500, via="cash", currency="NOK"))
         assert refused == ("currency_not_kept", {"currency": "NOK", "currencies": ("SEK", "EUR")})
@@ -135,12 +135,12 @@ class TestWhatIsRefused:
         ):
             assert till.refused(asks)[0] == "no_such_member"
 
-    def test_who_has_left_settles_but_owes_no_new_fee(self, till: Till):
+    def test_a_former_member_settles_but_is_charged_no_fee(self, till: Till):
         till.do(commands.Leave(member=4))
         till.posts(commands.Deposit(member=4, amount=500, via="cash"))
         assert till.refused(commands.Fee(member=4, amount=500))[0] == "member_left"
 
-    def test_who_is_erased_has_no_account(self, till: Till):
+    def test_an_erased_member_has_no_account(self, till: Till):
         till.do(commands.Leave(member=4))
         till.do(commands.Erase(texts=CHANGES, member=4, balances=(0, 0)))
         assert till.refused(commands.Deposit(member=4, amount=500, via="cash"))[0] == "member_erased"
@@ -164,13 +164,13 @@ class TestWhatIsRefused:
 
 
 class TestPayments:
-    def test_who_is_no_party_cannot_tell_of_one(self, till: Till):
+    def test_a_member_who_is_no_party_cannot_report_a_payment(self, till: Till):
         for holder in (till.of[4], till.of[5], till.app, "operator"):
             refused = till.refused(commands.Pay(payer=2, payee=3, amount=500), holder)
             assert refused == ("payment_of_others", {"members": (2, 3)})
 
     @pytest.mark.parametrize("first", [2, 3])
-    def test_either_party_may_tell_and_the_other_confirms(self, till: Till, first: int):
+    def test_either_party_may_report_a_payment_and_the_other_confirms(self, till: Till, first: int):
         number = till.proposes(commands.Pay(payer=2, payee=3, amount=500), till.of[first])
         other = 5 - first
         refused = till.refused(commands.Confirm(proposal=number), till.of[first])
@@ -232,7 +232,7 @@ class TestPayments:
 
 class TestPlannedPayments:
     @pytest.mark.parametrize("holder", [2, 3])
-    def test_of_one_there_is_one_proposal(self, till: Till, holder: int):
+    def test_a_planned_payment_has_one_proposal(self, till: Till, holder: int):
         number = till.proposes(planned(), till.of[2])
         assert till.refused(planned(), till.of[holder]) == ("planned_already", {"proposal": number})
 
@@ -370,7 +370,7 @@ class TestReversals:
     def test_the_negative_of_the_entry(self, till: Till):
         assert till.posts(commands.Reverse(entry=3, found=found())) == {"cash": -500, "member:2": 500}
 
-    def test_of_a_deposit_as_much_as_the_member_is_to_receive(self, till: Till):
+    def test_a_reversed_deposit_is_at_most_the_balance_of_the_member(self, till: Till):
         """The reversal pays the deposit out."""
         asks = commands.Reverse(entry=3, found=found(balances=(500, -499)))
         assert till.refused(asks) == ("payout_too_high", {"most": 499, "currency": SEK})
@@ -378,7 +378,7 @@ class TestReversals:
         assert isinstance(posted, MoneyPosted)
         assert (posted.reversed_kind, posted.balance) == ("deposit", -500)
 
-    def test_of_a_deposit_above_the_limit(self, till: Till):
+    def test_a_reversed_deposit_above_the_payout_limit_needs_a_second_treasurer(self, till: Till):
         till.do(commands.Set(payout_limit=800))
         till.posts(commands.Payout(member=2, amount=300, via="cash", balance=-1000))
         till.posts(commands.Reverse(entry=3, found=found()))
@@ -389,7 +389,7 @@ class TestReversals:
         till.posts(commands.Confirm(proposal=number, complete=commands.Reverse(entry=4, found=found())), till.of[5])
 
     @pytest.mark.parametrize("kind", ["payout", "fee", "opening"])
-    def test_of_what_pays_nothing_out(self, till: Till, kind: Any):
+    def test_a_reversal_that_pays_nothing_out_needs_one_treasurer(self, till: Till, kind: Any):
         """A treasurer alone may reverse an entry that a treasurer alone may make, and it counts against no limit."""
         till.do(commands.Set(payout_limit=0))
         postings = (Posting(account="member:2", amount=500), Posting(account="fees", amount=-500))
@@ -397,7 +397,7 @@ class TestReversals:
         assert till.club.paid_out == {}
 
     @pytest.mark.parametrize("second", [2, 3, 5])
-    def test_of_a_payment_with_a_party_or_another_treasurer(self, till: Till, second: int):
+    def test_a_reversed_payment_is_confirmed_by_a_party_or_another_treasurer(self, till: Till, second: int):
         taken_back = commands.Reverse(entry=3, found=between(3, 2))
         number = till.proposes(taken_back)
         confirm = commands.Confirm(proposal=number, complete=taken_back)
@@ -405,7 +405,7 @@ class TestReversals:
             assert till.refused(confirm, holder) == ("confirmed_by_other", {"members": (2, 3)})
         assert till.posts(confirm, till.of[second]) == {"member:3": -500, "member:2": 500}
 
-    def test_of_a_payment_of_the_treasurer_with_the_other_party(self, till: Till):
+    def test_a_reversed_payment_of_the_treasurer_is_confirmed_by_the_other_party(self, till: Till):
         taken_back = commands.Reverse(entry=3, found=between(1, 2))
         number = till.proposes(taken_back)
         confirm = commands.Confirm(proposal=number, complete=taken_back)
@@ -417,13 +417,13 @@ class TestReversals:
             number = till.proposes(commands.Reverse(entry=3, found=between(3, 2)))
             till.do(commands.Decline(proposal=number), till.of[member])
 
-    def test_of_a_match_between_two_takes_two_treasurers(self, till: Till):
+    def test_a_reversed_match_needs_two_treasurers(self, till: Till):
         taken_back = commands.Reverse(entry=3, found=between(3, 2, kind="match"))
         confirm = commands.Confirm(proposal=till.proposes(taken_back), complete=taken_back)
         assert till.refused(confirm, till.of[2]) == ("confirmed_with", {"scopes": ("treasury",)})
         till.posts(confirm, till.of[5])
 
-    def test_of_a_match_without_which_a_balance_is_too_large(self, till: Till):
+    def test_a_reversed_match_that_makes_a_balance_too_large_is_refused(self, till: Till):
         large = replace(between(3, 2, kind="match"), balances=(0, -facts.MATCHES_MAX))
         taken_back = replace(large, postings=tuple(replace(one, amount=-one.amount) for one in large.postings))
         assert till.refused(commands.Reverse(entry=3, found=taken_back)) == (
@@ -432,10 +432,10 @@ class TestReversals:
         )
         till.proposes(commands.Reverse(entry=3, found=large))
 
-    def test_of_what_there_is_not(self, till: Till):
+    def test_a_missing_entry_cannot_be_reversed(self, till: Till):
         assert till.refused(commands.Reverse(entry=3)) == ("no_such_entry", {"entry": 3})
 
-    def test_of_a_reversal(self, till: Till):
+    def test_a_reversal_cannot_be_reversed(self, till: Till):
         assert till.refused(commands.Reverse(entry=3, found=found("reverse"))) == ("entry_is_reversal", {"entry": 3})
 
     def test_twice(self, till: Till):
@@ -472,10 +472,10 @@ class TestScopes:
         ],
         ids=lambda one: type(one).__name__,
     )
-    def test_of_the_treasurer(self, till: Till, request_: Any):
+    def test_acts_of_the_treasurer_need_the_treasury_scope(self, till: Till, request_: Any):
         assert needs(till.club, request_, till.of[2]) == "treasury"
 
-    def test_of_the_parties(self, till: Till):
+    def test_acts_of_the_parties_need_no_treasury_scope(self, till: Till):
         assert needs(till.club, commands.Pay(payer=2, payee=3, amount=1), till.of[4]) == "self"
         number = till.proposes(commands.Pay(payer=2, payee=3, amount=500), till.of[2])
         for asks in (commands.ConfirmSent(proposal=number), commands.Decline(proposal=number)):

@@ -37,7 +37,7 @@ def test_every_setting_is_looser_by_a_rule_or_harmless() -> None:
 
 
 class TestDecidedAgain:
-    def test_what_was_done_meanwhile_is_not_done_again(self, two: Two):
+    def test_a_confirmed_proposal_without_effect_is_refused(self, two: Two):
         waits = [two.proposes(commands.Set(keep_years=0)) for _ in range(2)]
         two.do(commands.Confirm(proposal=waits[0]), two.second)
         assert two.club.keep_years == 0
@@ -67,13 +67,13 @@ class TestDecidedAgain:
         assert (two.club.payee.swish, two.club.payee.numbers) == (None, (ref("5"),))
 
 
-class TestWhoCounts:
+class TestSecondPersons:
     def test_a_member_whose_key_another_ended_counts_for_30_days(self, two: Two):
         two.do(commands.RevokeKey(key="k2"))
         assert has_two(two.club, NOW + timedelta(days=29))
         assert not has_two(two.club, NOW + timedelta(days=30))
 
-    def test_one_who_ended_it_does_not(self, two: Two):
+    def test_a_member_whose_key_its_holder_ended_does_not_count(self, two: Two):
         two.do(commands.RevokeKey(key="k2"), two.second)
         assert not has_two(two.club, NOW)
 

@@ -235,7 +235,7 @@ def test_the_answer_is_as_the_table_says(name: str):
 
 
 @pytest.mark.parametrize("name", [name for name, row in EXPECTED.items() if row["first"] == "waits"])
-def test_what_takes_two_waits_for_a_member_if_a_program_sends_it(name: str):
+def test_an_act_for_two_persons_waits_for_a_member_if_a_program_sends_it(name: str):
     """The rule holds in a club of one, too: the founder may confirm alone, and the audit names the founder."""
     club = Persons(two=False)
     assert club.answer(ACTS[name](club), club.program) in ("waits", "payment_of_others")

@@ -11,7 +11,7 @@ from api.access.codes import CODES
 from api.access.keys import written
 from referee.clubs.keys import KEY_DAYS
 from referee.invitations import INVITATION_DAYS
-from tests.conformance.recorded import OfClub, Recording
+from tests.conformance.recorded_calls import OfClub, Recording
 
 FOUNDING = {
     "name": "Knackarna",

@@ -16,10 +16,10 @@ from api.access.codes import CODES
 from api.access.codes import PATTERN as CODE
 from api.access.keys import PATTERN
 from api.access.tickets import TICKET_SECONDS
-from tests.conformance import proved
+from tests.conformance import log_examples
 from tests.conformance.club_examples import Club
-from tests.conformance.provoked import UNKNOWN, provoked
-from tests.conformance.recorded import (
+from tests.conformance.problem_examples import UNKNOWN, provoked
+from tests.conformance.recorded_calls import (
     BEGUN,
     KORTOXEN,
     LISTS_MAX,
@@ -212,8 +212,8 @@ def examples() -> str:
             match.replace_what_is_fresh()
         client.close()
     kept = client.kept
-    client.stand_ins |= {str(one): str(one) for one in (proved.MATCH, proved.CLUB)}
-    for operation, (media_type, said) in proved.answers(BEGUN).items():
+    client.stand_ins |= {str(one): str(one) for one in (log_examples.MATCH, log_examples.CLUB)}
+    for operation, (media_type, said) in log_examples.answers(BEGUN).items():
         kept.answer(operation, 200, media_type, "example", said)
     for operation, problem in problems:
         kept.problem(operation, problem)

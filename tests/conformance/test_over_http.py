@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.conformance.replay import Refusal, matches, play
 from tests.support.running_service import served
 

@@ -57,7 +57,7 @@ def test_an_empty_span_has_a_head_and_no_rows():
 
 
 @given(journals())
-def test_json_tells_the_journal_in_minor_units(journal: Journal):
+def test_json_has_the_journal_in_minor_units(journal: Journal):
     said = msgspec.json.decode(EXPORTS["json"].write(journal))
     assert (said["from"], said["to"]) == (str(journal.first), str(journal.last))
     assert msgspec.convert(said["entries"], tuple[JournalEntry, ...]) == journal.entries
@@ -70,7 +70,7 @@ def test_json_tells_the_journal_in_minor_units(journal: Journal):
     assert {place: amount for place, amount in standing.items() if amount} == closing
 
 
-def test_json_has_no_name_that_may_not_be_told():
+def test_json_contains_only_visible_names():
     said = msgspec.json.decode(EXPORTS["json"].write(EXAMPLE))
     assert {one["account"]: one["name"] for one in said["accounts"]} == {
         **dict.fromkeys(("cash", "bank", "pot", "fees", "opening", "member:7")),

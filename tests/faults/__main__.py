@@ -14,9 +14,9 @@ import sys
 import time
 from collections.abc import Sequence
 
-from tests.faults.field import playing
-from tests.faults.happenings import Report, black_hole, cut_streams, faults, kills, lost_answers, step_by_step
+from tests.faults.fault_kinds import Report, black_hole, cut_streams, faults, kills, lost_answers, step_by_step
 from tests.faults.play import NEVER, Enough
+from tests.faults.service_under_load import playing
 from tests.faults.stops import stops
 from tests.faults.stores import STORES, PostgreSQL
 

@@ -17,7 +17,7 @@ from api.http.headers import version_of
 from referee.games import RULESETS
 from tests.benchmarks.load import OPENING, script
 from tests.conformance.replay import matches
-from tests.faults.wire import LOST, Answer, Client
+from tests.faults.http_client import LOST, Answer, Client
 
 PROBLEM = "application/problem+json"
 NEVER = ("lost", "twice", "gaps", "books", "answers", "late")

@@ -22,7 +22,7 @@ from api.app import create_app
 from api.runtime.service import Service
 from api.settings import Settings
 from referee.log.notes import SigningKey
-from tests.faults.booked import Seen, look
+from tests.faults.books_check import Seen, look
 from tests.faults.treasurer import MATCH, SHEET
 from tests.support.club_client import FOUNDING, in_days
 from tests.support.projection_progress import caught_up

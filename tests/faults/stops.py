@@ -18,10 +18,10 @@ from projections.follow.engine import engine_for
 from projections.follow.page import Page, Read
 from projections.follow.projection import rebuild
 from referee.store.store import construct
-from tests.faults.field import Field
-from tests.faults.happenings import Report
-from tests.faults.wire import LOST, Client
-from tests.projections.filled import content
+from tests.faults.fault_kinds import Report
+from tests.faults.http_client import LOST, Client
+from tests.faults.service_under_load import Field
+from tests.projections.filled_log import content
 
 LAG_SECONDS = 30.0
 """The lag is 0 so soon after all rest."""

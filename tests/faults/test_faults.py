@@ -5,9 +5,9 @@ from contextlib import suppress
 
 import pytest
 
-from tests.faults.field import Field, playing
-from tests.faults.happenings import Report, black_hole, cut_streams, faults, kills, lost_answers, step_by_step
+from tests.faults.fault_kinds import Report, black_hole, cut_streams, faults, kills, lost_answers, step_by_step
 from tests.faults.play import Enough
+from tests.faults.service_under_load import Field, playing
 from tests.faults.stores import STORES, PostgreSQL
 
 KILLS, FAULTS, STREAMS, LOST_ANSWERS, HOLE_SECONDS = 2, 2, 50, 2, 7.0

@@ -9,9 +9,9 @@ from api.runtime.projections import Projections
 from projections.cases import Cases
 from projections.pots import Pots
 from referee.store.store import construct
-from tests.faults.field import playing
-from tests.faults.happenings import Report
+from tests.faults.fault_kinds import Report
 from tests.faults.play import Enough
+from tests.faults.service_under_load import playing
 from tests.faults.stops import compared, stops
 from tests.faults.stores import STORES, PostgreSQL
 from tests.faults.test_faults import THINKS_SECONDS

@@ -6,9 +6,9 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
-from tests.faults.booked import Seen
+from tests.faults.books_check import Seen
+from tests.faults.http_client import LOST
 from tests.faults.play import Acknowledged, Ledger, Player
-from tests.faults.wire import LOST
 from tests.support.club_client import FOUNDING, in_days
 from tests.support.match_driver import seats_and
 

@@ -71,7 +71,7 @@ def test_rams_shares_the_pot_as_at_the_end_of_a_session(unit: int | None) -> Non
         assert t.legal(P1) == t.legal("official") == ()
 
 
-def test_what_was_left_in_the_pot_stays_there() -> None:
+def test_an_abandoned_match_keeps_the_pot() -> None:
     (event,) = Table(dealer=P4, points=(-15, 0, 0, 0), pot=15, final_pot="keep").do(Abandon())
     assert isinstance(event, MatchAbandoned)
     assert (event.shares, event.pot, event.points) == ((0, 0, 0, 0), 15, (-15, 0, 0, 0))

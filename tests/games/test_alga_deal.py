@@ -109,7 +109,7 @@ class TestDeal:
         alga(dealing="house").refused(Deal(seat=P4, counts=(6, 6, 6, 6)), rule=None, code="house_deals")
 
     @pytest.mark.parametrize("act", [Cut(seat=P4), Draw(seat=P4)])
-    def test_what_is_no_part_of_this_game(self, act: Cut):
+    def test_cutting_and_drawing_are_not_in_this_game(self, act: Cut):
         alga().refused(act, rule=None, code="not_in_this_game", kind=WrongPhase)
 
     def test_a_seat_that_is_not_there(self):
@@ -187,7 +187,7 @@ class TestNewHands:
 
 @pytest.mark.rule("A15", "A16", "A-O24")
 class TestStockRunsOut:
-    def test_what_was_thrown_in_is_dealt_on_to_all_who_ask_and_no_one_asks_again(self):
+    def test_exchanged_cards_are_dealt_to_later_seats_and_no_seat_asks_twice(self):
         """The dealer of a real table shuffles, and the referee receives the new cards (A-O24)."""
         match = alga((12,) * 8, dealer=7)
         low_cards = [card for card in PACK if card[1] in "23456789T"]
@@ -233,7 +233,7 @@ class TestStockRunsOut:
         assert [len(hand) for hand in new.hands] == [6, 6, 0, 0, 0, 0, 0]
         assert match.phase == "auction"
 
-    def test_what_the_stock_holds_for_who_asked_before_did_not_come_to_another(self):
+    def test_cards_that_an_earlier_seat_received_are_refused_for_a_later_one(self):
         low_cards = [card for card in PACK if card[1] not in "JQKA"]
         pack = (*low_cards, *(card for card in PACK if card not in low_cards))
         hands = tuple(pack[6 * seat : 6 * seat + 6] for seat in range(7))
@@ -285,7 +285,7 @@ class TestMisdeal:
             Report(seat=P1, accused=P2, fault="exposed_card"), rule="A-O26", code="nothing_to_punish"
         )
 
-    def test_only_of_who_takes_part(self):
+    def test_only_a_seat_in_the_deal_can_be_accused_of_a_misdeal(self):
         self.closed().refused(Report(seat=P1, accused=7, fault="misdeal"), rule="A-O17", code="not_in_deal")
 
 

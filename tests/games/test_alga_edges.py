@@ -21,7 +21,7 @@ def test_in_the_play_each_seat_sees_its_own_hand_and_officials_all():
         assert match.seen(viewer).hands is None
 
 
-def test_of_closed_hands_nothing_is_shown():
+def test_closed_hands_are_not_shown():
     match = alga()
     match.after(Deal(seat=P4, counts=(6, 6, 6, 6))).bid("2 pass pass pass")
     assert match.seen("official").hands is None

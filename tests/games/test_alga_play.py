@@ -61,14 +61,14 @@ class TestFollowingSuit:
         return alga(**match).after(Deal(seat=P4, hands=MIXED)).bid("2 pass pass pass")
 
     @BOTH
-    def test_who_can_must_in_both_enforcements(self, enforcement: str):
+    def test_a_player_who_can_follow_suit_must_in_both_enforcements(self, enforcement: str):
         match = self.mixed(enforcement=enforcement).after(Play(seat=P1, card="SA"))
         refusal = match.refused(Play(seat=P2, card="H2"), rule="A31", code="must_follow_suit")
         assert isinstance(refusal, AgainstTheRules)
         assert refusal.facts["allowed"] == ("S9",)
         assert cards(match, P2) == {"S9"}
 
-    def test_who_cannot_may_play_anything(self):
+    def test_a_player_who_cannot_follow_suit_may_play_any_card(self):
         match = self.mixed().after(Play(seat=P1, card="H5"), Play(seat=P2, card="H2"))
         assert cards(match, P3) == set(MIXED[P3])
 
@@ -138,7 +138,7 @@ class TestQuestion:
         playing("1 1 1 2").refused(Answer(seat=P2, answer="play"), rule="A34", code="not_asked")
 
     @pytest.mark.rule("A35", "A37")
-    def test_who_folds_sits_out_and_who_joins_plays_on(self):
+    def test_a_player_who_folds_sits_out_and_the_others_play_on(self):
         match = playing("3 1 3 3 | 2 3", "2 pass 3 pass").tricks(4).ask("P2")
         assert [answer == "fold" for answer in match.seen().answers or ()] == [False, False, False, True]
         match.do(Play(seat=P3, card=match.plan.cards[4][P3]))

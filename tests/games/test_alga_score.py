@@ -113,7 +113,7 @@ class TestForgottenQuestion:
         assert entries(match.line, P3) == [(-1, "A-O9")]
 
     @pytest.mark.parametrize("fine", [0, 5, 6])
-    def test_what_the_declarer_pays(self, fine: int):
+    def test_the_declarer_pays_the_agreed_penalty_for_the_forgotten_question(self, fine: int):
         match = self.forgotten("1 1 2 1 | 1 1", forgotten_question_penalty=fine)
         assert match.points[P1] == 9 + fine - 5
         assert ((fine, "A-O10") in entries(match.line, P1)) == bool(fine)
@@ -159,7 +159,7 @@ class TestRodskagg:
         assert match.points == (12, 12, 11, 12)
 
     @pytest.mark.rule("A-O18")
-    def test_who_is_alone_has_won(self):
+    def test_the_last_player_in_the_match_wins(self):
         match = alga((9, 6), dealer=P1).play_deal("rodskagg", "1 2 2 2 | 2 2")
         assert match.won_by == (P1, "last_standing")
 

@@ -107,7 +107,7 @@ class TestDeal:
     def test_cutting_is_an_act_only_in_fem_opp(self):
         cats().refused(Cut(seat=P4), rule="C10", code="no_ritual", kind=WrongPhase)
 
-    def test_what_is_no_part_of_this_game(self):
+    def test_the_exit_knock_is_not_in_this_game(self):
         cats().refused(KnockOut(seat=P1), rule=None, code="not_in_this_game")
         cats().refused(Bid(seat=P5, bid="1"), rule=None, code="no_such_seat", kind=NotInPlay)
 

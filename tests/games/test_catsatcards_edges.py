@@ -111,7 +111,7 @@ def test_a_reported_misdeal_is_free(acts: Any, ritual: bool, price: int):
 
 
 @pytest.mark.rule("C10", "C60")
-def test_what_has_no_price_or_no_ritual_is_not_reported():
+def test_an_error_without_a_price_or_a_ritual_cannot_be_reported():
     report = Report(seat=P1, accused=P2, fault="wrong_cut")
     fem(ritual=True, fem_opp_penalties={"wrong_cut": 0}).refused(report, rule="C60", code="nothing_to_punish")
     fem().refused(report, rule="C60", code="nothing_to_punish")
@@ -137,7 +137,7 @@ def test_no_one_can_be_accused_who_has_no_seat():
 # The play
 
 
-def test_who_sees_which_cards():
+def test_only_officials_see_all_hands():
     match = cats().dealt("1 2 3 4 | 1 2").bid("2 0 0 0").trick()
     own = [match.seen(seat).hand for seat in range(4)]
     assert [len(hand) for hand in own] == [5, 5, 5, 5]
@@ -175,7 +175,7 @@ def test_grace_is_given_after_the_fourth_trick_if_there_is_a_question(bids: str,
 
 
 @pytest.mark.rule("C49", "C-O24")
-def test_who_owes_the_announcement_is_awaited_not_who_leads():
+def test_the_match_waits_for_the_announcer_before_the_leader():
     match = cats((12, 1, 12, 12)).dealt("1 1 2 3").bid("2 0 0 0")
     assert match.seen(P1).to_act == (P2,)
     assert match.seen(P1).due == ("announce",)
@@ -193,7 +193,7 @@ def test_a_penalty_ends_the_duty_of_its_payer_alone():
 
 
 @pytest.mark.rule("C-O24")
-def test_who_comes_back_to_a_value_in_the_same_deal_says_so_again():
+def test_a_player_who_returns_to_a_value_announces_it_again():
     match = fem((1, 12, 12, 12), ritual=True, knock_window="deal_end").dealt("1 1 1 1 | 1 1", ritual=False)
     match.do(PickUp(seat=P1), KnockForCards(seat=P4), *(PickUp(seat=seat) for seat in (P2, P3, P4)))
     match.bid("5 0 0 0").do(near(P1))
@@ -205,7 +205,7 @@ def test_who_comes_back_to_a_value_in_the_same_deal_says_so_again():
 
 
 @pytest.mark.rule("C-O23", "C-O24")
-def test_what_was_said_still_stands_when_the_deal_is_voided():
+def test_an_announcement_stays_valid_if_the_deal_is_voided():
     match = cats((12, 1, 12, 12)).dealt("1 1 2 3").bid("2 0 0 0").after(near(P2), Void())
     match.dealt("1 1 2 3").bid("2 0 0 0")
     assert not match.due("announce")
@@ -251,7 +251,7 @@ def test_the_declarers_own_rests_on_the_contract():
 
 
 @pytest.mark.rule("C34", "C-O1", "C-O2")
-def test_by_which_rule_a_late_trick_counts_two():
+def test_a_late_trick_that_counts_two_names_its_rule():
     options = {"play_on_double_for_all": True, "play_on_applies_to_declarer": True}
     match = cats(**options).play_deal("3 0 0 0", "1 2 2 3 | 1 2")
     late = {entry.seat: entry.rule for entry in match.line.entries if entry.rule in ("C34", "C-O1")}
@@ -269,7 +269,7 @@ def test_the_line_names_who_was_in_a_duel():
 
 
 @pytest.mark.rule("C-O31")
-def test_only_who_is_in_the_duel_writes_it_down():
+def test_only_seats_in_the_duel_enter_its_score():
     match = cats((12, 2, 12, 1), enforcement="penalise").play_deal("3 0 0 0", "2 2 4 1 | 1 3", join="P3")
     match.after(Draw(seat=P2, card="SK"), Draw(seat=P4, card="SA")).dealt("2 2 2 4 | 2 4").tricks(6)
     assert match.phase == "played"
@@ -278,7 +278,7 @@ def test_only_who_is_in_the_duel_writes_it_down():
 
 @pytest.mark.rule("C26", "C59")
 @pytest.mark.parametrize("game", [cats, fem])
-def test_what_costs_nothing_is_noted_in_the_line(game: Any):
+def test_a_revoke_that_costs_nothing_is_noted_in_the_line(game: Any):
     match = game().after(Deal(seat=P4, counts=SIX)).bid("2 0 0 0")
     hands = ("SA H2 H3 H4 H5 H6", "C2 S2 D3 D4 D5 D6", "S3 S4 S5 S6 S7 S8", "S9 ST SJ SQ SK HA")
     order = [hand.split() for hand in hands]

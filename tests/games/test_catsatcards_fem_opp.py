@@ -132,7 +132,7 @@ class TestKnocks:
         match = fem(enforcement="penalise").play_deal("3 0 0 0", "1 1 2 3 | 1 1", ask=False)
         assert dismissed(match, P2, P1) == "late"
 
-    def test_what_was_punished_in_the_deal_before_is_meant_only_by_name(self):
+    def test_a_knock_finds_an_error_of_the_deal_before_only_by_name(self):
         match = fem(false_knock_penalty=5).dealt("1 1 2 3 | 1 1").bid("3 0 0 0").tricks(4)
         match.do(Play(seat=P3, card=match.plan.cards[4][P3]))
         upheld(match, P2, P1)
@@ -235,7 +235,7 @@ class TestCut:
         ruling = upheld(match, P1, P3)
         assert (ruling.offence, ruling.rule, ruling.payer) == ("wrong_cut", "C10", P3)
 
-    def test_by_an_option_the_dealer_pays_for_a_wrong_cut(self):
+    def test_an_option_makes_the_dealer_pay_for_a_wrong_cut(self):
         match = fem(ritual=True, wrong_cut_penalty_to="dealer").after(Cut(seat=P3))
         assert dismissed(match, P1, P3) == "nothing"
         assert upheld(match, P1, P4).payer == P4
@@ -286,7 +286,7 @@ class TestRitual:
         match.refused(KnockForCards(seat=P4), rule="C60", code="no_ritual")
         match.refused(PickUp(seat=P4), rule="C60", code="no_ritual")
 
-    def test_a_misdeal_found_by_who_picks_up(self):
+    def test_a_player_who_picks_up_finds_the_misdeal(self):
         match = fem(ritual=True).after(Deal(seat=P4, counts=(6, 7, 6, 6)), PickUp(seat=P4), PickUp(seat=P2))
         assert match.happened(MisdealFound)[0].seat == P2
         match.refused(Bid(seat=P1, bid="1"), rule="C16", code="misdealt")
@@ -338,7 +338,7 @@ class TestReports:
         match.refused(Report(seat=P1, accused=P3, fault="wrong_cut"), rule="C-O23", code="already_reported")
         assert [breach["seat"] for breach in match.seen().breaches or ()] == [P4, P4]
 
-    def test_what_the_referee_could_not_see(self):
+    def test_errors_that_the_referee_cannot_see_are_punished_after_a_report(self):
         match = fem(ritual=True).after(Report(seat=P1, accused=P3, fault="wrong_cut"))
         assert upheld(match, P1, P3).offence == "wrong_cut"
         match.do(Deal(seat=P4, counts=(6, 6, 6, 6)), Report(seat=P1, accused=P2, fault="early_pick_up"))
@@ -373,7 +373,7 @@ class TestReports:
         match.refused(Knock(seat=P1, accused=P2), rule=None, code="too_many_knocks")
         assert dismissed(match, P2, P1) == "nothing"
 
-    def test_what_is_refused(self):
+    def test_an_impossible_report_is_refused(self):
         match = self.closed()
         match.refused(Report(seat=P1, accused=7, fault="misdeal"), rule="C42", code="not_in_match")
         match.refused(Report(seat=P1, accused=P2, fault="exposed_card"), rule="C60", code="nothing_to_punish")

@@ -42,7 +42,7 @@ class TestFollowingSuit:
 
     @BOTH
     @pytest.mark.rule("C-O26")
-    def test_who_can_must_if_nothing_is_punished(self, enforcement: str):
+    def test_a_player_who_can_follow_suit_must_if_revokes_cost_nothing(self, enforcement: str):
         match = self.mixed(enforcement=enforcement).after(Play(seat=P1, card="SA"))
         assert match.legal(P2) == (Play(seat=P2, card="S9"),)
         match.refused(Play(seat=P2, card="H2"), rule="C26", code="must_follow_suit", kind=AgainstTheRules)
@@ -81,7 +81,7 @@ class TestQuestion:
         assert match.legal(P4) == (Answer(seat=P4, answer="play"), Answer(seat=P4, answer="fold"))
 
     @pytest.mark.rule("C32", "C33", "C-O20", "C-O23")
-    def test_who_folds_is_out_of_the_hand_and_pays_nothing(self):
+    def test_a_player_who_folds_is_out_of_the_hand_and_pays_nothing(self):
         match = playing("1 1 1 1 | 1 2").tricks(4).after(Ask(seat=P1))
         match.refused(Answer(seat=P3, answer="fold"), rule="C-O23", code="out_of_turn")
         match.do(Answer(seat=P2, answer="play"), Answer(seat=P3, answer="fold"), Answer(seat=P4, answer="fold"))
@@ -178,12 +178,12 @@ class TestNearZero:
         match.do(near(P1))
         assert [said.total for said in match.happened(Announced)] == [1, 0]
 
-    def test_who_starts_there_says_so_before_the_first_lead(self):
+    def test_a_player_who_starts_at_one_announces_it_before_the_first_lead(self):
         match = playing("1 1 2 3", "2 0 0 0", (12, 1, 12, 12))
         match.refused(Play(seat=P1, card="SA"), rule="C49", code="announcement_owed")
         match.do(near(P2), Play(seat=P1, card="SA"))
 
-    def test_who_has_said_it_does_not_repeat_it_in_the_next_deal(self):
+    def test_an_announcement_is_not_repeated_in_the_next_deal(self):
         match = cats((12, 2, 12, 12)).play_deal("2 0 0 0", "1 2 1 3 | 3 1")
         assert match.points[P2] == 1
         assert [said.seat for said in match.happened(Announced)] == [P2]

@@ -82,7 +82,7 @@ class TestOrdinaryHands:
         assert match.happened(MatchWon)[0].rule == "C43"
 
     @pytest.mark.rule("C-O23")
-    def test_who_writes_it_down(self):
+    def test_any_seat_enters_the_score_and_only_once(self):
         match = cats(enforcement="penalise").dealt("1 2 3 4 | 1 1").bid("3 0 0 0").tricks(6)
         assert match.legal(P2) == (Score(seat=P2),)
         match.do(Score(seat=P2))
@@ -136,13 +136,13 @@ class TestRedbeard:
         assert two.line.tricks == (0, 2, 1, 0), "the second could still be made"
 
     @pytest.mark.rule("C-O21")
-    def test_who_is_out_does_not_win_at_zero(self):
+    def test_a_player_who_folded_does_not_win_at_zero(self):
         match = cats((3, 12, 12, 12)).play_deal("rodskagg 0 0 0", "1 1 1 2 | 3 4", join="P3 P4")
         assert match.points[P1] == 3
         assert match.won_by is None
 
     @pytest.mark.rule("C-O23")
-    def test_who_is_alone_has_won(self):
+    def test_the_last_player_in_the_match_wins(self):
         match = cats((12, 12, 12), dealer=P3).play_deal("rodskagg rodskagg 0", "1 1 3 1 | 3 3", join="P2")
         assert match.won_by == (P3, "last_standing")
 

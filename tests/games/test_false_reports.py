@@ -18,7 +18,7 @@ from tests.games.rodskagg import Table, table
 from tests.support.match_driver import P1, P2, P3, P4
 from tests.support.random_deals import Playout
 from tests.support.random_openings import some_match
-from tests.support.world_pairs import TOLD, CardsTold
+from tests.support.world_pairs import CARD_DEALING_MODES, CardDealingMode
 
 MATCHES, ACTS = 12, 110
 EVERY = 4
@@ -79,8 +79,8 @@ def expected() -> dict[tuple[str, str, str], set[str]]:
         phase, *words = words
         dealing = ""
         for word in words:
-            dealing = word if word in TOLD else dealing
-            if word not in (*TOLD, "-"):
+            dealing = word if word in CARD_DEALING_MODES else dealing
+            if word not in (*CARD_DEALING_MODES, "-"):
                 table[game, dealing, phase].add(LATE if word == "late" else word)
     return dict(table)
 
@@ -112,21 +112,21 @@ def outcome(match: Playout, report: Report) -> str:
 
 
 @cache
-def met(key: str, told: CardsTold) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+def met(key: str, mode: CardDealingMode) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Return by phase the outcomes of misdeal reports, and of reports of other faults."""
     misdeals: dict[str, set[str]] = defaultdict(set)
     others: dict[str, set[str]] = defaultdict(set)
     rules = RULESETS[key]
     for number in range(MATCHES):
-        chance = Random(f"reports {key} {told} {number}")
+        chance = Random(f"reports {key} {mode} {number}")
         opened = some_match(
             chance,
             rules,
-            dealing="house" if told == "house" else "table",
+            dealing="house" if mode == "house" else "table",
             enforcement=("refuse", "penalise")[number % 2],
             tempting={"fem_opp": True, "deal_ritual": True, "honour_redeal": number % 3 == 0},
         )
-        match = Playout(rules, chance, Counter(), keep=False, opened=opened, closed=told == "counts")
+        match = Playout(rules, chance, Counter(), keep=False, opened=opened, closed=mode == "counts")
         for step in range(ACTS):
             if match.over:
                 break
@@ -147,11 +147,11 @@ def look(match: Playout, misdeals: dict[str, set[str]], others: dict[str, set[st
 
 
 @pytest.mark.rule("A-O17", "B-O33", "C-O23", "D-O26")
-@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("mode", CARD_DEALING_MODES)
 @pytest.mark.parametrize("key", sorted(RULESETS))
-def test_a_misdeal_is_reported_if_the_table_says(key: str, told: CardsTold):
-    misdeals, _ = met(key, told)
-    wanted = {phase: codes for (game, how, phase), codes in expected().items() if (game, how) == (key, told)}
+def test_a_misdeal_is_reported_if_the_table_says(key: str, mode: CardDealingMode):
+    misdeals, _ = met(key, mode)
+    wanted = {phase: codes for (game, how, phase), codes in expected().items() if (game, how) == (key, mode)}
     rare = {"exchanging", "picking_up", "found", "drawing"}  # depend on an option
     assert misdeals.keys() <= wanted.keys()
     assert wanted.keys() - rare <= misdeals.keys()
@@ -159,10 +159,10 @@ def test_a_misdeal_is_reported_if_the_table_says(key: str, told: CardsTold):
         assert codes == wanted[phase], phase
 
 
-@pytest.mark.parametrize("told", TOLD)
+@pytest.mark.parametrize("mode", CARD_DEALING_MODES)
 @pytest.mark.parametrize("key", sorted(RULESETS))
-def test_no_other_fault_undoes_a_deal(key: str, told: CardsTold):
-    _, others = met(key, told)
+def test_no_other_fault_undoes_a_deal(key: str, mode: CardDealingMode):
+    _, others = met(key, mode)
     assert others
     for phase, codes in others.items():
         assert not codes & {"own", "other"}, phase

@@ -216,7 +216,7 @@ class TestShowing:
         turned_up = Declare(seat=P2, cards=("S8", "S9", "ST"))
         c.t.refused(turned_up, rule="E2", kind=NoSuchCard, code="card_seen")
 
-    def test_what_has_been_shown_by_another(self):
+    def test_a_card_that_another_seat_has_shown_cannot_be_declared(self):
         full = "HQ HJ HT | D7 D8 D9 | CQ CJ CT | "
         c = Closed(full).says("small enough equal Q equal plain plain enough")
         c.t.do(Declare(seat=P1, cards=("HT", "HJ", "HQ")))

@@ -261,7 +261,7 @@ class TestLaterCards:
         assert t.seen().cards_left == ((8,) * 4 if players == 4 else (9,) * players)
 
 
-class TestWhoSeesWhat:
+class TestVisibility:
     """A seat sees only its own cards and those on the table."""
 
     def test_first_and_later_cards(self):
@@ -276,7 +276,7 @@ class TestWhoSeesWhat:
         assert t.seen("spectator").hand is None
         assert t.seen("official").hands is not None
 
-    def test_what_the_referee_holds(self):
+    def test_viewers_see_the_turn_up_but_not_the_stock_or_the_seed(self):
         t = table(dealing="house")
         t.do(Deal(seat=P2))
         (dealt,) = t.happened(Dealt)

@@ -214,7 +214,7 @@ class TestComparing:
         assert sequence_points(declaring("HQ HJ HT | DJ DT D9 D8").says("none none")) == [0, 0]
 
     @pytest.mark.rule("E25")
-    def test_what_is_kept_quiet_stays_so(self):
+    def test_a_sequence_that_a_player_does_not_announce_stays_hidden(self):
         t = declaring("HQ HJ HT | DJ DT D9 D8").says("small enough")
         answered = t.happened(SequenceAnswered)[-1]
         assert answered.refrains is True
@@ -224,7 +224,7 @@ class TestComparing:
             assert seen(answered, viewer, True).refrains is True
 
     @pytest.mark.parametrize("theirs", ["HA HK HQ", "H9 H8 H7"])
-    def test_enough_does_not_tell_how_high_the_other_was(self, theirs: str):
+    def test_enough_does_not_reveal_how_high_the_other_sequence_was(self, theirs: str):
         """Only the class has been stated, so the answer does not show whether the top of the other seat is higher."""
         t = declaring(f"{theirs} | DQ DJ DT").says("small enough")
         (answered,) = t.happened(SequenceAnswered)
@@ -304,12 +304,12 @@ class TestMoreThanTwo:
         assert compared(t) == (P3, ())
         assert sequence_points(t) == [0, 0, 50]
 
-    def test_what_was_said_better_is_still_to_be_named(self):
+    def test_a_player_who_says_better_must_name_the_sequence(self):
         t = declaring("HQ HJ HT | DK DQ DJ | CA CK CQ").says("small equal Q better equal")
         assert (t.turn, t.words(P2)) == (P2, ["K"])
         assert sequence_points(t.says("K better")) == [0, 0, 20]
 
-    def test_what_was_named_is_not_asked_again(self):
+    def test_a_rank_that_was_named_is_not_asked_for_again(self):
         t = declaring("HQ HJ HT | DQ DJ DT | CQ CJ CT").says("small equal Q equal plain plain")
         assert t.words(P3) == ["equal", "enough"]
         t.says("equal")
@@ -389,7 +389,7 @@ class TestMoreThanTwo:
         assert sequence_points(t) == [50, 0, 0]
 
 
-class TestWhatTheyBring:
+class TestSequencePoints:
     """Options on the points."""
 
     @pytest.mark.rule("E-O1", "E-O10")

@@ -44,7 +44,7 @@ def test_only_officials_see_that_no_breach_stands():
 @pytest.mark.parametrize(
     ("theirs", "refrains"), [("DA DK DQ", True), ("DK DQ DJ", True), ("DQ DJ DT", False), ("", False)]
 )
-def test_who_has_as_good_a_one_and_says_enough_has_let_it_be(theirs: str, refrains: bool):
+def test_a_player_with_an_equal_sequence_who_says_enough_refrains(theirs: str, refrains: bool):
     t = declaring(f"HK HQ HJ | {theirs}").says("small enough")
     assert [answered.refrains for answered in t.happened(SequenceAnswered)] == [refrains]
 
@@ -58,7 +58,7 @@ def test_who_has_as_good_a_one_and_says_enough_has_let_it_be(theirs: str, refrai
         ("H7 H8 H9 HT HJ | D8 D9 DT DJ DQ", "large enough", [False]),
     ],
 )
-def test_only_who_is_better_says_that_it_is_long(text: str, words: str, fives: list[bool]):
+def test_only_the_holder_of_a_better_sequence_says_that_it_is_long(text: str, words: str, fives: list[bool]):
     t = declaring(text, longer_sequence_wins=True).says(words)
     assert [answered.five for answered in t.happened(SequenceAnswered)] == fives
 
@@ -128,7 +128,7 @@ def test_cards_may_be_shown_until_the_lead_to_the_second_trick():
 
 
 @pytest.mark.rule("E45")
-def test_what_a_declarer_loses_rests_on_the_tricks_that_he_took():
+def test_the_entry_of_a_lost_contract_names_the_tricks_of_the_declarer():
     t = next(
         t
         for t in (declaring("|").says("none none").played_out(seed) for seed in range(50))
@@ -141,7 +141,7 @@ def test_what_a_declarer_loses_rests_on_the_tricks_that_he_took():
 
 
 @pytest.mark.rule("E46", "E-O20")
-def test_of_three_one_alone_may_reach_the_target():
+def test_a_single_player_of_three_reaches_the_target_and_wins():
     t = declaring("||", points=(10, 490, 10)).says("none none none").played_out()
     assert t.won is not None
     assert (t.won.seat, t.won.rule) == (P2, "E46")

@@ -163,7 +163,7 @@ class TestWinning:
         ("cards", "winner"),
         [("HT HK", P1), ("HK HT", P2), ("H7 H8", P2), ("SA SJ", P2), ("S7 S8", P2), ("ST SA", P2)],
     )
-    def test_who_takes_it(self, cards: str, winner: int):
+    def test_the_better_card_takes_the_trick(self, cards: str, winner: int):
         first, second = cards.split()
         t = playing(f"{first} | {second}").plays(cards)
         assert t.happened(TrickTaken) == [TrickTaken(seat=winner, trick=1)]

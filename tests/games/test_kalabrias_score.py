@@ -116,7 +116,7 @@ class TestTwoPlayers:
         ]
 
     @pytest.mark.rule("E-O36")
-    def test_what_is_set_aside_waits_through_deals_without_play(self):
+    def test_carried_points_wait_through_deals_without_play(self):
         t = table(tie_rule="carry")
         t.state = replace(t.state, table=replace(t.state.table, carry=40))
         t.dealt(hands("|", "S9"), "S9").calls("redeal yes")
@@ -200,7 +200,7 @@ class TestThreePlayers:
             ("none", [0, 52 + 15, 40 + 15]),
         ],
     )
-    def test_what_was_set_aside(self, split: str, added: list[int]):
+    def test_the_option_for_bete_splits_carried_points_too(self, split: str, added: list[int]):
         lost = line((60, 52, 40), tie_rule="carry", carry=30, bete_split=split)
         assert (change(lost), lost.detail["carry"]) == (added, 0)
         assert change(line((100, 30, 20), tie_rule="carry", carry=30)) == [130, 30, 20]

@@ -162,7 +162,7 @@ class TestOnce:
 
     @BOTH
     @pytest.mark.parametrize("first", ["1", "pass"])
-    def test_who_has_spoken_may_not_again(self, first: str, enforcement: str):
+    def test_a_player_who_has_spoken_may_not_bid_again(self, first: str, enforcement: str):
         t = bidding(enforcement=enforcement).bid(f"{first} pass")
         t.refused(Bid(seat=P1, bid="6"), rule="B35", kind=OutOfTurn, code="already_spoken")
 

@@ -122,7 +122,7 @@ class TestDraw:
         assert ranks[t.dealer] == max(ranks.values())
 
     @pytest.mark.rule("B-O24")
-    def test_who_is_level_for_the_highest_draws_again(self):
+    def test_players_with_the_same_highest_rank_draw_again(self):
         t = table(dealer=None)
         for seat, card in enumerate(("SK", "HK", "D2", "CK")):
             t.do(Draw(seat=seat, card=card))
@@ -163,7 +163,7 @@ class TestClockwise:
             t.card()
         assert turns == [P4, P1, P2, P3]
 
-    def test_what_is_dealt_cannot_be_dealt_again(self):
+    def test_a_second_deal_is_refused(self):
         t = table().dealt(SIX_EACH, ritual=False)
         t.refused(Deal(seat=P4, hands=SIX_EACH), rule="B13", kind=WrongPhase)
 
@@ -230,12 +230,12 @@ class TestDealWithoutThoseWhoAreOut:
         t.score()
         return t
 
-    def test_the_deal_passes_over_who_is_out(self):
+    def test_the_deal_skips_an_eliminated_player(self):
         t = self.after_p1_is_out(dealer=P4)
         assert t.dealer == P2
 
     @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
-    def test_who_is_out_gets_no_cards(self, enforcement: str):
+    def test_an_eliminated_player_gets_no_cards(self, enforcement: str):
         t = self.after_p1_is_out(enforcement=enforcement)
         t.refused(Deal(seat=P2, hands=SIX_EACH), rule="B18", kind=AgainstTheRules)
         t.refused(Deal(seat=P2, counts=(6, 6, 6, 6)), rule="B18", kind=AgainstTheRules)
@@ -269,7 +269,7 @@ class TestVoid:
         line = t.dealt(SIX_EACH).bid("pass pass pass pass").score()
         assert line.points == (12, 12, 17, 12)
 
-    def test_what_was_not_knocked_for_lapses(self):
+    def test_an_error_without_a_knock_lapses_when_the_deal_is_voided(self):
         t = penalising()
         t.do(Cut(seat=P3))
         t.dealt(SIX_EACH).do(Void())

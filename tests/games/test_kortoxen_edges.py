@@ -185,7 +185,7 @@ def test_between_the_last_card_of_a_trick_and_its_winner_no_one_is_awaited():
 
 
 @pytest.mark.rule("B47", "B50")
-def test_who_has_a_trick_is_in_already_and_who_has_answered_is_not_asked_again():
+def test_players_with_a_trick_or_an_answer_are_not_asked_again():
     t = playing("1 1 2 1 | 1 1").tricks(4).asks(P1, "fold")
     assert t.refused(Answer(seat=P2, answer="play"), rule="B50", kind=OutOfTurn).code == "in_already"
     assert t.refused(Answer(seat=P3, answer="play"), rule="B47", kind=OutOfTurn).code == "not_asked"
@@ -242,7 +242,7 @@ def test_a_failed_rodskagg_rests_on_the_trick_that_was_lost():
 
 
 @pytest.mark.rule("B67")
-def test_after_the_last_trick_only_who_stands_at_zero_knocks_out():
+def test_only_a_player_at_zero_makes_the_exit_knock_after_the_last_trick():
     t = playing("1 2 3 4 | 1 2", (12, 2, 12, 12), enforcement="penalise").tricks(4).asks(P1).tricks(2)
     assert t.seen().to_act == (P1, P2, P3, P4)
     assert t.legal(P1) == (Score(seat=P1),)
@@ -250,7 +250,7 @@ def test_after_the_last_trick_only_who_stands_at_zero_knocks_out():
 
 
 @pytest.mark.rule("B67", "B-O35")
-def test_an_exit_knock_is_listed_for_who_comes_to_zero_by_a_penalty():
+def test_an_exit_knock_is_listed_for_a_player_whom_a_penalty_brings_to_zero():
     t = table(points=(12, 12, -5, 12), overshoot="negative", enforcement="penalise")
     t.do(Cut(seat=P3))
     t.dealt("1 1 2 4 | 1 1").declares(P1, 1)
@@ -272,7 +272,7 @@ def test_at_zero_by_a_trick_comes_before_at_zero_without_one():
 
 
 @pytest.mark.rule("B-O31", "B67")
-def test_who_was_taken_off_zero_has_not_knocked_out_any_more():
+def test_a_penalty_that_moves_a_player_off_zero_cancels_the_exit_knock():
     t = table(points=(12, 12, -5, 12), overshoot="negative", enforcement="penalise")
     t.do(Cut(seat=P3))
     t.dealt("1 1 2 4 | 1 1").declares(P1, 1)

@@ -253,7 +253,7 @@ class TestZeroWithoutATrick:
 
 
 @pytest.mark.rule("B-O12")
-class TestNobodyKnocked:
+class TestNoExitKnock:
     """Several players are at zero without an exit knock: the earliest trick to zero wins."""
 
     @pytest.mark.parametrize(("winners", "first"), [("2 3 1 1 | 4 4", P2), ("3 2 1 1 | 4 4", P3)])
@@ -344,7 +344,7 @@ class TestZeroAfterNoPlay:
         assert ended(t) == (P2, "zero", "B70")
 
     @pytest.mark.parametrize(("dealer", "first"), [(P4, P2), (P1, P2), (P2, P3), (P3, P2)])
-    def test_of_several_the_nearest_to_the_dealers_left(self, dealer: int, first: int):
+    def test_the_nearest_player_to_the_left_of_the_dealer_wins_among_several(self, dealer: int, first: int):
         t = table(points=(12, -5, -5, 12), overshoot="negative", enforcement="penalise", dealer=dealer)
         t.dealt(ritual=False)
         for seat in (P2, P3):
@@ -364,7 +364,7 @@ class TestZeroAfterNoPlay:
 
     @pytest.mark.rule("B65")
     @pytest.mark.parametrize(("winners", "first"), [("3 2 1 1 | 1 1", P3), ("2 3 1 1 | 1 1", P2)])
-    def test_of_several_in_a_failed_rodskagg_who_was_there_first(self, winners: str, first: int):
+    def test_the_first_player_at_zero_wins_a_failed_rodskagg(self, winners: str, first: int):
         options = {"rodskagg_defenders_score": "one_per_trick", "rodskagg_stop_at_first_loss": False}
         t = playing(winners, (5, 1, 1, 12), contract="rodskagg", **options).tricks(6)
         assert t.line.kind == "rodskagg_failed"
@@ -380,7 +380,7 @@ class TestZeroAfterNoPlay:
 class TestLastOneLeft:
     """The last player left wins at once. An eliminated player keeps their points plus five."""
 
-    def test_of_three_two_fail(self):
+    def test_the_last_player_wins_when_two_of_three_fail(self):
         t = table(players=3, dealer=P3).dealt("2 1 1 1 | 1 1").declares(P1, "rodskagg").tricks(1)
         assert t.won is None
         t.refused(Bid(seat=P1, bid="1"), rule="B63", kind=NotInPlay)
@@ -389,7 +389,7 @@ class TestLastOneLeft:
         assert t.points == (17, 17, 12)
         assert t.line.eliminated == (P1, P2)
 
-    def test_the_line_of_who_is_out_stays(self):
+    def test_the_points_of_an_eliminated_player_stay_in_the_protocol(self):
         t = table().dealt("2 1 1 1 | 1 1").declares(P1, "rodskagg").tricks(1)
         t.dealt("2 2 3 4 | 2 3").declares(P2, 2).tricks(4).asks(P2).tricks(2)
         assert t.points == (17, 9, 10, 11)

@@ -111,7 +111,7 @@ class TestFalseKnock:
 
 
 @pytest.mark.rule("B-O4", "B12")
-class TestWhoMayKnock:
+class TestKnockingSeats:
     """Every player in the match may knock, except the player who made the error."""
 
     @EVERY_ERROR
@@ -125,13 +125,13 @@ class TestWhoMayKnock:
         after(error).refused(knock, rule="B12", kind=AgainstTheRules)
 
     @EVERY_ERROR
-    def test_nor_may_who_is_out(self, error: Error):
+    def test_an_eliminated_player_may_not_knock(self, error: Error):
         t = without_p4()
         error.make(t)
         t.refused(Knock(seat=P4, accused=error.seat), rule="B12", kind=NotInPlay)
         t.upheld(other(error.seat), error.seat, error.offence, rule=error.rule)
 
-    def test_who_has_folded_may(self):
+    def test_a_player_who_has_folded_may_knock(self):
         t = fresh().dealt("2 2 1 2 | 2 2")
         t.declares(P2, 1).tricks(4).asks(P2, "fold fold")
         t.do(Report(seat=P1, accused=P2, fault="exposed_card"))
@@ -178,7 +178,7 @@ class TestKnocksFurther:
         t.dismissed(P1, P2, reason="late")
         assert t.penalties == (5, 0, 0, 0)
 
-    def test_of_two_in_one_event_the_question_comes_first(self):
+    def test_a_knock_hits_the_question_before_the_exit_knock_of_the_same_event(self):
         t = fresh().dealt("3 1 2 3 | 3 1").declares(P3, 2)
         t.tricks(4).card()
         t.upheld(P1, P3, rule="B54")
@@ -231,7 +231,7 @@ class TestKnocksFurther:
         assert (ruling.offence, ruling.rests_on) == ("early_pick_up", (picked_up,))
 
     @pytest.mark.parametrize("revoked", [False, True])
-    def test_what_has_lapsed_in_this_deal_does_not_come_before_what_everyone_knows(self, revoked: bool):
+    def test_a_lapsed_error_does_not_come_before_a_public_one(self, revoked: bool):
         t = table(dealer=P1, enforcement="penalise", knock_window="next_trick").dealt("2 2 1 2 | 2 2").declares(P2, 1)
         revokes(t)
         told = t.version
@@ -293,7 +293,7 @@ class TestScoring:
             assert Score(seat=seat) in t.legal(seat)
             t.do(Score(seat=seat))
 
-    def test_who_is_out_may_not(self):
+    def test_an_eliminated_player_may_not_score(self):
         to_the_end(without_p4()).refused(Score(seat=P4), rule="B63", kind=NotInPlay)
 
     def test_not_before_the_play_has_ended(self):

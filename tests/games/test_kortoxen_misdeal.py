@@ -115,7 +115,7 @@ class TestMisdeal:
         assert isinstance(events[-1], MisdealFound)
         t.upheld(P1, P4, "early_pick_up", rule="B24")
 
-    def test_what_the_referee_can_count_cannot_be_reported(self):
+    def test_a_misdeal_that_the_referee_can_count_cannot_be_reported(self):
         t = penalising().dealt(SIX_EACH)
         t.refused(Report(seat=P1, accused=P2, fault="misdeal"), rule="B18", kind=AgainstTheRules)
 
@@ -164,7 +164,7 @@ class TestABreachBeforeAMisdeal:
         t = self.dealt_again(0, knock_window="next_trick").declares(P1, 2).tricks(1)
         t.dismissed(P1, P3, "exposed_card", reason="late")
 
-    def test_what_had_lapsed_stays_so(self):
+    def test_an_error_that_lapsed_before_the_new_deal_stays_lapsed(self):
         t = self.dealt_again(1, knock_window="next_trick")
         assert t.dismissed(P1, P3, "exposed_card", reason="late").within_deal
         assert t.declares(P1, 2).tricks(4).asks(P1).tricks(2).score().penalties == (0, 0, 0, 0)

@@ -49,12 +49,12 @@ class TestLosersPay:
         assert won(t).settlement == (-16, 40, -12, -12)
 
     @pytest.mark.rule("B-O39")
-    def test_what_one_gets_the_others_pay(self):
+    def test_the_settlement_adds_up_to_zero(self):
         assert sum(won(p2_goes_home((9, 1, 8, 8), stakes=ORE)).settlement or (1,)) == 0
 
 
 @pytest.mark.rule("B66", "B-O22", "B63")
-class TestWhoIsOut:
+class TestEliminatedPlayers:
     """An eliminated player pays at the end, for the points held then and five more."""
 
     @pytest.mark.rule("B-X9")

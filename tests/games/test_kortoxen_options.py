@@ -145,7 +145,7 @@ class TestUncontestedTricks:
     """uncontested_tricks: when all have folded the remaining tricks are the declarer's, or do not count."""
 
     @pytest.mark.parametrize(("value", "p1", "taken"), [("to_declarer", 6, 6), ("void", 8, 4)])
-    def test_what_is_left_when_all_fold(self, value: str, p1: int, taken: int):
+    def test_uncontested_tricks_follow_the_option(self, value: str, p1: int, taken: int):
         t = (
             table(uncontested_tricks=value)
             .dealt("1 1 1 1 | 1 1")
@@ -219,7 +219,7 @@ class TestHonourRedeal:
         assert set(t.seen(P1).hand or ()) == set(STOCK[0:3] + STOCK[6:9])
         assert set(t.seen(P3).hand or ()) == set(NO_HONOUR[P3])
 
-    def test_only_who_got_new_cards_may_ask_again(self):
+    def test_only_a_player_who_got_new_cards_may_ask_again(self):
         t = self.exchanging(stock=tuple(sorted(STOCK, key=lambda card: card[1] in "JQKA")))
         t.do(RequestCards(seat=P1))
         for seat in (P2, P3, P4):
@@ -329,7 +329,7 @@ class TestWrongCutPenaltyTo:
     """wrong_cut_penalty_to: the offender is the player who cut, or the dealer who allowed it."""
 
     @pytest.mark.parametrize(("value", "offender", "other"), [("cutter", P3, P4), ("dealer", P4, P3)])
-    def test_who_is_accused_and_pays(self, value: str, offender: int, other: int):
+    def test_the_option_decides_who_is_accused_of_a_wrong_cut_and_pays(self, value: str, offender: int, other: int):
         t = table(wrong_cut_penalty_to=value, enforcement="penalise")
         t.do(Cut(seat=P3))
         t.dismissed(P1, other, "wrong_cut", reason="nothing")

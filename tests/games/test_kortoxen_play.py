@@ -286,7 +286,7 @@ class TestQuestionInTime:
 class TestGoingAlong:
     """A player with a trick is in. The others go along and owe a trick, or lay down their cards and sit out."""
 
-    def test_who_has_a_trick_is_not_asked(self):
+    def test_a_player_with_a_trick_is_not_asked(self):
         t = after_four("1 2 2 1 | 3 4").asks(P1)
         t.refused(Answer(seat=P2, answer="fold"), rule="B50", kind=OutOfTurn)
         assert t.seen().to_act == (P3,)
@@ -300,7 +300,7 @@ class TestGoingAlong:
         t = after_four("1 2 2 1 | 3 4").asks(P1, "play play").tricks(2)
         assert t.points == (10, 10, 11, 11)
 
-    def test_who_folds_sits_out_the_last_two_tricks(self):
+    def test_a_player_who_folds_sits_out_the_last_two_tricks(self):
         t = after_four("1 2 2 1 | 3 1").asks(P1)
         t.do(Answer(seat=P3, answer="play"))
         assert t.do(Answer(seat=P4, answer="fold")) == (QuestionAnswered(seat=P4, answer="fold"),)
@@ -312,7 +312,7 @@ class TestGoingAlong:
         assert t.points == (9, 10, 11, 12)
 
     @BOTH
-    def test_who_has_folded_plays_no_card(self, enforcement: str):
+    def test_a_player_who_has_folded_plays_no_card(self, enforcement: str):
         t = after_four("1 2 2 1 | 3 1", enforcement=enforcement).asks(P1, "play fold")
         assert t.legal(P4) == ()
         t.refused(Play(seat=P4, card=t.plan.cards[4][P4]), rule="B52", kind=NotInPlay)

@@ -21,14 +21,14 @@ class TestReports:
         t.upheld(P3, P2, "early_pick_up", rule="B24")
 
     @pytest.mark.rule("B-O5")
-    def test_what_stands_already_is_not_reported_again(self):
+    def test_an_open_report_cannot_be_repeated(self):
         t = fresh()
         t.do(Deal(seat=P1, counts=(6, 6, 6, 6)))
         t.do(Report(seat=P1, accused=P2, fault="early_pick_up"))
         t.refused(Report(seat=P3, accused=P2, fault="early_pick_up"), rule="B-O5", kind=AgainstTheRules)
 
     @pytest.mark.rule("B-O5", "B24")
-    def test_what_was_reported_is_not_done_again_by_the_act(self):
+    def test_a_reported_error_and_its_act_are_punished_once(self):
         t = fresh()
         t.do(Deal(seat=P1, counts=(6, 6, 6, 6)))
         t.do(Report(seat=P1, accused=P2, fault="early_pick_up"))
@@ -37,7 +37,7 @@ class TestReports:
         t.dismissed(P3, P2, "early_pick_up", reason="again")
 
     @pytest.mark.rule("B-O5", "B-O38")
-    def test_what_was_punished_in_a_deal_that_was_voided_is_not_punished_again(self):
+    def test_an_error_punished_in_a_voided_deal_is_not_punished_again(self):
         t = fresh(false_knock_penalty=5)
         t.do(Cut(seat=P2))
         t.upheld(P1, P2, "wrong_cut", rule="B17")
@@ -136,7 +136,7 @@ class TestReports:
         t = fresh(deal_ritual=False).dealt("2 2 1 2 | 2 2")
         t.refused(Report(seat=P3, accused=P2, fault=fault), rule=rule, kind=WrongPhase)
 
-    def test_no_one_who_is_out_is_reported_or_reports(self):
+    def test_an_eliminated_player_neither_reports_nor_is_reported(self):
         t = without_p4().dealt("2 2 1 2 | 2 2")
         t.refused(Report(seat=P1, accused=P4, fault="exposed_card"), rule="B63", kind=AgainstTheRules)
         t.refused(Report(seat=P4, accused=P1, fault="exposed_card"), rule="B63", kind=NotInPlay)

@@ -196,7 +196,7 @@ class TestPickingUp:
         t.do(PickUp(seat=P2))
         t.refused(PickUp(seat=P2), rule="B23", kind=WrongPhase)
 
-    def test_only_who_has_picked_up_sees_a_hand(self):
+    def test_only_a_player_who_has_picked_up_sees_a_hand(self):
         t = table().dealt(SIX_EACH, ritual=False)
         t.do(KnockForCards(seat=P4))
         assert t.seen(P2).hand is None

@@ -115,7 +115,7 @@ class TestContractFailed:
         assert t.score().points == (4, 6, 7)
         assert rules_of(t.line, P1) == [(5, "B59"), (-3, "B60")]
 
-    def test_what_was_shown_is_the_contract_and_the_tricks(self):
+    def test_an_entry_for_the_declarer_names_the_contract_and_the_tricks(self):
         line = played("1 2 1 2 | 1 3", P1, 4, "play fold")
         assert len(next(entry for entry in line.entries if entry.rule == "B59").events) == 1 + 3
 
@@ -259,7 +259,7 @@ class TestNegative:
 
 
 @pytest.mark.rule("B58", "B59", "B61")
-def test_what_stands_in_an_entry_can_be_read_without_the_rules():
+def test_an_entry_shows_seat_points_rule_and_events():
     line = played("1 2 1 2 | 1 2", P1, 4, "play play")
     assert Entry(seat=P3, points=5, rule="B61", events=line.entries[1].events) == line.entries[1]
     assert line.points == (14, 9, 17, 17)

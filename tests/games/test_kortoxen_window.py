@@ -89,24 +89,24 @@ class TestWindow:
         go_on(t)
         t.dismissed(P1, P3, "revoke", reason="late")
 
-    def test_what_is_reported_between_two_tricks_closes_with_the_next(self):
+    def test_an_error_reported_between_two_tricks_lapses_with_the_next(self):
         t = fresh(knock_window="next_trick").dealt("2 2 1 2 | 2 2").declares(P2, 1).tricks(1)
         t.do(Report(seat=P1, accused=P4, fault="exposed_card"))
         t.tricks(1)
         t.dismissed(P1, P4, reason="late")
 
-    def test_what_is_reported_in_a_trick_closes_with_the_one_after(self):
+    def test_an_error_reported_in_a_trick_lapses_with_the_one_after(self):
         t = fresh(knock_window="next_trick").dealt("2 2 1 2 | 2 2").declares(P2, 1).tricks(1)
         t.card()
         t.do(Report(seat=P1, accused=P4, fault="exposed_card"))
         t.tricks(1)
         t.upheld(P1, P4, rule="B11")
 
-    def test_what_is_reported_before_the_first_trick_closes_with_it(self):
+    def test_an_error_reported_before_the_first_trick_lapses_with_it(self):
         t = after(ERRORS[6], knock_window="next_trick").tricks(1)
         t.dismissed(P1, P2, reason="late")
 
-    def test_what_is_forgotten_after_the_fifth_trick_closes_with_the_sixth(self):
+    def test_an_omission_after_the_fifth_trick_lapses_with_the_sixth(self):
         t = (
             fresh(knock_window="next_trick")
             .dealt("3 2 1 2 | 3 2")

@@ -49,7 +49,7 @@ class TestWithoutExactZero:
         assert first.points == then.points == (0, 12, 12, 12)
 
     @pytest.mark.rule("B68")
-    def test_who_leads_on_alone_has_forgotten_it(self):
+    def test_a_player_who_leads_on_alone_has_omitted_the_exit_knock(self):
         t = playing("1 1 1 1 | 1 1", (4, 12, 12, 12), contract="4", exact_zero=False, enforcement="penalise").tricks(
             4
         )
@@ -103,7 +103,7 @@ class TestWithoutExactZero:
             t.score()
         assert (t.won, t.points[P2]) == (None, -2)
 
-    def test_who_took_one_trick_too_many_cannot_knock_out_any_more(self):
+    def test_the_exit_knock_of_a_player_with_a_trick_too_many_is_invalid(self):
         t = playing("1 2 2 1 | 4 3", (9, 1, 8, 8), exact_zero=False, enforcement="penalise").tricks(3)
         assert t.do(KnockOut(seat=P2)) == (KnockedOut(seat=P2, valid=False),)
         assert t.phase == "playing"
@@ -122,7 +122,7 @@ class TestWithoutExactZero:
         t.knocks_out(P3)
         assert t.phase == "playing"
 
-    def test_the_winner_is_who_took_a_trick_to_zero_not_who_came_there_by_a_penalty(self):
+    def test_a_player_who_took_a_trick_to_zero_wins_before_one_with_a_penalty(self):
         t = table(points=(12, 1, -5, 12), overshoot="negative", exact_zero=False, enforcement="penalise")
         t.do(Cut(seat=P3))
         t.dealt("2 1 1 4 | 1 1").declares(P1, 1)

@@ -80,7 +80,7 @@ def test_cards_are_turned_up_clockwise_until_a_jack():
 
 
 @pytest.mark.rule("D11", "D12", "D6", "D7")
-def test_what_cannot_be_turned_up():
+def test_an_impossible_draw_for_the_deal_is_refused():
     t = Table(3, dealer=None)
     t.do(Draw(seat=P1, card="SA"))
     t.refused(Draw(seat=P3, card="H7"), code="out_of_turn", rule="D12", kind=OutOfTurn)
@@ -120,7 +120,7 @@ def test_the_deal_goes_round_and_each_dealer_stakes():
 
 
 @pytest.mark.rule("D17", "D20", "D21")
-def test_a_table_tells_the_hands_the_widow_and_the_turned_up_card():
+def test_a_table_enters_the_hands_the_widow_and_the_turned_up_card():
     t = Table()
     dealt = t.deal("SA SK SQ SJ ST", widow="HA HK HQ HJ HT", turn_up="C7")[1]
     assert isinstance(dealt, Dealt)
@@ -189,7 +189,7 @@ def test_the_house_needs_no_cards_and_sees_everything():
 
 
 @pytest.mark.rule("D2", "D-O9")
-def test_of_six_the_dealer_gets_no_cards_but_stakes():
+def test_the_dealer_of_six_gets_no_cards_and_does_not_declare():
     t = Table(6)
     good = t.deal_of()
     assert good.hands is not None

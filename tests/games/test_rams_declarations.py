@@ -58,7 +58,7 @@ def test_each_speaks_once_in_turn():
 
 
 @pytest.mark.rule("D25", "D40", "D-O19", "D48")
-def test_who_lies_down_keeps_his_cards_and_sits_out():
+def test_a_player_who_lies_down_keeps_the_cards_and_sits_out():
     t = double()
     hand = t.seen(P1).hand
     t.say("lie_down join")
@@ -70,7 +70,7 @@ def test_who_lies_down_keeps_his_cards_and_sits_out():
 
 
 @pytest.mark.rule("D26", "D27", "D24", "D4")
-def test_who_takes_the_widow_has_joined_with_it():
+def test_a_player_who_takes_the_widow_has_joined():
     t = Table(4, pot=5)
     t.deal("SA SK SQ SJ ST", widow="HA HK HQ HJ HT", turn_up="C7")
     taken = t.say("widow")
@@ -119,7 +119,7 @@ def test_taking_the_widow_or_a_generalrams_is_joining(word: str):
 
 
 @pytest.mark.rule("D31", "D-O8")
-def test_of_three_forehand_alone_comes_before_the_dealers_right():
+def test_the_second_of_three_has_a_duty_only_if_forehand_lies_down():
     t = double(3)
     t.say("lie_down")
     assert t.words(P2) == {"join", "widow", "generalrams", "pay"}
@@ -147,7 +147,7 @@ def test_the_dealer_may_lie_down_when_two_have_joined():
 
 
 @pytest.mark.rule("D-O9", "D31", "D33")
-def test_of_six_the_last_to_speak_has_the_dealers_duty():
+def test_the_last_of_six_to_speak_has_the_duty_of_the_dealer():
     t = double(6)
     t.say("lie_down lie_down lie_down")
     assert t.words(P4) == {"join", "widow", "generalrams", "pay"}
@@ -264,7 +264,7 @@ def test_with_late_generalrams_all_who_joined_may_announce_until_the_lead():
 
 
 @pytest.mark.rule("D-O5", "D38")
-def test_who_lay_down_may_be_asked_for_the_widow():
+def test_an_option_lets_players_who_lay_down_take_the_widow():
     t = double()
     t.say("lie_down lie_down generalrams join")
     assert order(t) == (P1, P2, P3, P4)
@@ -279,7 +279,7 @@ def test_who_lay_down_may_be_asked_for_the_widow():
 
 
 @pytest.mark.rule("D-O5")
-def test_who_lay_down_is_asked_after_a_late_generalrams_too():
+def test_players_who_lay_down_are_asked_after_a_late_generalrams():
     t = double(passers_may_take_widow=True)
     t.say("lie_down join join join P4:generalrams")
     assert t.words(P1) == {"join", "widow"}
@@ -326,7 +326,7 @@ def test_the_pot_after_a_settled_deal_is_single_again():
 
 
 @pytest.mark.rule("D46", "D-O22")
-def test_the_dealer_takes_the_turned_up_card_for_one_of_his():
+def test_the_dealer_exchanges_a_card_for_the_turned_up_one():
     t = Table()
     t.deal("", "", "", "SA SK SQ SJ ST", turn_up="C7")
     t.refused(Exchange(seat=P4, card="ST"), code="wrong_phase", rule="D46", kind=WrongPhase)

@@ -36,7 +36,7 @@ def test_a_fault_of_a_seat_that_does_not_exist_cannot_be_reported():
 
 
 @pytest.mark.rule("D62", "D63")
-def test_what_a_generalrams_pays_rests_on_its_announcement():
+def test_the_entries_of_a_generalrams_name_its_announcement():
     t = Table(3)
     t.deal("SA SK SQ CA CK", "S7 S8 S9 H7 H8", "ST SJ H9 HT HJ", turn_up="C7")
     t.say("generalrams join join")

@@ -105,7 +105,7 @@ def test_x15_six_players():
 
 
 @pytest.mark.rule("D-O9", "D-O3")
-def test_of_six_the_dealer_has_no_part_in_a_generalrams():
+def test_the_dealer_of_six_gets_nothing_from_a_lost_generalrams():
     t = Table(6)
     t.play_out(lambda winners: winners == (P2,), "generalrams join join join join")
     assert t.change() == (-25, 5, 5, 5, 5, -5)
@@ -181,7 +181,7 @@ def test_if_the_second_best_is_at_fault_too_the_next_best_gets_it():
 
 
 @pytest.mark.rule("D71", "D-O11", "D55")
-def test_what_is_second_best():
+def test_second_best_ranks_trumps_before_the_suit_led_and_discards():
     clubs = SUIT["C"]
 
     def best(cards: str, faulted: set[int]) -> int | None:
@@ -238,7 +238,7 @@ def test_even_after_the_fifth_trick():
 
 
 @pytest.mark.rule("D-O15", "D63")
-def test_a_fault_of_another_changes_nothing_but_his_own_payment():
+def test_a_fault_in_a_generalrams_changes_only_the_payment_of_its_player():
     t = three_at_a_loss("generalrams join join", first="SA H7 S8")
     line = finished(t, "SK S7 D8 SQ H8 D7 SJ H9 D9 ST HT DT")
     assert (line.kind, line.pot) == ("generalrams_won", 5)
@@ -272,7 +272,7 @@ def test_the_books_are_in_minor_units_of_money():
     ("final_pot", "shares", "pot"),
     [("split_equally", (4, 4, 3, 4), 0), ("last_dealer", (0, 0, 15, 0), 0), ("keep", (0, 0, 0, 0), 15)],
 )
-def test_what_becomes_of_the_pot(final_pot: str, shares: tuple[int, ...], pot: int):
+def test_the_option_decides_who_gets_the_final_pot(final_pot: str, shares: tuple[int, ...], pot: int):
     t = Table(dealer=P4, points=(-15, 0, 0, 0), pot=15, final_pot=final_pot)  # P3 dealt last
     assert t.legal("official") == (Close(), Abandon())
     closed = t.close()

@@ -81,7 +81,7 @@ def test_head_the_trick_when_one_can():
 
 
 @pytest.mark.rule("D53", "D-O20")
-def test_who_cannot_overtrump_trumps_low_and_a_trumped_suit_is_just_followed():
+def test_a_player_who_cannot_overtrump_trumps_low_and_a_trumped_suit_is_just_followed():
     assert duty("C8 C9 H8 D8", "S", "CT") == {"C8", "C9"}
     assert duty("S7 SA C8 H8", "S", "CT") == {"S7", "SA"}
 
@@ -94,7 +94,7 @@ def test_with_neither_any_card():
 
 
 @pytest.mark.rule("D55", "D56", "D8")
-def test_what_takes_the_lead_in_a_trick():
+def test_trumps_and_higher_cards_of_the_suit_head_the_trick():
     def takes(card: str, best: str) -> bool:
         return heads(BIT[card], BIT[best], CLUBS)
 
@@ -113,7 +113,7 @@ def test_the_highest_trump_takes_the_trick():
 
 
 @pytest.mark.rule("D50", "D51", "D53", "D68")
-def test_what_is_refused_and_why():
+def test_a_card_against_the_duties_is_refused_with_the_reason():
     t = three("SQ S8 S9 H7 H8", "SK S7 C8 D8 D9", "C9 CT HA HK HQ")
     t.plays("SQ")
     refusal = t.refused(Play(seat=P2, card="D8"), code="must_follow_suit", rule="D50", kind=AgainstTheRules)
@@ -208,7 +208,7 @@ def test_any_seat_has_the_deal_scored():
 
 
 @pytest.mark.rule("D68", "D-O26")
-def test_what_only_the_table_sees_is_reported():
+def test_an_exposed_card_is_reported_by_the_table():
     t = Table(4, enforcement="penalise", pot=5)
     t.deal()
     t.refused(Report(seat=P1, accused=P1, fault="exposed_card"), code="play_not_begun", rule="D68", kind=WrongPhase)
@@ -323,7 +323,7 @@ def test_with_closed_hands_a_card_is_seen_once():
 
 
 @pytest.mark.rule("D46")
-def test_with_closed_hands_the_dealers_last_card_is_the_turned_up_one_that_he_took():
+def test_the_last_card_of_a_closed_hand_is_the_turned_up_card_that_the_dealer_took():
     t = closed()
     t.exchange("SA")
     t.plays("HA H7 H8 HK H9 HT HQ HJ D7 DA D8 D9 DK DT")
@@ -333,7 +333,7 @@ def test_with_closed_hands_the_dealers_last_card_is_the_turned_up_one_that_he_to
 
 
 @pytest.mark.rule("D46")
-def test_once_it_is_played_his_last_card_may_be_any_that_was_not_seen():
+def test_the_last_card_may_be_any_unseen_one_after_the_turned_up_card_was_played():
     t = closed()
     t.exchange("SA")
     t.plays("HA H7 C7 H8 HK H9 HQ HJ HT DA D8 D9 DK DT")

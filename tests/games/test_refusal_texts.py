@@ -51,7 +51,7 @@ class TestBella:
         assert "andra av de två korten" in swedish
 
     @pytest.mark.rule("E27", "E-O39")
-    def test_by_an_option_only_with_its_first_card(self):
+    def test_an_option_allows_bella_only_with_its_first_card(self):
         strict = kalabrias(bella_deadline="first_card").dealt(self.SPREAD, "S9").calls("take").says("none none")
         strict.plays("SK")
         assert Bella(seat=P1) in strict.legal(P1), "its first card was the last card played"

@@ -18,7 +18,7 @@ BREACH = Breach(offence="misdeal", seat=P4, rule="B25", payer=P4, points=5)
 
 @pytest.mark.rule("B4", "B-O24", "C-O9")
 @pytest.mark.parametrize("ruleset", ["rodskagg-kortoxen", "rodskagg-catsatcards"])
-def test_who_is_level_draws_other_cards(ruleset: str):
+def test_players_with_the_same_rank_draw_other_cards(ruleset: str):
     rules = RULESETS[ruleset]
     state = rules.start(opened(ruleset, players=6, dealer=None, dealing="house"))
     draws = (rules.begin(state, Moment(1, NOON, f"luck {luck}")) for luck in range(100))

@@ -134,7 +134,7 @@ class TestLosersPayForWhatTheyHaveLeft:
 
 
 @pytest.mark.rule("B66", "B-O22", "B-X9")
-def test_who_was_out_pays_for_five_more():
+def test_an_eliminated_player_pays_for_five_more_points():
     """P1 at 4 loses rödskägg to P3 at 1; P2 wins later: P1 pays 18, P3 2 and P4 12, and P2 receives 32."""
     t = table(points=(4, 6, 1, 6), stakes=ORE).dealt("1 3 1 1 | 1 1").declares(P1, "rodskagg").tricks(2)
     assert (of(t).status, amounts(of(t)), of(t).payments) == ("open", (0, 0, 0, 0), ())
@@ -324,7 +324,7 @@ class TestHouseRules:
         assert own[-1] == (None, "E-O42", points[winner], -points[winner] * 100), "and the winner's against him"
 
     @pytest.mark.rule("E-O42", "E49", "E52")
-    def test_of_partners_the_one_on_the_left_is_paid(self):
+    def test_each_loser_pays_the_partner_on_the_left(self):
         t = kalabrias(players=4, target_score=1, stakes=KRONA, money="difference")
         t.dealt(hands("|||", "S9"), "S9").calls("take").played_out()
         assert t.won is not None
@@ -374,7 +374,7 @@ class TestHouseRules:
         assert (caught.value.code, caught.value.rule, caught.value.facts) == ("odd_unit", "E-O42", {"unit": 25})
 
     @pytest.mark.parametrize("key", RULESETS)
-    def test_by_whose_rules_is_paid(self, key: str):
+    def test_the_settlement_names_the_source_of_its_rules(self, key: str):
         rules = RULESETS[key]
         usual = msgspec.to_builtins(rules.options())
         by_source = key in ("rodskagg-kortoxen", "rams-english")
@@ -382,7 +382,7 @@ class TestHouseRules:
         assert rules.basis({}) == rules.basis(usual), "a match from before there was such an option"
 
 
-class TestWhatIsStored:
+class TestStoredMatches:
     """A stored match stays unchanged."""
 
     def test_stakes_without_a_rule_came_to_nothing_and_still_do(self):

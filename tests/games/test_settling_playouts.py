@@ -12,7 +12,7 @@ from referee.events import Adjudication, MatchOpened, Stakes
 from referee.games import RULESETS
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.refusals import Refused
-from tests.officials.correcting import correction, scored_deals, some_play, some_script, with_strikes
+from tests.officials.random_corrections import correction, scored_deals, some_play, some_script, with_strikes
 from tests.support.random_deals import RETOLD, RETOLD_PARTS, Playout, play_deal
 from tests.support.random_openings import some_match
 from tests.support.settlement_checks import check
@@ -74,7 +74,7 @@ def test_every_match_is_settled(key: str, part: int) -> None:
 
 @pytest.mark.rule("J9")
 @pytest.mark.parametrize("key", RULESETS)
-def test_what_was_corrected_is_settled_as_it_counts(key: str) -> None:
+def test_a_corrected_match_is_settled_by_its_corrected_lines(key: str) -> None:
     """Corrections rescore lines, strike deals, reopen matches, or change the winner."""
     met = Counter[str]()
     for number in range(CORRECTED):

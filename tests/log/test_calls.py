@@ -17,7 +17,7 @@ from referee.officials.events.corrections import Why
 from referee.requests import Correct
 from referee.store.command import Command
 from referee.store.log import LOG_ID
-from tests.log.proving import KEY, ORIGIN, checked, played, sign
+from tests.log.bundle_checks import KEY, ORIGIN, checked, played, sign
 from tests.support.match_client import HANDS, Table
 from tests.support.service_in_memory import Client, client_of
 
@@ -38,7 +38,7 @@ def topics_in(bundle: Any) -> list[str]:
 
 
 class TestLog:
-    def test_it_tells_who_signs_and_how_far(self, client: Client):
+    def test_the_log_names_its_signer_and_the_signed_size(self, client: Client):
         Table(client)
         size = checkpoint_in(sign(client)).size
         said = client.get("/v1/log").json()
@@ -64,7 +64,7 @@ class TestLog:
         again = client.get("/v1/log/checkpoint", headers={"If-None-Match": answer.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
 
-    def test_sizes_that_were_not_signed_are_told(self, client: Client):
+    def test_sizes_that_were_not_signed_are_refused(self, client: Client):
         Table(client)
         size = checkpoint_in(sign(client)).size
         for asked in (f"from={size + 1}", f"from=1&to={size + 1}", "from=2&to=1"):
@@ -92,7 +92,7 @@ class TestProof:
             lines = ["c2sp.org/tlog-proof@v1", f"index {row['index']}", *row["proof"], "", note]
             assert answer.text == "\n".join(lines)
 
-    def test_of_a_deal_under_way_only_officials_get_any(self, client: Client):
+    def test_only_officials_get_proofs_of_a_deal_under_way(self, client: Client):
         table = Table(client)
         table.deal()
         table.bid("2")
@@ -103,7 +103,7 @@ class TestProof:
                 assert problem(table.get(f"/events/{event}/proof", who)) == (409, "not-open-yet")
         assert table.get("/events/3/proof", "official").status_code == 200
 
-    def test_what_came_after_the_checkpoint_is_not_signed_yet(self, client: Client):
+    def test_rows_after_the_checkpoint_are_not_signed_yet(self, client: Client):
         table = Table(client)
         sign(client)
         table.deal()
@@ -131,7 +131,7 @@ class TestBundle:
             assert checked(tmp_path, answer.content).code == 0
         assert problem(table.get("/bundle")) == (403, "for-the-match")
 
-    def test_of_a_deal_under_way_it_says_only_how_many_rows_there_are(self, client: Client, tmp_path: Path):
+    def test_a_bundle_states_only_the_number_of_rows_of_a_deal_under_way(self, client: Client, tmp_path: Path):
         table = played(client, 1)
         table.done("deal", table.get().json()["dealer"])
         sign(client)

@@ -20,7 +20,7 @@ from referee.log.notes import checkpoint_in
 from referee.store.clock import utc_now
 from referee.store.command import Command
 from tests.api.money.test_stakes import Club
-from tests.log.proving import KEY, SOON, Audited, audited, checked, followed, sign, won
+from tests.log.bundle_checks import KEY, SOON, Audited, audited, checked, followed, sign, won
 from tests.support.service_in_memory import Client, client_of
 
 
@@ -91,14 +91,14 @@ def test_its_settlements_are_those_of_the_matches(client: Client, books: Audited
     assert settled in books.club.get("/bundle?closing=1", "audit").json()["settlements"]
 
 
-def test_who_has_treasury_alone_gets_no_rulings(books: Audited) -> None:
+def test_a_treasury_key_gets_no_bundle_with_rulings(books: Audited) -> None:
     """The row of a correction contains the officials' request."""
     assert books.club.get("/bundle?closing=1", "treasury").status_code == 200
     assert problem(books.club.get("/bundle?closing=2", "treasury")) == (403, "scope-missing")
     assert problem(books.club.get("/bundle?closing=1", "play")) == (403, "scope-missing")
 
 
-def test_who_has_treasury_alone_gets_nothing_of_private_matches(client: Client, books: Audited) -> None:
+def test_a_treasury_key_gets_no_bundle_with_private_matches(client: Client, books: Audited) -> None:
     won(books.club, visibility="private")
     followed(client)
     closing = books.club.done("close_books", label="private")["closing"]
@@ -223,16 +223,14 @@ def posted(read: Any) -> Any:
 
 
 @pytest.mark.parametrize("how", EDITS)
-def test_what_is_told_of_money_has_to_be_what_the_rows_say(books: Audited, tmp_path: Path, how: str) -> None:
+def test_an_edited_amount_in_a_bundle_is_found(books: Audited, tmp_path: Path, how: str) -> None:
     answer = books.club.get("/bundle?closing=1", "audit")
     code, lines = checked(tmp_path, changed(answer, EDITS[how]))
     assert (code, lines[-1].startswith("NOT PROVED: ")) == (1, True), lines
     assert not lines[-1].startswith("NOT PROVED: the file is not"), "the edit, not its form, must be found"
 
 
-def test_what_is_on_record_of_another_club_is_no_part_of_a_closing(
-    client: Client, books: Audited, tmp_path: Path
-) -> None:
+def test_rows_of_another_club_are_not_accepted_in_a_closing(client: Client, books: Audited, tmp_path: Path) -> None:
     """The rows are signed, and the matches have these settlements, but no closing contains them."""
     other = audited(client)
     sign(client)
@@ -248,7 +246,7 @@ def test_what_is_on_record_of_another_club_is_no_part_of_a_closing(
     assert (code, lines[-1]) == (1, f"NOT PROVED: '{match['id']}' is not a match of the club")
 
 
-def test_what_was_agreed_to_late_is_proved_with_the_closing_that_has_it(tmp_path: Path) -> None:
+def test_a_match_agreed_to_late_is_proved_with_its_closing(tmp_path: Path) -> None:
     """Three matches are over; one counts in each closing, and one still waits."""
     url = f"sqlite:///{tmp_path}/knacka.db"
     with client_of(url, log_key=KEY.written, log_seconds=3600) as client:

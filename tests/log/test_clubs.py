@@ -14,7 +14,7 @@ from api.access.keys import written
 from api.access.tokens import hash_of
 from referee.clubs.commands import IssueKey
 from tests.api.cases.test_cases import finish
-from tests.log.proving import KEY, checked, sign
+from tests.log.bundle_checks import KEY, checked, sign
 from tests.support.club_with_names import MEMBERS, Club, ClubTable
 from tests.support.service_in_memory import Client, client_of
 
@@ -64,7 +64,7 @@ def topics_in(answer: httpx.Response) -> list[Any]:
     return [row["topic"] for row in answer.json()["rows"]]
 
 
-def test_no_one_is_named_and_nothing_told_and_what_is_erased_breaks_no_proof(club: Club, tmp_path: Path) -> None:
+def test_a_bundle_has_no_names_or_texts_and_survives_an_erasure(club: Club, tmp_path: Path) -> None:
     table = scored(club)
     before = table.get("/bundle", "official")
     states = "".join(states_in(before))
@@ -95,9 +95,7 @@ def test_the_clubs_auditor_gets_what_is_over_and_those_who_look_on_nothing(club:
     assert table.get("/bundle").json()["type"] == "/problems/for-the-match"
 
 
-def test_what_was_said_in_a_case_during_the_next_deal_is_in_no_bundle_until_that_is_over(
-    club: Club, client: Client
-) -> None:
+def test_a_statement_during_the_next_deal_is_in_no_bundle_until_that_deal_is_over(club: Club, client: Client) -> None:
     table, key = scored(club, "revoke"), auditor(club)
     table.done("deal", table.get().json()["to_act"][0], counts=[6, 6, 6])
     said = {"seat": 1, "agrees": False}

@@ -33,7 +33,7 @@ from referee.officials.events.seating import StakesAgreed, StakesDeclined
 from referee.officials.events.takeback import ActTakenBack
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.visibility import Event, Recorded
-from tests.log.proving import KEY, ORIGIN, Checked, checked
+from tests.log.bundle_checks import KEY, ORIGIN, Checked, checked
 from tests.support.agreed_stakes import AGREED
 from tests.support.random_matches import opening
 from tests.support.salted_rows import row_of
@@ -114,7 +114,7 @@ TRUE: dict[str, tuple[Event, ...]] = {
 
 
 @pytest.mark.parametrize("what", TRUE)
-def test_what_a_match_came_to_is_read_from_its_rows(what: str, tmp_path: Path) -> None:
+def test_the_settlement_of_a_match_is_read_from_its_rows(what: str, tmp_path: Path) -> None:
     rows = rows_of(OPENED, AGREED, *TRUE[what])
     settled = settled_by(rows)
     code, lines = checked(tmp_path, bundled(OF_MATCH, rows, settled))
@@ -141,7 +141,7 @@ FALSE: dict[str, Event] = {
 
 
 @pytest.mark.parametrize("what", FALSE)
-def test_what_does_not_agree_is_found_though_it_is_signed(what: str, tmp_path: Path) -> None:
+def test_a_signed_contradiction_is_found(what: str, tmp_path: Path) -> None:
     rows = rows_of(OPENED, FALSE[what])
     code, lines = checked(tmp_path, bundled(OF_MATCH, rows, settled_by(rows)))
     assert (code, lines[-1]) == (1, f"NOT PROVED: the payments of {MATCH} do not add up to its settlement")
@@ -208,7 +208,7 @@ COUNTED: dict[str, tuple[tuple[Event, ...], tuple[Said, ...]]] = {
 
 
 @pytest.mark.parametrize("what", COUNTED)
-def test_what_the_books_count_of_a_match_is_read_from_its_rows(what: str) -> None:
+def test_the_booked_entries_of_a_match_are_read_from_its_rows(what: str) -> None:
     events, entries = COUNTED[what]
     code, lines = closed(events, *entries)
     said = f"entries: every entry ({len(entries)}) adds up and agrees with the rows and the closing"
@@ -226,7 +226,7 @@ UNCOUNTED: dict[str, tuple[Event, ...]] = {
 
 
 @pytest.mark.parametrize("what", UNCOUNTED)
-def test_what_the_books_do_not_count_is_in_no_closing(what: str) -> None:
+def test_a_match_that_does_not_count_is_in_no_closing(what: str) -> None:
     events = UNCOUNTED[what]
     ended = next(number for number, one in enumerate(events, 1) if isinstance(one, MatchWon))
     code, lines = closed(events, ("match", ended, FIRST_ENTRY[2]))

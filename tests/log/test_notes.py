@@ -48,7 +48,7 @@ class TestKeys:
             ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", ORIGIN, "no private key"),
         ],
     )
-    def test_what_is_no_key_is_said_and_never_told(self, text: str, origin: str, said: str) -> None:
+    def test_an_invalid_key_is_reported_without_its_text(self, text: str, origin: str, said: str) -> None:
         with pytest.raises(ValueError, match=said) as raised:
             key_of(text, origin)
         assert len(text) < 20 or text[20:] not in str(raised.value)
@@ -80,7 +80,7 @@ class TestSettings:
             ({"LOG_SECONDS": "0"}, "KNACKA_LOG_SECONDS"),
         ],
     )
-    def test_what_cannot_sign_ends_the_start(self, given: dict[str, str], said: str) -> None:
+    def test_settings_that_cannot_sign_stop_the_start(self, given: dict[str, str], said: str) -> None:
         with pytest.raises(SettingsError, match=said):
             from_environment({f"KNACKA_{name}": value for name, value in given.items()})
 
@@ -115,6 +115,6 @@ class TestCheckpoints:
             "a\n1\n!\n\n",
         ],
     )
-    def test_what_is_no_checkpoint_is_told(self, note: str) -> None:
+    def test_an_invalid_checkpoint_is_refused(self, note: str) -> None:
         with pytest.raises(ValueError, match=r"checkpoint|base64"):
             checkpoint_in(note)

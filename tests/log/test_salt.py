@@ -23,7 +23,7 @@ from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.rows import row_hash
 from referee.store.store import construct
-from tests.log.proving import KEY, checked, played, sign
+from tests.log.bundle_checks import KEY, checked, played, sign
 from tests.support.match_client import Table
 from tests.support.random_matches import legal_acts, opening, send
 from tests.support.service_in_memory import Client, client_of

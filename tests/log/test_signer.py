@@ -32,8 +32,8 @@ from referee.store.command import Busy, Stale
 from referee.store.desk import Desk
 from referee.store.log import LOG_ID
 from referee.store.store import Referee, construct
-from tests.log.proving import KEY, LATER, SOON, followed, played, sign
-from tests.projections.filled import reader
+from tests.log.bundle_checks import KEY, LATER, SOON, followed, played, sign
+from tests.projections.filled_log import reader
 from tests.support.match_client import Table
 from tests.support.projection_progress import caught_up
 from tests.support.random_matches import opened, play_out
@@ -102,7 +102,7 @@ def signatures(url: str) -> list[tuple[Any, LogSigned]]:
 
 
 class TestWhenItSigns:
-    def test_what_came_is_signed_and_kept(self, store_url: str, tmp_path: Path) -> None:
+    def test_new_rows_are_signed_and_the_checkpoint_is_stored(self, store_url: str, tmp_path: Path) -> None:
         with parts(store_url, tmp_path / "note") as log:
             assert not log.look(), "there is nothing"
             log.play()
@@ -113,7 +113,7 @@ class TestWhenItSigns:
             assert log.signer.sign(at_once=True), "but when somebody has reason to"
         assert len(signatures(store_url)) == 2
 
-    def test_of_signatures_alone_there_is_no_end(self, store_url: str, tmp_path: Path) -> None:
+    def test_a_signature_alone_is_not_signed_again(self, store_url: str, tmp_path: Path) -> None:
         with parts(store_url, tmp_path / "note", seconds=0) as log:
             log.play()
             assert log.look()
@@ -225,7 +225,7 @@ class TestTwoOfThem:
         assert len(signatures(postgres_url)) == 2
 
 
-class TestWhoeverFalls:
+class TestCrashes:
     @pytest.mark.parametrize("where", ["before the file", "before the record", "after the record"])
     def test_between_two_steps(
         self, store_url: str, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
@@ -362,7 +362,7 @@ class TestTheFile:
         assert found is not None
         assert found.size == 9
 
-    def test_where_it_lies(self) -> None:
+    def test_the_checkpoint_file_follows_the_settings(self) -> None:
         assert file_for("sqlite:////data/knacka.db", "") == Path("/data/knacka-log.note")
         assert file_for("postgresql:///knacka", "") is None
         assert file_for("postgresql:///knacka", "/data/note") == Path("/data/note")
@@ -410,7 +410,7 @@ class TestVerify:
             caught_up(log.books)
         assert self.said(store_url)[0] == 0
 
-    def test_a_tile_that_was_changed_is_told(self, sqlite_url: str) -> None:
+    def test_a_changed_tile_is_reported(self, sqlite_url: str) -> None:
         with parts(sqlite_url, None) as log:
             log.play()
             with log.books.engine.begin() as connection:
@@ -418,7 +418,7 @@ class TestVerify:
         assert self.said(sqlite_url)[1][0].startswith("projection log: tile 0 of level 0 does not match the rows")
 
     @pytest.mark.parametrize("level", [0, 1])
-    def test_a_tile_that_is_gone_is_told(self, sqlite_url: str, level: int) -> None:
+    def test_a_missing_tile_is_reported(self, sqlite_url: str, level: int) -> None:
         """The projections continue, because they do not need the tile yet."""
         with parts(sqlite_url, None) as log:
             while log.books.head() <= TILE_WIDTH:
@@ -430,7 +430,7 @@ class TestVerify:
         assert code == 1
         assert lines[0] == f"projection log: tile 0 of level {level} is missing: `knacka rebuild log`"
 
-    def test_a_row_put_before_what_was_signed_is_told(self, sqlite_url: str) -> None:
+    def test_a_row_inserted_before_signed_rows_is_reported(self, sqlite_url: str) -> None:
         """Each match still agrees with itself: only the order of the log does not."""
         with parts(sqlite_url, None) as log:
             log.play()

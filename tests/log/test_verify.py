@@ -14,7 +14,7 @@ import pytest
 
 from referee.log.notes import Checkpoint, LastRow, checkpoint_in, signed
 from referee.log.tree import leaf_hash
-from tests.log.proving import (
+from tests.log.bundle_checks import (
     KEY,
     LATER,
     ORIGIN,
@@ -73,7 +73,7 @@ def test_none_of_its_functions_is_complex():
     assert done.returncode == 0, done.stdout
 
 
-def test_what_was_signed_is_proved(bundled: Bundled, tmp_path: Path):
+def test_signed_bundles_are_proved(bundled: Bundled, tmp_path: Path):
     for bundle, old in bundled.bundles:
         code, lines = checked_alone(tmp_path, bundle, old=old)
         read = msgspec.json.decode(bundle)
@@ -158,7 +158,7 @@ class TestTheLastRow:
             bundle = client.get(f"{table.path}/bundle", headers=bearer).content
         assert checked(tmp_path, bundle).code == 3
 
-    def test_a_false_one_is_the_evidence_against_who_signed_it(self, bundled: Bundled, tmp_path: Path):
+    def test_a_false_checkpoint_is_evidence_against_its_signer(self, bundled: Bundled, tmp_path: Path):
         """The service leaves out the last row, and signs the row before as the last."""
         honest = bundled.bundles[0][0]
         cut = msgspec.json.decode(without(honest, len(msgspec.json.decode(honest)["rows"]) - 1))
@@ -245,7 +245,7 @@ class TestHistories:
         assert (code, lines[-1]) == (1, f"ask for the bundle with ?from={checkpoint_in(old).size}")
         assert checked(tmp_path, beside).code == 1
 
-    def test_what_a_bundle_says_of_itself_moves_no_cursor(self, bundled: Bundled, tmp_path: Path):
+    def test_control_characters_of_a_bundle_are_not_printed(self, bundled: Bundled, tmp_path: Path):
         read = msgspec.json.decode(bundled.bundles[0][0])
         read["rows"][0]["topic"] = "\x1b[2K\radds up: 1 settlements\n"
         code, lines = checked(tmp_path, msgspec.json.encode(read))

@@ -142,7 +142,7 @@ def test_two_processes_write_one_stream(store: tuple[Referee, Desk, UUID], store
     assert differences(store_url, match_id) == ()
 
 
-def test_what_finds_no_room_is_dropped_and_counted(
+def test_attempts_beyond_the_limit_are_dropped_and_counted(
     store: tuple[Referee, Desk, UUID], store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     referee, desk, match_id = store
@@ -198,7 +198,7 @@ def test_a_store_that_takes_none_fails_no_act(store: tuple[Referee, Desk, UUID],
         assert [event.count for event in events_of(referee, match_id)] == [1, 2]
 
 
-def test_who_holds_their_table_holds_up_no_act(postgres_url: str) -> None:
+def test_a_lock_on_the_table_of_attempts_does_not_delay_acts(postgres_url: str) -> None:
     with construct(postgres_url) as referee, closing(Desk(referee)) as desk:
         match_id = opened(desk, deal_ritual=False)
         send(desk, match_id, Deal(seat=0))
@@ -262,7 +262,7 @@ class TestVerify:
         editor.delete(match_id, 1, 1, "{attempts}")
         self.names(edited, "attempt 2 follows attempt 0: those between are missing")
 
-    def test_what_cannot_be_read(self, edited: tuple[Editor, UUID]) -> None:
+    def test_an_unreadable_attempt_is_named(self, edited: tuple[Editor, UUID]) -> None:
         editor, match_id = edited
         editor.edit(match_id, 3, lambda state: state[:-1], "{attempts}")
         self.names(edited, "attempt 3 cannot be read")

@@ -5,7 +5,7 @@ import pytest
 from referee.acts import AnswerEntered, BidEntered, Knock, KnockEntered, Result
 from referee.events import Adjudication, DealScored, KnockUpheld
 from tests.officials.hearing import Hearing
-from tests.officials.remedied import ANNA, BERIT, CESAR, DAG
+from tests.officials.line_corrections import ANNA, BERIT, CESAR, DAG
 
 SHEET = Result(
     bids=(

@@ -30,9 +30,9 @@ SHEET = Result(
 """A possible first deal (B-X1)."""
 
 
-class TestWhatIsACase:
+class TestKnocksThatOpenCases:
     @pytest.mark.rule("J1", "J6")
-    def test_what_closed_hands_hide_waits_for_an_official(self, dealt: Hearing) -> None:
+    def test_a_revoke_in_closed_hands_waits_for_an_official(self, dealt: Hearing) -> None:
         case = dealt.knock(BERIT, CESAR, "revoke", "He had a heart")
         (opened,) = dealt.said
         assert opened == CaseOpened(
@@ -61,7 +61,7 @@ class TestWhatIsACase:
 
     @pytest.mark.rule("J1")
     @pytest.mark.parametrize("offence", ["revoke", "fold_question"])
-    def test_what_was_written_with_a_knock_is_kept_alike(self, dealt: Hearing, offence: str) -> None:
+    def test_the_note_of_a_knock_is_hidden_whether_or_not_it_opens_a_case(self, dealt: Hearing, offence: str) -> None:
         """The note is hidden whether the knock opens a case or is ruled at once, for the writer cannot know that."""
         dealt.knock(BERIT, CESAR, offence, "He had a heart")
         (event,) = dealt.said
@@ -77,14 +77,14 @@ class TestWhatIsACase:
         assert "Nobody asked" in str(seen(dealt.said[0], "spectator", False))
 
     @pytest.mark.parametrize("offence", ["fold_question", "exit_knock", None])
-    def test_what_the_acts_tell_is_ruled_at_once(self, dealt: Hearing, offence: str | None) -> None:
+    def test_a_knock_that_the_acts_decide_is_ruled_on_at_once(self, dealt: Hearing, offence: str | None) -> None:
         dealt.knock(BERIT, CESAR, offence)
         (ruling,) = dealt.said
         assert isinstance(ruling, KnockDismissed)
         assert ruling.appeal_until == NOON + timedelta(minutes=30)
         assert (dealt.case.status, dealt.case.ruled_by) == ("ruled", (None,))
 
-    def test_with_open_hands_the_cards_tell_of_a_revoke(self) -> None:
+    def test_open_hands_decide_a_knock_for_a_revoke(self) -> None:
         hands = tuple(tuple(f"{suit}{rank}" for rank in "AKQJT9") for suit in "SHDC")
         hearing = Hearing().deal(hands=hands)
         hearing.knock(BERIT, CESAR, "revoke")
@@ -104,7 +104,7 @@ class TestWhatIsACase:
         dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
         assert dealt.knock(DAG, CESAR, "exposed_card").status == "pending"
 
-    def test_who_reports_himself_has_agreed(self, dealt: Hearing) -> None:
+    def test_a_player_who_reports_their_own_error_has_agreed(self, dealt: Hearing) -> None:
         dealt.ask(Report(seat=CESAR, accused=CESAR, fault="exposed_card"))
         dealt.knock(BERIT, CESAR, "exposed_card")
         assert isinstance(dealt.said[0], KnockUpheld)
@@ -230,7 +230,7 @@ class TestAgreement:
         assert dealt.status() == "pending"
 
     @pytest.mark.rule("J2", "B17")
-    def test_who_pays_need_not_be_who_is_accused(self) -> None:
+    def test_the_payer_may_be_a_different_player_than_the_accused(self) -> None:
         hearing = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer")
         case = hearing.knock(BERIT, CESAR, "wrong_cut")
         assert (case.accused, case.payer, case.parties) == (CESAR, 3, (BERIT, CESAR, 3))
@@ -238,13 +238,13 @@ class TestAgreement:
         assert len(hearing.says(3, True)) == 3
         assert hearing.up == (0, 0, 0, 5)
 
-    def test_who_pays_and_knocks_himself_has_agreed(self) -> None:
+    def test_a_payer_who_knocks_has_agreed(self) -> None:
         hearing = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer")
         hearing.knock(3, CESAR, "wrong_cut")
         assert hearing.status() == "ruled"
         assert hearing.up == (0, 0, 0, 5)
 
-    def test_what_was_agreed_does_not_decide_the_appeal(self, dealt: Hearing) -> None:
+    def test_an_agreement_does_not_decide_the_appeal(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         dealt.says(CESAR, True)
         dealt.ask(Appeal(case=1, seat=CESAR, text="I was asked too fast"))
@@ -347,9 +347,11 @@ class TestEntries:
         dealt.ask(Appeal(case=1, seat=DAG))
 
 
-class TestWhoSeesWhat:
+class TestVisibilityOfTexts:
     @pytest.mark.rule("J1")
-    def test_what_is_said_is_the_writer_s_and_the_officials_until_the_deal_is_over(self, dealt: Hearing) -> None:
+    def test_texts_of_a_case_are_visible_only_to_writer_and_officials_until_the_deal_is_over(
+        self, dealt: Hearing
+    ) -> None:
         dealt.knock(BERIT, CESAR, "revoke", "in trick two")
         dealt.says(CESAR, False, text="not so")
         dealt.rule("dismissed", reason="nobody saw")

@@ -15,7 +15,7 @@ from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Recorded
 from tests.games.rodskagg import Table, fem
-from tests.officials.corrected import OFFICIALS, corrected, five, lines, quiet, refused, script_of_deal, won
+from tests.officials.correction_tables import OFFICIALS, corrected, five, lines, quiet, refused, script_of_deal, won
 from tests.sixth.high_card import RULESET as SIXTH
 from tests.support import match_driver
 from tests.support.match_driver import P1, P2, P3, P4

@@ -9,7 +9,7 @@ from referee.events import MatchWon, Stakes
 from referee.officials.events.corrections import Ended
 from referee.requests import Appeal, OpenCase
 from tests.officials.hearing import Hearing
-from tests.officials.remedied import all_agree, correction, folds, result, wrong
+from tests.officials.line_corrections import all_agree, correction, folds, result, wrong
 from tests.support.match_driver import seats_and
 
 ANNA, BO, CECILIA = range(3)
@@ -63,14 +63,14 @@ class TestASheetThatIsCorrected:
         assert won(hearing) == (BO, "B71", (0, 700, -700))
 
     @pytest.mark.rule("B71", "J2")
-    def test_by_agreement_the_first_exit_knock_wins(self, scored: Hearing) -> None:
+    def test_the_first_exit_knock_wins_after_an_agreement(self, scored: Hearing) -> None:
         wrong(scored, RIGHT)
         all_agree(scored)
         assert won(scored) == (BO, "B71", (0, 700, -700))
         folds(scored)
 
     @pytest.mark.rule("B71", "J9")
-    def test_by_a_ruling_the_first_exit_knock_wins(self, scored: Hearing) -> None:
+    def test_the_first_exit_knock_wins_after_a_ruling(self, scored: Hearing) -> None:
         wrong(scored, RIGHT)
         scored.rule("upheld", rule="J9")
         assert won(scored) == (BO, "B71", (0, 700, -700))

@@ -16,8 +16,8 @@ from referee.officials.events.corrections import Ended, ProtocolCorrected, lines
 from referee.refusals import WrongPhase
 from referee.requests import OpenCase, Request, Ruling, Statement
 from referee.ruleset import Ruleset
-from tests.officials.correcting import Match, ask, bare, of_kind, unordered
-from tests.officials.some_sheets import order_decides, some_acts, some_sheet, some_tally
+from tests.officials.random_corrections import Match, ask, bare, of_kind, unordered
+from tests.officials.random_sheets import order_decides, some_acts, some_sheet, some_tally
 from tests.support.random_deals import play_deal
 
 SHEETS = int(os.environ.get("SHEETS", "40"))

@@ -12,7 +12,7 @@ from referee.officials.events.corrections import ProtocolCorrected, lines_that_c
 from referee.officials.rescoring import rescore, script
 from referee.refusals import Refused
 from referee.store.aggregate import fold
-from tests.officials.correcting import (
+from tests.officials.random_corrections import (
     ask,
     attended_match,
     bare,

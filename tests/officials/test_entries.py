@@ -4,15 +4,25 @@ import pytest
 
 from referee.acts import Deal
 from referee.requests import OpenCase, RemedySent
-from tests.officials.remedied import BERIT, CORRECTED, all_agree, appeal, entered, lines, result, topics, wrong
-from tests.officials.sheets import SHEETS
+from tests.officials.line_corrections import (
+    BERIT,
+    CORRECTED,
+    all_agree,
+    appeal,
+    entered,
+    lines,
+    result,
+    topics,
+    wrong,
+)
+from tests.officials.wrong_and_right_sheets import SHEETS
 
 SAYS_SO = ("line_says_so", "J9")
 
 
 @pytest.mark.rule("J9")
 @pytest.mark.parametrize("ruleset", SHEETS)
-def test_what_the_line_says_already_is_no_case(ruleset: str) -> None:
+def test_a_result_that_equals_the_line_opens_no_case(ruleset: str) -> None:
     """Otherwise a case would be upheld that changes nothing, and the line would name other events as its proof."""
     right = SHEETS[ruleset].right
     hearing = entered(ruleset, right)

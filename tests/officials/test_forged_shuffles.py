@@ -51,12 +51,12 @@ def test_every_game_is_there(records: list[Record]) -> None:
     }
 
 
-def test_what_is_honest_is_fair(records: list[Record]) -> None:
+def test_honest_shuffles_are_fair(records: list[Record]) -> None:
     assert [one for one in records if not fair(one)] == []
 
 
 @pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
-def test_what_is_forged_is_not(records: list[Record], forge: Callable[[list[Line], Random], bool]) -> None:
+def test_forged_shuffles_are_not_fair(records: list[Record], forge: Callable[[list[Line], Random], bool]) -> None:
     chance = Random(forge.__name__)
     false = [made for one in records if (made := forged(one, forge, chance)) is not None]
     assert false, "there was something to forge"
@@ -115,7 +115,7 @@ class TestKept:
         assert "which you kept, is missing" in self.said(shorter, *kept)[1]
 
 
-class TestWhatItSays:
+class TestReports:
     def test_why_a_deal_is_not_fair(self, records: list[Record]) -> None:
         one = records[0]
         lines: list[Line] = json.loads(json.dumps(one.lines))

@@ -93,7 +93,7 @@ class TestAKnockForWhatACaseIsAbout:
         assert dealt.case.parties == (BERIT, CESAR, DAG)
 
     @pytest.mark.rule("J1")
-    def test_who_joined_keeps_the_case_and_may_appeal(self, dealt: Hearing) -> None:
+    def test_a_player_who_joined_keeps_the_case_open_and_may_appeal(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "exposed_card")
         dealt.knock(DAG, CESAR, "exposed_card")
         dealt.refused(Withdrawal(case=1, seat=BERIT), "others_knocked", "J1")
@@ -168,7 +168,7 @@ class TestAKnockForWhatACaseIsAbout:
         assert refusal.facts == {"case": 1}
 
 
-class TestWhatIsDecided:
+class TestDecidedCases:
     @pytest.mark.rule("B-O5")
     def test_a_dismissed_allegation_is_not_shown_as_a_fact(self, dealt: Hearing) -> None:
         dealt.ask(Report(seat=BERIT, accused=CESAR, fault="exposed_card"))
@@ -228,7 +228,7 @@ class TestWhatIsDecided:
         assert hearing.up == (0, 10, 0, 0)
 
     @pytest.mark.rule("J7")
-    def test_what_was_lifted_can_be_punished_again(self, dealt: Hearing) -> None:
+    def test_an_error_whose_penalty_was_lifted_can_be_punished_again(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "exposed_card")
         dealt.rule("upheld")
         dealt.ask(OpenCase(kind="offence", accused=CESAR, offence="exposed_card"), "official")
@@ -311,7 +311,7 @@ class TestRams:
         assert len(hearing.cases) == 1
 
     @pytest.mark.rule("D68", "J3")
-    def test_what_the_player_reported_is_punished(self) -> None:
+    def test_an_error_that_its_player_reported_is_punished_once(self) -> None:
         hearing = playing_rams()
         hearing.ask(Report(seat=CESAR, accused=CESAR, fault="led_out_of_turn"))
         hearing.ask(Report(seat=BERIT, accused=CESAR, fault="led_out_of_turn"))

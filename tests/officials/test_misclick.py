@@ -15,7 +15,7 @@ from referee.officials.events.takeback import ActTakenBack
 from referee.officials.state import Case
 from referee.phases import Over
 from referee.requests import Appeal, OpenCase, RemedySent, Ruling, Statement, Withdrawal
-from tests.officials.attending import Attending
+from tests.officials.attended_match import Attending
 from tests.support.match_driver import NOON
 
 pytestmark = [pytest.mark.rule("J11")]
@@ -159,7 +159,7 @@ def test_an_eliminated_seat_that_did_not_agree_does_not_keep_the_win_provisional
     assert table.match.procedure.take(table.match.state, Deal(seat=1), moment)
 
 
-def test_an_official_says_so_himself(table: Attending) -> None:
+def test_an_official_may_open_a_case_of_a_misclick(table: Attending) -> None:
     (opened,) = table.do(misclick(None))
     assert (opened.by, opened.events) == ("official", (3,))
     agree(table, 0, 2, 3)
@@ -172,7 +172,7 @@ def test_only_of_one_s_own_act(table: Attending) -> None:
     assert table.refused(misclick(2), "not_your_act").facts == {"seat": 1}
 
 
-def test_of_nothing_that_cannot_be_taken_back() -> None:
+def test_a_misclick_is_refused_if_no_act_can_be_taken_back() -> None:
     table = Attending(TERMS, ruleset="rodskagg-kortoxen", deal_ritual=False)
     table.refused(misclick(0), "nothing_to_take_back")
     table.do(Deal(seat=0))

@@ -12,8 +12,8 @@ from referee.games import RULESETS
 from referee.games._rodskagg.facts import KnockedOut
 from referee.refusals import Refused
 from referee.requests import Appeal, OpenCase, Request, Ruling
-from tests.officials.correcting import Match, ask, of_kind
-from tests.officials.some_sheets import some_acts, some_tally
+from tests.officials.random_corrections import Match, ask, of_kind
+from tests.officials.random_sheets import some_acts, some_tally
 from tests.officials.test_corrected_sheets_at_random import stands
 from tests.support.random_deals import RETOLD
 

@@ -7,7 +7,7 @@ from referee.officials.events.cases import CaseRuled
 from referee.refusals import Refused
 from referee.requests import Appeal, OpenCase, RemedySent
 from tests.officials.hearing import Hearing
-from tests.officials.remedied import (
+from tests.officials.line_corrections import (
     ANNA,
     BERIT,
     CESAR,
@@ -26,7 +26,7 @@ from tests.officials.remedied import (
     topics,
     wrong,
 )
-from tests.officials.sheets import SHEETS, X1
+from tests.officials.wrong_and_right_sheets import SHEETS, X1
 from tests.support.match_driver import NOON, seats_and
 
 GAMES = tuple(SHEETS)
@@ -83,7 +83,7 @@ class TestAWrongLine:
 
     @pytest.mark.rule("J9")
     @pytest.mark.parametrize("ruleset", GAMES)
-    def test_what_does_not_add_up_is_refused_whole(self, ruleset: str) -> None:
+    def test_an_impossible_result_gets_the_refusal_of_the_act(self, ruleset: str) -> None:
         """The opener of a case and the official both get the refusal of the act."""
         sheets = SHEETS[ruleset]
         hearing = entered(ruleset, sheets.wrong)
@@ -100,7 +100,7 @@ class TestAWrongLine:
         assert hearing.refused(ruling, code, rule, "official").facts["at"] == sheets.at
         assert (len(hearing.history), hearing.status()) == (before, "pending")
 
-    def test_what_no_such_game_tells(self) -> None:
+    def test_a_result_of_another_game_is_refused(self) -> None:
         hearing = entered("kalabrias", SHEETS["kalabrias"].wrong)
         refusal = hearing.refused(
             OpenCase(kind="entry", seat=0, deal=1, result=result(X1)), "not_in_the_result", None
@@ -208,7 +208,7 @@ class TestAWrongLine:
         folds(hearing)
 
     @pytest.mark.rule("B78", "J9")
-    def test_what_is_undone_may_leave_a_later_deal_hanging(self) -> None:
+    def test_an_appeal_is_refused_if_a_later_deal_depends_on_the_line(self) -> None:
         """DAG had five points at the exit; after the correction there were six."""
         three = {**X1, "tricks": [2, 0, 2, 2, 1, 1]}
         hearing = entered("rodskagg-kortoxen", three, points=(12, 12, 9, 12), exact_zero=False)
@@ -233,7 +233,7 @@ class TestTheEnd:
         return hearing
 
     @pytest.mark.rule("J8", "J9")
-    def test_what_was_won_by_a_wrong_line_is_open_again(self) -> None:
+    def test_a_corrected_line_reopens_the_match_that_it_won(self) -> None:
         hearing = self.won()
         hearing.rule("upheld", rule="J9")
         assert correction(hearing).won is None
@@ -331,7 +331,7 @@ class TestTheEnd:
         assert topics(hearing) == CORRECTED
 
     @pytest.mark.rule("J10")
-    def test_an_official_opens_his_own_error(self) -> None:
+    def test_an_official_may_reopen_their_own_ruling_on_a_line(self) -> None:
         hearing = self.won()
         hearing.rule("upheld", rule="J9")
         hearing.ask(Appeal(case=1), "official")

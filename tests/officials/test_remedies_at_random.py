@@ -17,7 +17,7 @@ from referee.ruleset import Moment
 from referee.visibility import Event, Recorded
 from tests.officials import test_tally_kalabrias_at_random as kalabrias
 from tests.officials import test_tally_rams_at_random as rams
-from tests.officials.correcting import unordered
+from tests.officials.random_corrections import unordered
 from tests.support.random_deals import MATCH, NOON, RETOLD
 from tests.support.random_openings import some_match
 from tests.support.random_tallies import deals_of, played_with_cards, sheet_of

@@ -10,7 +10,7 @@ from referee.officials.events.cases import CaseRuled
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.requests import Appeal, OpenCase, RemedySent
 from tests.officials.hearing import Hearing
-from tests.officials.remedied import (
+from tests.officials.line_corrections import (
     BERIT,
     CESAR,
     CORRECTED,
@@ -26,7 +26,7 @@ from tests.officials.remedied import (
     topics,
     wrong,
 )
-from tests.officials.sheets import SHEETS, X1, Body
+from tests.officials.wrong_and_right_sheets import SHEETS, X1, Body
 
 
 class TestAnOffence:
@@ -61,7 +61,7 @@ class TestAnOffence:
         folds(scored)
 
     @pytest.mark.rule("J2", "J9")
-    def test_who_pays_agrees_after_the_score(self, scored: Hearing) -> None:
+    def test_the_payer_may_agree_after_the_score(self, scored: Hearing) -> None:
         scored.says(CESAR, True)
         assert topics(scored) == ["case/stated", *CORRECTED]
         assert self.change(scored) == (0, 5, 0, 0)
@@ -96,7 +96,7 @@ class TestAnOffence:
         assert self.change(hearing) == (0, 0, 0, 0)
         folds(hearing)
 
-    def test_what_it_confirms_changes_nothing(self) -> None:
+    def test_a_ruling_that_confirms_an_earlier_one_makes_no_correction(self) -> None:
         hearing = Hearing().deal()
         hearing.knock(BERIT, CESAR, "revoke")
         hearing.rule("upheld", rule="B42")
@@ -260,7 +260,7 @@ class TestAKnockOfTheSheet:
 
     REVOKE: ClassVar[Body] = {"seat": 0, "accused": 1, "offence": "revoke", "after": 5}
 
-    def test_who_pays_appeals_and_it_is_lifted(self) -> None:
+    def test_an_appeal_of_the_payer_lifts_a_penalty_of_the_sheet(self) -> None:
         hearing = entered("rodskagg-kortoxen", {**X1, "knocks": [self.REVOKE]})
         assert (hearing.status(), points(hearing)) == ("ruled", (11, 16, 8, 12))
         hearing.ask(Appeal(case=1, seat=1, text="We never agreed on that"))
@@ -269,7 +269,7 @@ class TestAKnockOfTheSheet:
         assert points(hearing) == SHEETS["rodskagg-kortoxen"].points
         folds(hearing)
 
-    def test_who_knocked_in_vain_appeals_and_the_other_pays(self) -> None:
+    def test_an_appeal_of_the_knocker_moves_the_penalty_to_the_accused(self) -> None:
         sheet = {**X1, "knocks": [{**self.REVOKE, "upheld": False}]}
         hearing = entered("rodskagg-kortoxen", sheet, false_knock_penalty=5)
         assert points(hearing) == (16, 11, 8, 12)

@@ -27,7 +27,7 @@ class TestRulings:
         assert imposed == PenaltyImposed(seat=CESAR, points=5, rule="B42", case=1)
 
     @pytest.mark.rule("J4")
-    def test_what_cannot_be_found_out_dismisses(self, dealt: Hearing) -> None:
+    def test_an_undetermined_case_can_only_be_dismissed(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         undetermined = dealt.ruling("upheld", standard="undetermined")
         dealt.refused(undetermined, "undetermined_dismisses", "J4", "official")
@@ -151,7 +151,7 @@ class TestAppeals:
         dealt.refused(Appeal(case=2, seat=BERIT), "not_against_you", "J7")
 
     @pytest.mark.rule("J7", "B17")
-    def test_of_the_accused_and_the_payer_each_may(self) -> None:
+    def test_the_accused_and_the_payer_may_each_appeal(self) -> None:
         for seat in (CESAR, ANNA):
             hearing = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer")
             hearing.knock(BERIT, CESAR, "wrong_cut")
@@ -160,7 +160,7 @@ class TestAppeals:
             assert hearing.status() == "appealed"
 
     @pytest.mark.rule("J7")
-    def test_who_knocked_may_if_more_follows_than_the_price(self, dealt: Hearing) -> None:
+    def test_the_knocker_may_appeal_against_a_remedy_beyond_the_price(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         dealt.rule("upheld", remedy=RemedySent(void=True))
         dealt.ask(Appeal(case=1, seat=BERIT))
@@ -179,7 +179,7 @@ class TestAppeals:
         _, imposed = hearing.rule("upheld")
         assert imposed == PenaltyImposed(seat=CESAR, points=5, rule="B54", case=1)
 
-    def test_who_was_right_after_all_is_not_fined(self) -> None:
+    def test_a_knock_upheld_on_appeal_is_not_fined(self) -> None:
         hearing = Hearing(false_knock_penalty=5).deal()
         hearing.knock(BERIT, CESAR, "fold_question")
         assert hearing.up == (5, 0, 0, 0)
@@ -208,7 +208,7 @@ class TestAppeals:
         dealt.refused(dealt.ruling("upheld"), "not_appealed", "J7", "official:2")
 
     @pytest.mark.rule("J10")
-    def test_an_official_opens_the_case_of_an_error_of_his_own_again(self, dealt: Hearing) -> None:
+    def test_an_official_may_reopen_a_case_that_they_ruled_on(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         dealt.rule("upheld")
         dealt.refused(Appeal(case=1), "not_your_ruling", "J10", "official:2")
@@ -221,7 +221,7 @@ class TestAppeals:
 
 class TestWithdrawing:
     @pytest.mark.rule("J1")
-    def test_only_who_opened_it_and_before_it_is_ruled_on(self, dealt: Hearing) -> None:
+    def test_only_the_opener_withdraws_a_case_and_only_before_a_ruling(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
         dealt.refused(Withdrawal(case=1, seat=CESAR), "not_the_opener", "J1")
         dealt.refused(Withdrawal(case=1), "not_the_opener", "J1", "official")
@@ -247,7 +247,7 @@ def test_after_the_end_a_score_is_corrected_in_time_or_beyond_doubt() -> None:
 
 
 @pytest.mark.rule("J8")
-def test_what_it_came_to_is_provisional_to_the_second() -> None:
+def test_the_final_result_is_provisional_to_the_second() -> None:
     hearing = Hearing("rams-english")
     assert not hearing.match.provisional(NOON)
     hearing.ask(Close(), "official")
@@ -257,7 +257,7 @@ def test_what_it_came_to_is_provisional_to_the_second() -> None:
 
 
 @pytest.mark.rule("J7")
-def test_a_case_file_tells_the_status_of_the_docket() -> None:
+def test_a_case_file_shows_the_status_of_the_docket() -> None:
     hearing = Hearing().deal()
     hearing.knock(BERIT, CESAR, "revoke")
     hearing.rule("dismissed")

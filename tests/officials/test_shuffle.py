@@ -91,7 +91,7 @@ VECTORS = {
 }
 
 
-class TestWhatIsComputed:
+class TestComputation:
     @pytest.mark.parametrize("name", VECTORS)
     def test_key_and_order(self, name: str) -> None:
         given = VECTORS[name]
@@ -188,7 +188,7 @@ class TestTheCommitment:
             assert seen(made, viewer, public=True) is made
 
 
-class TestWhatASeatAdds:
+class TestAddedEntropy:
     def test_is_on_record_and_goes_into_the_key(self) -> None:
         played = Played(ruleset=KALABRIAS, players=3)
         assert played.do(digits(2)) == (EntropyGiven(seat=2, hex=DIGITS),)

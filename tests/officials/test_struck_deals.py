@@ -11,8 +11,8 @@ from referee.events import DealScored
 from referee.games import RULESETS
 from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
 from referee.refusals import Refused
-from tests.officials.correcting import Match, ask, attended_match, bare, correction, some_play
-from tests.officials.some_sheets import some_sheet, some_tally
+from tests.officials.random_corrections import Match, ask, attended_match, bare, correction, some_play
+from tests.officials.random_sheets import some_sheet, some_tally
 from tests.officials.test_corrected_sheets_at_random import TERMS, tally
 from tests.support.random_deals import play_deal
 

@@ -44,8 +44,8 @@ from referee.store.match import Match
 from referee.store.store import construct
 from referee.visibility import seen
 from tests.games.rodskagg import NO_ACE_NOR_COURT
-from tests.officials.attending import TAKES_BACK, Attending
-from tests.officials.correcting import bare
+from tests.officials.attended_match import TAKES_BACK, Attending
+from tests.officials.random_corrections import bare
 from tests.support.edited_stores import differences
 from tests.support.match_driver import NOON, deal
 from tests.support.random_matches import deal_of, opened, opening, send
@@ -107,7 +107,7 @@ class TestAllAgree:
         table.do(Bid(seat=2, bid="pass"), *map(back, (2, 0, 1, 3)))
         table.refused(back(1), "nothing_to_take_back")
 
-    def test_who_is_out_of_the_match_is_not_asked(self) -> None:
+    def test_an_eliminated_seat_is_not_asked(self) -> None:
         table = bidding()
         play = table.match.play
         state = replace(play, table=replace(play.table, active=(0, 1, 2)))
@@ -120,7 +120,7 @@ class TestAllAgree:
     def test_no_such_seat(self) -> None:
         bidding().refused(back(4), "no_such_seat", None)
 
-    def test_it_is_offered_to_who_may(self) -> None:
+    def test_a_take_back_is_offered_to_seats_that_may_ask(self) -> None:
         table = bidding()
 
         def offered() -> list[int]:
@@ -134,15 +134,15 @@ class TestAllAgree:
         assert offered() == [0, 3]
 
 
-class TestWhatStands:
-    def test_what_differs_between_seats(self) -> None:
+class TestActsThatCanBeTakenBack:
+    def test_an_act_that_showed_cards_to_its_seat_cannot_be_taken_back(self) -> None:
         table = Attending(ruleset=KORTOXEN, dealing="table")
         table.do(Cut(seat=0), Deal(seat=0, hands=HANDS))
         assert table.match.legal(0)[-1] == back(0), "the cards lie face down"
         table.do(KnockForCards(seat=0), PickUp(seat=1))
         table.refused(back(1), "seen_already")
 
-    def test_what_only_the_table_knows(self) -> None:
+    def test_an_act_with_closed_hands_can_be_taken_back(self) -> None:
         table = Attending(ruleset=KORTOXEN, dealing="table")
         table.do(Cut(seat=0), Deal(seat=0, counts=(6, 6, 6, 6)), KnockForCards(seat=0), PickUp(seat=1))
         assert table.match.legal(1)[-1] == back(1), "the match has shown nobody a card"
@@ -170,13 +170,13 @@ class TestWhatStands:
         table.do(Deal(seat=0, hands=HANDS))
         table.refused(back(0), "seen_already")
 
-    def test_what_has_a_seed(self) -> None:
+    def test_a_deal_of_the_house_cannot_be_taken_back(self) -> None:
         table = Attending(**HOUSE)
         table.do(Deal(seat=0))
         table.refused(back(0), "seen_already")
         assert back(0) not in table.match.legal(0)
 
-    def test_what_ends_a_deal(self) -> None:
+    def test_an_act_that_ends_a_deal_cannot_be_taken_back(self) -> None:
         table = bidding()
         table.do(Void())
         assert table.match.docket.last.seen
@@ -185,7 +185,7 @@ class TestWhatStands:
     def test_before_anything_was_done(self) -> None:
         Attending(**HOUSE).refused(back(0), "nothing_to_take_back")
 
-    def test_what_a_knock_came_after(self) -> None:
+    def test_an_act_before_a_knock_cannot_be_taken_back(self) -> None:
         table = bidding()
         table.do(Knock(seat=3, accused=1))
         table.refused(back(1), "nothing_to_take_back")
@@ -296,7 +296,7 @@ class TestNumbersAndTokens:
         assert takeback.with_last_act_checked(state, replace(state, play=poorer)).docket.last is None
 
 
-class TestWhatFollowsFromThePlay:
+class TestDocketAfterATakeBack:
     """The docket's facts about the deal go back with the act; cases and the commitment do not."""
 
     def test_the_cards_were_not_dealt(self) -> None:

@@ -13,8 +13,7 @@ from referee.officials.events.tally import ResultEntered
 from referee.refusals import MatchOver, WrongPhase
 from tests.conformance.replay import Direct
 from tests.games.rodskagg import Table, opened
-from tests.officials.sheets import CX1, X1
-from tests.officials.tallying import (
+from tests.officials.rodskagg_tallies import (
     ALGA,
     ALL_FOLD,
     CATS,
@@ -27,6 +26,7 @@ from tests.officials.tallying import (
     result,
     tally,
 )
+from tests.officials.wrong_and_right_sheets import CX1, X1
 from tests.support.match_driver import P1, P2, P3, P4, seats_and
 from tests.support.random_tallies import Tally, acts_of, deals_of, line_of, sheet_of
 from tests.test_golden import given, play
@@ -66,7 +66,7 @@ def test_a_late_trick_counts_one_in_kortoxen():  # B-X1
 
 
 @pytest.mark.rule("C38", "C39")
-def test_who_bids_two_and_takes_two():  # C-X1
+def test_a_player_bids_two_and_takes_two_tricks():  # C-X1
     assert points_after(tally(CATS), **CX1) == (10, 11, 9, 12)
 
 
@@ -265,7 +265,7 @@ CHECKS = [(key, *wrong) for key in SISTERS for wrong in WRONG[key]]
 @pytest.mark.parametrize(
     ("key", "changes", "code", "rule", "at"), CHECKS, ids=lambda value: value if isinstance(value, str) else ""
 )
-def test_what_is_wrong_is_refused_with_its_rule_and_place(
+def test_a_wrong_sheet_is_refused_with_its_rule_and_place(
     key: str, changes: dict[str, Any], code: str, rule: str | None, at: str
 ):
     """A refusal refuses the whole sheet, and the corrected sheet is accepted."""
@@ -371,7 +371,7 @@ def test_a_match_with_cards_has_no_tally(dealing: Any):
     table.refused(Trick(seat=P1), rule=None, code="not_tallied", kind=WrongPhase)
 
 
-def test_what_was_entered_stands_first_and_all_that_follows_from_it():
+def test_the_entered_result_comes_before_the_events_that_follow_from_it():
     events = tally().do(result(**X1))
     assert events[0] == ResultEntered(result=result(**X1))
     assert [event.TOPIC for event in events[1:3]] == ["deal/dealt", "auction/bid"]

@@ -26,8 +26,7 @@ from referee.refusals import NotInPlay
 from referee.requests import Request
 from referee.visibility import seen
 from tests.games.rodskagg import penalising
-from tests.officials.sheets import CX1, X1
-from tests.officials.tallying import (
+from tests.officials.rodskagg_tallies import (
     ALGA,
     CATS,
     KORTOXEN,
@@ -41,6 +40,7 @@ from tests.officials.tallying import (
     sent,
     tally,
 )
+from tests.officials.wrong_and_right_sheets import CX1, X1
 from tests.support.match_driver import P1, P2, P3, P4, seats_and
 from tests.support.random_tallies import line_of
 
@@ -48,7 +48,7 @@ from tests.support.random_tallies import line_of
 
 
 @pytest.mark.rule("B11", "B12", "B-O40")
-def test_what_the_tally_cannot_show_is_reported_and_knocked_for():
+def test_a_knock_for_an_error_outside_the_tally_reports_it_first():
     match = tally()
     knock = {"seat": 0, "accused": 1, "offence": "revoke", "after": 5, "note": "klöver fanns"}
     events = match.do(result(**X1, knocks=[knock]))
@@ -151,7 +151,7 @@ def test_a_trick_passes_over_the_question_and_only_officials_see_it():
 
 
 @pytest.mark.parametrize("key", SISTERS)
-def test_what_is_listed_is_ready_to_send(key: str):
+def test_the_listed_acts_need_no_cards_or_ritual(key: str):
     """The seats that may have taken the trick are awaited; no act asks for cards, a ritual or new hands."""
     match = tally(key, **({} if key == ALGA else {"deal_ritual": True}), honour_redeal=True)
     rules = match.rules

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.officials.tallying import (
+from tests.officials.rodskagg_tallies import (
     ALL_FOLD,
     CATS,
     KORTOXEN,
@@ -107,7 +107,7 @@ def test_if_it_cannot_decide_it_is_not(
 
 
 @pytest.mark.rule("C55")
-def test_who_comes_to_zero_with_his_last_trick_needs_the_order_too():
+def test_a_player_who_reaches_zero_with_the_last_trick_needs_the_order():
     body = {**CATS_COUNTED, "taken": [3, 2, 0, 1], "late": [0, 1, 0, 1]}
     refusal = refused(tally(CATS, points=(3, 12, 12, 12), exact_tricks_for_all=True), result(**body))
     assert (refusal.code, refusal.rule) == ("order_needed", "C55")

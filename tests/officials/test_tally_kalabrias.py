@@ -149,7 +149,7 @@ class TestCardPoints:
     """E33-E41, E-O3: points of the cards in tricks."""
 
     @pytest.mark.rule("E33", "E41", "E-O3")
-    def test_what_they_come_to(self) -> None:
+    def test_the_possible_sums_of_card_points_depend_on_the_number_of_players(self) -> None:
         assert SUMS[4] == {162}
         assert SUMS[3] == {*range(95, 163)} - {161}, "no cards are worth one point"
         assert SUMS[2] == {*range(28, 157)}
@@ -255,7 +255,7 @@ class TestSequences:
         table(players).wrong(wrong, rule=rule, code="one_side_has_sequences", at="/sequences/2")
 
     @pytest.mark.rule("E-O25")
-    def test_of_three_the_opponents_if_so_agreed(self) -> None:
+    def test_an_option_lets_both_opponents_of_three_count_sequences(self) -> None:
         both = (seq(P2, "KQJ"), seq(P3, "987"))
         t = table(3, three_player_side_sequences=True)
         assert enter(t, (60, 50, 40), sequences=both).detail["sequence_points"] == [0, 20, 20]
@@ -308,7 +308,7 @@ class TestSequences:
     @pytest.mark.parametrize(
         ("cards", "points"), [("KQJ", 20), ("KQJT", 50), ("KQJT9", 100), ("AKQJT9", 100), ("AKQJT98", 100)]
     )
-    def test_what_a_run_brings(self, cards: str, points: int) -> None:
+    def test_a_run_counts_the_agreed_points(self, cards: str, points: int) -> None:
         t = table(sequence_points={"small": 20, "large": 50, "five": 100})
         assert enter(t, (60, 50), sequences=(seq(P1, cards),)).detail["sequence_points"] == [points, 0]
 

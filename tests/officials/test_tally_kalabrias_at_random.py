@@ -8,7 +8,7 @@ from referee.events import CardPlayed, DealScored, MatchOpened, TrickTaken
 from referee.games.kalabrias.facts import SequencesCompared
 from referee.games.kalabrias.ranks import RANKS, runs
 from referee.visibility import Event
-from tests.officials.tallied import PlayedWithCards, written
+from tests.officials.tally_comparison import PlayedWithCards, written
 from tests.support.random_deals import RETOLD, card_points
 
 LEVEL = {"equal_sequences": "ten_each"}

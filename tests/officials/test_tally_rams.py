@@ -11,7 +11,7 @@ from referee.games.rams_english.states import SecondEntered, TurnUpTaken
 from referee.officials.events.tally import ResultEntered
 from referee.refusals import WrongPhase
 from tests.games import rams_table as with_cards
-from tests.officials.tallied import without_numbers
+from tests.officials.tally_comparison import without_numbers
 from tests.officials.tally_table import Tallied
 from tests.support.match_driver import P1, P2, P3, P4, P6
 
@@ -159,7 +159,7 @@ class TestSecondBest:
         assert t.change()[P3] == -5
 
     @pytest.mark.rule("D71", "D40")
-    def test_who_cannot_be(self) -> None:
+    def test_an_impossible_second_is_refused(self) -> None:
         t = table(pot=5)
         said = words(JOIN, LIE, JOIN, JOIN)
         tricks = (P1, P1, P1, P3, P3)
@@ -220,7 +220,9 @@ class TestDeclarations:
             (words(JOIN, first=6, players=8), 5, "/bids/0", None, "no_such_seat"),
         ],
     )
-    def test_what_is_wrong(self, said: Any, pot: int, at: str, rule: str | None, code: str) -> None:
+    def test_impossible_declarations_are_refused(
+        self, said: Any, pot: int, at: str, rule: str | None, code: str
+    ) -> None:
         t = table(pot=pot)
         t.wrong(Result(bids=said, tricks=TRICKS), rule=rule, code=code, at=at)
         t.enter(bids=ALL_JOIN, tricks=TRICKS)
@@ -243,7 +245,7 @@ class TestTricks:
     """D3, D40, D58."""
 
     @pytest.mark.rule("D40")
-    def test_none_to_who_lay_down(self) -> None:
+    def test_a_seat_that_lay_down_takes_no_trick(self) -> None:
         t = table(pot=5)
         sheet = Result(bids=words(JOIN, JOIN, LIE, JOIN), tricks=(P1, P3, P1, P1, P1))
         t.wrong(sheet, rule="D40", code="not_in_play", at="/tricks/1")
@@ -295,7 +297,7 @@ class TestFaults:
     """D68-D70."""
 
     @pytest.mark.rule("D68")
-    def test_by_who_plays(self) -> None:
+    def test_a_fault_of_a_seat_out_of_play_is_refused(self) -> None:
         t = table(pot=5)
         sheet = Result(bids=words(JOIN, LIE, JOIN, JOIN), tricks=(P1,) * 5, faults=(fault(P3), fault(P2)))
         t.wrong(sheet, rule="D68", code="accused_not_in_play", at="/faults/1")
@@ -310,7 +312,7 @@ class TestFaults:
             ("near_zero", "D68", "no_such_fault"),
         ],
     )
-    def test_of_the_play_and_of_this_game(self, kind: str, rule: str, code: str) -> None:
+    def test_a_fault_outside_the_play_or_of_another_game_is_refused(self, kind: str, rule: str, code: str) -> None:
         sheet = Result(bids=ALL_JOIN, tricks=TRICKS, faults=(fault(P4), fault(P4, kind)))
         table().wrong(sheet, rule=rule, code=code, at="/faults/1")
 
@@ -411,7 +413,7 @@ class TestActByAct:
         table().wrong(Deal(seat=P4, counts=(5, 5, 5, 6)), rule="D17", code="five_cards_each")
 
     @pytest.mark.rule("D-O29")
-    def test_what_is_awaited(self) -> None:
+    def test_only_seats_in_play_are_awaited(self) -> None:
         t = table(pot=5)
         t.do(Deal(seat=P4), *(Bid(seat=one.seat, bid=one.bid) for one in words(JOIN, LIE, JOIN, JOIN)))
         assert t.to_act == (P1, P3, P4)
@@ -443,7 +445,7 @@ class TestWhenAndWhat:
 
     @pytest.mark.rule("D-O29")
     @pytest.mark.parametrize("name", ["taken", "answers", "exits", "knocks", "card_points", "bella"])
-    def test_what_this_game_does_not_know(self, name: str) -> None:
+    def test_fields_of_other_games_are_refused(self, name: str) -> None:
         sheet: Any = {"bella": 0, "taken": (1,), "card_points": (1,), "knocks": ()}.get(name, ())
         wrong = Result(bids=ALL_JOIN, tricks=TRICKS, **{name: sheet})
         table().wrong(wrong, rule=None, code="not_in_the_result", at=f"/{name}")

@@ -9,7 +9,7 @@ from referee.acts import Act, Bid, BidEntered, Deal, Exchange, FaultEntered, Kno
 from referee.events import DealScored, MatchOpened, TrickTaken
 from referee.games.rams_english.states import Declared, TurnUpTaken
 from referee.visibility import Event
-from tests.officials.tallied import PlayedWithCards, written
+from tests.officials.tally_comparison import PlayedWithCards, written
 from tests.support.random_deals import RETOLD
 
 FAULTS: tuple[Any, ...] = ("revoke", "not_heading", "exposed_card", "wrong_count", "led_out_of_turn")

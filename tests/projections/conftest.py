@@ -9,7 +9,7 @@ from sqlalchemy import Engine
 
 from projections.follow.follow import engine_for, rebuild
 from referee.store.store import Referee, construct
-from tests.projections.filled import Said, all_books, append, content, play_some, reader
+from tests.projections.filled_log import Said, all_books, append, content, play_some, reader
 
 
 @pytest.fixture(scope="session")

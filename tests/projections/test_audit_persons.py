@@ -78,7 +78,7 @@ def test_a_payment_taken_back_by_one_alone(audited: Audited) -> None:
     assert audited.found == [("not_proposed", audited.number)]
 
 
-def test_what_pays_nothing_out_is_taken_back_by_one(audited: Audited) -> None:
+def test_one_person_may_reverse_entries_that_pay_nothing_out(audited: Audited) -> None:
     audited.takes_back("payout", "cash", "member:2", 5000)
     audited.takes_back("fee", "fees", "member:2", 5000)
     audited.takes_back("opening", "opening", "cash", 5000)

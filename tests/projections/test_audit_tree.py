@@ -14,7 +14,7 @@ from projections.follow.follow import rebuild
 from projections.log import Log
 from referee.log.tree import TILE_WIDTH
 from referee.store.store import Referee
-from tests.projections.filled import append, head, reader
+from tests.projections.filled_log import append, head, reader
 
 BOOK = Log()
 

@@ -18,7 +18,7 @@ from referee.store.rows import from_row
 from referee.store.store import Referee
 from referee.visibility import seen
 from tests.officials.hearing import Hearing
-from tests.projections.filled import append, last_versions, pages
+from tests.projections.filled_log import append, last_versions, pages
 from tests.support.match_driver import MATCH
 from tests.support.salted_rows import row_of
 
@@ -68,7 +68,7 @@ class TestBook:
         assert {"upheld", "late", "again", "nothing"} <= verdicts
         assert fines
 
-    def test_what_may_not_be_told_before_the_deal_is_over_is_told_after_it(
+    def test_a_reason_that_is_hidden_during_the_deal_is_shown_after_it(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], page: int
     ):
         projection = Cases()

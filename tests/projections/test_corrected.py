@@ -20,7 +20,7 @@ from referee.games import RULESETS
 from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
 from referee.officials.rescoring import rescore
 from referee.visibility import Recorded
-from tests.officials.correcting import (
+from tests.officials.random_corrections import (
     Match,
     attended_match,
     correction,
@@ -30,7 +30,7 @@ from tests.officials.correcting import (
     some_script,
     with_strikes,
 )
-from tests.projections.filled import page_of
+from tests.projections.filled_log import page_of
 from tests.support.random_deals import play_deal
 
 MANY = 12

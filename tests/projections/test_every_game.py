@@ -22,7 +22,7 @@ from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Recorded
 from tests.projections.every_game import KINDS, history_of
-from tests.projections.filled import page_of
+from tests.projections.filled_log import page_of
 
 
 @cache
@@ -153,7 +153,7 @@ def test_a_session_that_is_closed_ends_with_what_each_drew() -> None:
         assert [line.pot_before for line in sheet.lines][1:] == [line.pot for line in sheet.lines][:-1]
 
 
-def test_what_was_knocked_up_in_a_voided_deal_has_a_line_of_its_own() -> None:
+def test_penalties_of_a_voided_deal_have_their_own_line() -> None:
     found = 0
     for history in map(played, MANY):
         _, sheet, _ = last(history)

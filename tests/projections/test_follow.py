@@ -24,8 +24,8 @@ from referee.events import CardPlayed, TrickTaken
 from referee.store.desk import Desk
 from referee.store.store import Referee, construct
 from referee.visibility import Recorded
-from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
-from tests.projections.followed import SOON, at_the_head, following, until
+from tests.projections.filled_log import Said, all_books, append, content, head, last_versions, reader, waited
+from tests.projections.follower_driver import SOON, at_the_head, following, until
 from tests.support.random_matches import opened, play_out
 
 
@@ -183,7 +183,7 @@ class TestFollowing:
         assert list(content(other, before).values()) == list(whole.values())
         other.dispose()
 
-    def test_a_book_whose_tables_were_taken_away_begins_anew(
+    def test_a_projection_whose_tables_were_dropped_is_rebuilt(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
     ):
         append(referee, rows)
@@ -195,7 +195,7 @@ class TestFollowing:
             with engine.begin() as connection:
                 connection.execute(text("DROP TABLE book_cases_4_entries"))
 
-    def test_books_that_are_ahead_of_a_restored_log_begin_anew(
+    def test_projections_that_are_ahead_of_a_restored_log_are_rebuilt(
         self, store_url: str, engine: Engine, rows: Sequence[StoredEvent], caplog: pytest.LogCaptureFixture
     ):
         books = all_books()
@@ -218,7 +218,9 @@ class TestFollowing:
 class TestTaking:
     """A projection applies the events it uses, and still knows its position."""
 
-    def test_what_no_book_takes_is_not_decoded(self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]):
+    def test_rows_that_no_projection_uses_are_not_decoded(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
+    ):
         append(referee, rows)
         page, met = reader(referee)(0, 100_000), []
 
@@ -284,7 +286,7 @@ class TestTaking:
             assert all(members.version(connection, match_id) == 0 for match_id in last_versions(rows))
         assert content(engine, books) == whole
 
-    def test_a_reader_waits_for_the_book_that_he_asks(
+    def test_a_reader_waits_only_for_the_requested_projection(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
     ):
         class Stuck(Cases):
@@ -337,7 +339,7 @@ class TestWaiting:
             append(referee, rows[:10])
             assert waited(follower, rows[0].originator_id, 1, 1)
 
-    def test_what_was_applied_before_the_start_is_known(
+    def test_events_applied_before_the_start_are_known(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
     ):
         append(referee, rows)

@@ -16,8 +16,8 @@ from referee.store.clock import utc_now
 from referee.store.desk import Desk
 from referee.store.store import Referee
 from referee.visibility import Event, Recorded
-from tests.projections.broken import BROKEN, broken
-from tests.projections.filled import head, reader
+from tests.projections.damaged_rows import BROKEN, broken
+from tests.projections.filled_log import head, reader
 from tests.support.agreed_stakes import AGREED
 from tests.support.random_matches import opening
 from tests.support.salted_rows import row_of

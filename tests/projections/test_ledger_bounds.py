@@ -17,7 +17,7 @@ from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
 from referee.store.desk import Desk
 from referee.store.store import Referee
 from referee.wire_types import EXACT_MAX
-from tests.projections.filled import head, reader
+from tests.projections.filled_log import head, reader
 from tests.projections.test_audit_tree import NoTexts
 from tests.projections.test_ledger import store
 from tests.support.agreed_stakes import AGREED
@@ -131,7 +131,7 @@ def test_the_audit_lists_what_was_left_out(referee: Referee, engine: Engine) -> 
     books.desk.close()
 
 
-def test_what_acts_come_to_always_has_its_place(referee: Referee, engine: Engine) -> None:
+def test_an_act_after_the_largest_match_sums_fits(referee: Referee, engine: Engine) -> None:
     books = Books(referee, engine)
     books.won((-EXACT_MAX, EXACT_MAX, 0))
     most = EXACT_MAX - 10**5 * AMOUNT_MAX - 10**15

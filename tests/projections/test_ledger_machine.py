@@ -34,7 +34,7 @@ from referee.store.desk import Desk
 from referee.store.store import construct
 from referee.visibility import Event, Recorded
 from referee.wire_types import EXACT_MAX
-from tests.projections.filled import content, head, reader
+from tests.projections.filled_log import content, head, reader
 from tests.support.random_matches import opening
 from tests.support.salted_rows import row_of
 from tests.support.stored_clubs import Club

@@ -20,8 +20,8 @@ from referee.visibility import Recorded
 from tests.benchmarks.statements import founding
 from tests.games.test_kortoxen_money import p2_goes_home
 from tests.games.test_settling_playouts import for_money
-from tests.officials.correcting import Match, correction, play_on, scored_deals, some_script, with_strikes
-from tests.projections.filled import page_of
+from tests.officials.random_corrections import Match, correction, play_on, scored_deals, some_script, with_strikes
+from tests.projections.filled_log import page_of
 from tests.support.agreed_stakes import agreed_by_all
 from tests.support.settlement_checks import settled
 

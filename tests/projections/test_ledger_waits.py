@@ -17,9 +17,9 @@ from referee.store.clock import utc_now
 from referee.store.desk import Desk
 from referee.store.store import Referee
 from referee.visibility import Event, Recorded
-from tests.projections.broken import BROKEN, broken
-from tests.projections.filled import content
-from tests.projections.followed import at_the_head, following, until
+from tests.projections.damaged_rows import BROKEN, broken
+from tests.projections.filled_log import content
+from tests.projections.follower_driver import at_the_head, following, until
 from tests.support.agreed_stakes import AGREED
 from tests.support.random_matches import opening
 from tests.support.salted_rows import row_of
@@ -102,7 +102,7 @@ def emptied(engine: Engine, ledger: Ledger, referee: Referee) -> None:
 
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize(("whose", "page"), [("match", 3), ("match", 2000), ("club", 2000)])
-def test_what_comes_behind_a_bad_row_of_a_club_waits_and_keeps_its_number(
+def test_entries_after_a_damaged_row_of_a_club_wait_and_keep_their_numbers(
     referee: Referee, engine: Engine, evening: Evening, how: str, whose: str, page: int
 ):
     ledger = Ledger()

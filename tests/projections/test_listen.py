@@ -19,7 +19,7 @@ from projections.matches import Matches
 from projections.protocols import Protocols
 from referee.store.connection import Postgres, parse_store_url
 from referee.store.store import Referee, construct
-from tests.projections.filled import all_books, append, content, last_versions, reader, waited
+from tests.projections.filled_log import all_books, append, content, last_versions, reader, waited
 
 END_LISTENERS = f"""
     SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity
@@ -54,7 +54,7 @@ def end_listeners(store_url: str) -> int:
     return int(count)
 
 
-def test_what_another_process_stores_is_heard(
+def test_rows_stored_by_another_process_wake_the_listener(
     woken: threading.Semaphore, referee: Referee, rows: Sequence[StoredEvent]
 ):
     for number in range(3):

@@ -17,8 +17,8 @@ from referee.log.tree import EMPTY, TILE_WIDTH
 from referee.store.rows import row_hash
 from referee.store.store import Referee
 from tests.log.test_tree import mth, path, subproof
-from tests.projections.filled import Said, append, content, head, pages, reader
-from tests.projections.followed import at_the_head, following
+from tests.projections.filled_log import Said, append, content, head, pages, reader
+from tests.projections.follower_driver import at_the_head, following
 
 
 def leaves_of(referee: Referee) -> list[bytes]:
@@ -63,7 +63,7 @@ class TestTree:
                 assert list(tree.consistency(older)) == subproof(older, leaves[:size], True)
 
     @pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)  # PostgreSQL reads so few rows without a key
-    def test_where_it_goes_on_is_found_by_key_however_long_the_log_is(self, engine: Engine, whole_log: Said):
+    def test_the_edge_of_the_log_is_found_by_key(self, engine: Engine, whole_log: Said):
         projection, asked = Log(), list[tuple[str, Any]]()
         with engine.connect() as connection:
             event.listen(connection, "before_cursor_execute", lambda *told: asked.append((told[2], told[3])))
@@ -83,7 +83,7 @@ class TestTree:
             assert Log().index(connection, 0) is None
             assert Log().index(connection, positions[-1] + 1) is None
 
-    def test_of_an_empty_log(self, referee: Referee, engine: Engine):
+    def test_the_root_of_an_empty_log_is_the_empty_hash(self, referee: Referee, engine: Engine):
         prepare(engine, [Log()])
         assert root(engine, Log()) == (0, EMPTY)
 

@@ -14,7 +14,7 @@ from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.visibility import Recorded
-from tests.projections.filled import last_versions, page_of
+from tests.projections.filled_log import last_versions, page_of
 from tests.support.random_matches import opening
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -51,7 +51,7 @@ def test_a_swish_number_is_read_as_people_write_it(written: str, meant: str):
 @pytest.mark.parametrize(
     "number", ["", "070123456", "07012345678", "08123456", "1241181189", "070123456x", "٠٧٠١٢٣٤٥٦٧"]
 )
-def test_what_is_no_swish_number_is_refused(number: str):
+def test_an_invalid_swish_number_is_refused(number: str):
     with pytest.raises(ValueError, match="0701234567"):
         swish(number, 500, "")
 
@@ -104,7 +104,7 @@ def test_a_text_by_sepa_is_cut_before_the_name_is():
     assert 0 < len(lines[10]) < 140
 
 
-def test_who_is_paid_by_sepa_is_named():
+def test_a_sepa_payment_needs_the_name_of_the_payee():
     with pytest.raises(ValueError, match="named"):
         epc(" \n", SWEDISH, 1, "")
 
@@ -144,7 +144,7 @@ def test_an_iban_is_taken(account: str):
         ("SE٤٥50000000058398257466", "two letters"),
     ],
 )
-def test_what_is_no_iban_is_refused_with_the_reason(account: str, why: str):
+def test_an_invalid_iban_is_refused_with_the_reason(account: str, why: str):
     with pytest.raises(ValueError, match=why):
         epc("Klubben", account, 1, "")
 

@@ -77,13 +77,13 @@ def test_no_one_owes_anything():
     assert plan({}, "all") == Plan(payments=(), minimal=True, groups=0)
 
 
-def test_who_owes_most_pays_whom_most_is_owed():
+def test_the_largest_debtor_pays_the_largest_creditor():
     said = plan({1: 300, 2: 500, 3: -200, 4: -600}, "evening 1")
     assert settled(said) == [(1, 3, 200), (1, 4, 100), (2, 4, 500)]
     assert (said.minimal, said.groups) == (True, 1)
 
 
-def test_of_equals_the_lower_number_comes_first():
+def test_the_lower_number_comes_first_among_equal_amounts():
     assert settled(plan({7: 300, 2: 300, 5: -200, 4: -200, 9: -200}, "all")) == [
         (2, 4, 200),
         (2, 9, 100),

@@ -26,7 +26,7 @@ from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee, construct
 from referee.visibility import Recorded
-from tests.projections.filled import append, last_versions, pages, reader
+from tests.projections.filled_log import append, last_versions, pages, reader
 from tests.support.random_matches import legal_acts, opened
 
 RAMS = "rams-english"
@@ -125,7 +125,7 @@ def test_the_contents_are_the_opening_and_all_entries(histories: list[list[Recor
     assert entries > 100, "the log is long enough to mean something"
 
 
-def test_what_the_pot_gains_the_seats_lose(histories: list[list[Recorded]]) -> None:
+def test_the_seats_lose_the_gain_of_the_pot(histories: list[list[Recorded]]) -> None:
     for history in histories[:4]:
         for _, match, pot, sheet in steps(history):
             assert pot.version == match.version

@@ -18,7 +18,7 @@ from referee.store.match import Match
 from referee.store.rows import from_row
 from referee.store.store import Referee
 from referee.visibility import Recorded
-from tests.projections.filled import append, last_versions, reader
+from tests.projections.filled_log import append, last_versions, reader
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ class TestCsv:
         assert first[1] == "Åke"
         assert first[3] == "'=SUM(A1)"
 
-    def test_two_of_one_name_are_told_apart_by_their_seats(self) -> None:
+    def test_columns_of_players_with_one_name_show_their_seats(self) -> None:
         head, first, _ = self.table(replace(SHEET, players=("Anna", "Anna", "Bo")))
         assert head[5::3] == ["Anna (0) tricks", "Anna (1) tricks", "Bo tricks"]
         assert first[3] == "Anna (0)"

@@ -13,8 +13,8 @@ from projections.follow.page import Page
 from projections.follow.projection import FRESH
 from projections.protocols import Protocols
 from referee.store.store import Referee
-from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader
-from tests.projections.followed import at_the_head, following, until
+from tests.projections.filled_log import Said, all_books, append, content, head, last_versions, reader
+from tests.projections.follower_driver import at_the_head, following, until
 from tests.support.running_service import knacka
 
 

@@ -22,9 +22,9 @@ from projections.pots import Pots
 from projections.protocols import Protocols
 from referee.events import DealScored
 from referee.store.store import Referee, construct
-from tests.projections.broken import BROKEN, broken, change
-from tests.projections.filled import Said, all_books, append, content, head, last_versions, reader, waited
-from tests.projections.followed import SOON, at_the_head, following, until
+from tests.projections.damaged_rows import BROKEN, broken, change
+from tests.projections.filled_log import Said, all_books, append, content, head, last_versions, reader, waited
+from tests.projections.follower_driver import SOON, at_the_head, following, until
 
 SOON_AGAIN = 0.02
 
@@ -50,7 +50,7 @@ def versions(engine: Engine, books: Sequence[Projection], match_id: UUID) -> lis
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_one_bad_row_keeps_one_match_waiting_until_it_is_mended(
+def test_a_damaged_row_stops_one_match_until_it_is_repaired(
     referee: Referee,
     engine: Engine,
     rows: Sequence[StoredEvent],
@@ -83,7 +83,7 @@ def test_one_bad_row_keeps_one_match_waiting_until_it_is_mended(
     assert content(engine, books) == whole
 
 
-def test_what_is_mended_while_it_is_followed_is_taken_up(
+def test_a_repaired_row_is_applied_while_the_log_is_followed(
     referee: Referee, engine: Engine, store_url: str, rows: Sequence[StoredEvent], whole: Said, place: int
 ):
     other = engine_for(store_url)
@@ -232,7 +232,7 @@ def test_a_row_that_is_no_text_keeps_no_one_waiting(
     engine.dispose()
 
 
-def test_books_of_another_history_begin_anew(
+def test_projections_of_another_history_are_rebuilt(
     referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said, caplog: pytest.LogCaptureFixture
 ):
     """A failed restore: the log is longer than the projections' positions, with different events there."""

@@ -9,7 +9,7 @@ from projections.protocols import Protocols
 from referee.store.aggregate import fold
 from referee.store.desk import Desk
 from referee.store.store import construct
-from tests.projections.filled import reader
+from tests.projections.filled_log import reader
 from tests.support.random_matches import opened, play_out
 
 

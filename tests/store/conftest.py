@@ -6,7 +6,7 @@ import pytest
 
 from referee.store.desk import Desk
 from referee.store.store import Referee, settings_for
-from tests.store.counting import Counting
+from tests.store.counting_store import Counting
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from referee.store.command import Command, KeyReused, Outcome
 from referee.store.desk import Desk
 from referee.store.rows import FIRST, row_hash
 from referee.store.store import Loaded, Referee, construct, settings_for
-from tests.store.counting import Counting
+from tests.store.counting_store import Counting
 from tests.support.random_matches import legal_acts, opened, send
 
 KNOCK = Knock(seat=1, accused=0)
@@ -39,7 +39,7 @@ def knock(desk: Desk, match_id: UUID, seat: int = 1, **command: Any) -> Outcome:
     return desk.submit(Command(id=match_id, actor=seat, request=request, **command)).result(30)
 
 
-def test_a_store_that_is_there_is_opened_without_waiting_for_who_writes(sqlite_url: str) -> None:
+def test_an_existing_store_is_opened_without_waiting_for_a_writer(sqlite_url: str) -> None:
     """``knacka verify`` opens a store beside the service."""
     construct(sqlite_url).close()
     with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None)) as writer:
@@ -167,7 +167,7 @@ class TestOthers:
         assert [future.result(30).aggregate.version for future in futures] == [23] + [22] * 7
         assert referee.rows_read <= 3, "the new row, and a look whether ours were stored"
 
-    def test_who_is_told_that_a_match_has_moved_on_reads_what_is_new(
+    def test_a_desk_reads_only_the_new_rows_of_a_match_that_is_behind(
         self, desk: Desk, other: Desk, referee: Counting
     ) -> None:
         match_id = opened(desk, deal_ritual=False)
@@ -188,7 +188,9 @@ class TestOthers:
         assert other.get(match_id, min_version=later.version) == later
         assert referee.rows_read == 2
 
-    def test_what_is_no_continuation_of_what_is_at_hand_is_loaded_anew(self, desk: Desk, referee: Counting) -> None:
+    def test_a_match_whose_rows_do_not_continue_the_cached_ones_is_loaded_again(
+        self, desk: Desk, referee: Counting
+    ) -> None:
         """A store may be restored while a process runs, and the match continue differently."""
         match_id = opened(desk, deal_ritual=False)
         for _ in range(3):

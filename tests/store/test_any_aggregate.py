@@ -21,7 +21,7 @@ from referee.store.rows import from_row, to_row
 from referee.store.store import Referee
 from referee.value import Value
 from referee.visibility import Event, Recorded
-from tests.projections.filled import reader
+from tests.projections.filled_log import reader
 from tests.support.edited_stores import differences
 from tests.support.random_matches import opened
 
@@ -143,7 +143,7 @@ def test_it_is_opened_acted_on_and_read_again(store_url: str, desk: Desk, refere
     assert differences(store_url, tally) == ()
 
 
-def test_what_is_refused_is_not_stored(desk: Desk, referee: Referee, tally: UUID) -> None:
+def test_a_refused_request_stores_no_row(desk: Desk, referee: Referee, tally: UUID) -> None:
     with pytest.raises(TooMany):
         count(desk, tally, 10)
     assert len(referee.rows(tally)) == 1
@@ -166,7 +166,7 @@ def test_a_version_that_has_passed_is_stale(desk: Desk, tally: UUID) -> None:
         count(desk, tally, 4, expected=1)
 
 
-def test_what_another_process_counted_is_counted(desk: Desk, referee: Referee, tally: UUID) -> None:
+def test_a_desk_counts_the_rows_of_another_process(desk: Desk, referee: Referee, tally: UUID) -> None:
     other = Desk(referee)
     other.get(tally)
     count(desk, tally, 4)  # unknown to the other desk
@@ -186,9 +186,7 @@ def test_a_snapshot_spares_the_beginning_of_the_history(desk: Desk, referee: Ref
     assert referee.load(tally).aggregate.state.count == 6
 
 
-def test_a_row_reads_as_what_was_recorded_and_a_replay_stops_where_it_is_told_to(
-    desk: Desk, referee: Referee, tally: UUID
-) -> None:
+def test_a_row_round_trips_and_a_replay_stops_at_the_given_version(desk: Desk, referee: Referee, tally: UUID) -> None:
     count(desk, tally, 4)
     count(desk, tally, 5)
     assert [to_row(from_row(row)) for row in referee.rows(tally)] == list(referee.rows(tally))

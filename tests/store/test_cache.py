@@ -66,7 +66,7 @@ def test_one_that_grows_is_measured_again(referee: Referee) -> None:
 
 
 class TestOvertaken:
-    def test_what_was_on_its_way_from_the_store_is_known_to_be_old(self, referee: Referee) -> None:
+    def test_an_aggregate_read_before_a_later_write_counts_as_outdated(self, referee: Referee) -> None:
         desk, cache = Desk(referee), Cache(10**9)
         match_id = opened(desk)
         desk.close()
@@ -81,7 +81,7 @@ class TestOvertaken:
         assert not cache.is_behind(match_id)
         assert cache.get(match_id) == new
 
-    def test_what_is_no_longer_remembered_is_no_longer_at_hand(
+    def test_an_aggregate_whose_version_is_forgotten_leaves_the_cache(
         self, referee: Referee, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """An outdated aggregate would otherwise count as current."""

@@ -89,7 +89,7 @@ def test_it_sees_what_its_batch_has_not_stored_yet(store_url: str, desk: Desk, r
     assert differences(store_url, match_id) == ()
 
 
-def test_what_is_refused_leaves_nothing(desk: Desk, referee: Referee) -> None:
+def test_a_refused_correction_stores_nothing(desk: Desk, referee: Referee) -> None:
     match_id = scored(desk, 1)
     dealer = desk.get(match_id).play.table.dealer
     send(desk, match_id, Deal(seat=dealer))

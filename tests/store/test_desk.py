@@ -130,7 +130,7 @@ class TestInOrder:
         assert len(referee.rows(match_id)) == 1
         assert send(desk, match_id, Deal(seat=0)).aggregate.version == 2
 
-    def test_what_waits_together_is_decided_in_the_order_of_arrival(self, desk: Desk) -> None:
+    def test_waiting_requests_are_decided_in_the_order_of_arrival(self, desk: Desk) -> None:
         match_id = opened(desk, deal_ritual=False)
         acts = [Deal(seat=0), Bid(seat=1, bid="1"), Bid(seat=2, bid="2"), Bid(seat=0, bid="1"), Bid(seat=0, bid="3")]
         futures: list[Answer] = [desk.submit(Command(id=match_id, actor=act.seat, request=act)) for act in acts]
@@ -322,7 +322,7 @@ class TestTogether:
             send(other, match_id, Bid(seat=1, bid="2"))
         other.close()
 
-    def test_what_others_stored_comes_back_with_what_is_stored_anyway(self, store_url: str, desk: Desk) -> None:
+    def test_rows_of_other_processes_are_read_with_the_write(self, store_url: str, desk: Desk) -> None:
         """Reading newer rows costs no extra query, unless a refusal must be certain."""
         moved, wrong, quiet = (opened(desk, deal_ritual=False) for _ in range(3))
         looking = Looking(env=settings_for(store_url))
@@ -398,7 +398,7 @@ def test_an_act_that_counted_is_never_refused(store_url: str, error: type[Except
 class TestStoreFails:
     """An act when the store refuses it, or does not confirm it."""
 
-    def test_what_it_refuses_is_told_until_it_takes_something(self, desk: Desk, store_url: str) -> None:
+    def test_a_failure_of_the_store_is_shown_until_a_write_succeeds(self, desk: Desk, store_url: str) -> None:
         match_id = opened(desk, deal_ritual=False)
         assert desk.failed is None
         with taking_nothing(store_url):
@@ -409,7 +409,7 @@ class TestStoreFails:
         assert send(desk, match_id, Deal(seat=0)).aggregate.version == 2
         assert desk.failed is None
 
-    def test_it_tells_for_how_long_it_has_waited(self, desk: Desk, store_url: str) -> None:
+    def test_busy_seconds_counts_the_time_of_waiting(self, desk: Desk, store_url: str) -> None:
         until = time.monotonic() + 30
         with held(store_url):
             opening_sent = desk.submit(Command(id=uuid4(), actor="official", request=opening()))

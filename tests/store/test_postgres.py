@@ -62,7 +62,7 @@ def test_a_batch_does_not_wait_for_a_vacuum(postgres_url: str) -> None:
         assert found.originator_id == stored.originator_id
 
 
-def test_a_start_waits_for_who_holds_the_table(postgres_url: str) -> None:
+def test_a_start_waits_for_the_holder_of_a_table_lock(postgres_url: str) -> None:
     """A VACUUM holds such a lock; the library by default ends idle transactions after five seconds."""
     construct(postgres_url).close()
     with psycopg.connect(postgres_url) as vacuum, ThreadPoolExecutor(1) as thread:

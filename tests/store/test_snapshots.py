@@ -12,7 +12,7 @@ from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.store import Loaded, Referee, settings_for, shape_of
-from tests.store.counting import Counting
+from tests.store.counting_store import Counting
 from tests.support.random_matches import opened, play_out
 
 

@@ -16,7 +16,7 @@ from referee.store.sqlite import SECRET
 from referee.store.store import construct
 
 
-def test_who_makes_a_store_waits_for_who_writes_in_the_file(sqlite_url: str) -> None:
+def test_creating_a_store_waits_for_another_writer_of_the_file(sqlite_url: str) -> None:
     """The service may start on a file that has the projections already."""
     with closing(
         sqlite3.connect(sqlite_url.removeprefix("sqlite:///"), isolation_level=None, check_same_thread=False)

@@ -16,15 +16,15 @@ import pytest
 
 from referee.refusals import InvitationOver, Refused
 from referee.requests import Correct
-from referee.store import aside, desk
+from referee.store import aside
 from referee.store.command import Busy
 from referee.store.damaged import DamagedRow
 from referee.store.desk import Desk
 from referee.store.store import Referee, UnknownAggregate
 from referee.store.worker import Worker
 from referee.store.working import NICENESS
-from tests.store.test_aside import another_token, asked
 from tests.store.test_corrections import FIVE, scored
+from tests.store.test_decisions_beside_the_writer import another_token, asked
 from tests.support.edited_stores import differences
 from tests.support.paths import ROOT
 
@@ -98,7 +98,7 @@ class TestWork:
         assert worker(Referee.history, match_id) == desk.referee.history(match_id)
         assert worker(Referee.replay, match_id, version) == desk.get(match_id)
 
-    def test_what_it_raises_is_raised_here(self, worker: Worker) -> None:
+    def test_an_error_in_the_worker_is_raised_in_the_caller(self, worker: Worker) -> None:
         with pytest.raises(InvitationOver) as refusal:
             worker(refused)
         told = refusal.value
@@ -225,7 +225,7 @@ class TestDesk:
     @pytest.fixture(autouse=True)
     def _long(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(aside, "LONG_FROM", 1)
-        monkeypatch.setattr(desk, "LONG_FROM", 1)
+        monkeypatch.setattr("referee.store.desk.LONG_FROM", 1)
 
     @staticmethod
     def stopped(desk: Desk) -> int:

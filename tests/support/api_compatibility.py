@@ -10,7 +10,7 @@ from functools import cached_property
 from operator import gt, lt
 from typing import Any
 
-from tests.conformance.described import resolved
+from tests.conformance.description_check import resolved
 
 Json = dict[str, Any]
 

@@ -27,7 +27,7 @@ from referee.requests import Correct
 from referee.store.command import Command
 from referee.store.log import LOG_ID
 from referee.store.store import construct, settings_for
-from tests.log.proving import sign
+from tests.log.bundle_checks import sign
 from tests.support.club_client import ClubTable, seated
 from tests.support.edited_stores import Editor
 from tests.support.match_client import Table

@@ -42,7 +42,7 @@ from referee.officials.events.shuffle import ShuffleCommitted
 from referee.store.desk import Desk
 from referee.store.store import construct
 from referee.visibility import Recorded
-from tests.log.proving import KEY
+from tests.log.bundle_checks import KEY
 from tests.support.projection_progress import caught_up
 from tests.support.random_deals import Playout, play_deal
 from tests.support.random_openings import some_match

@@ -30,18 +30,18 @@ from referee.visibility import Event, Recorded, Viewer, seen
 from tests.support.random_deals import ACTS_MAX, MATCH, PAUSE, Playout, every_act
 from tests.support.random_openings import some_match
 
-CardsTold = Literal["house", "hands", "counts"]
+CardDealingMode = Literal["house", "hands", "counts"]
 """Ways of dealing: by the house, or at a real table with entered or closed hands."""
-Told = Literal[CardsTold, "tally"]
+DealingMode = Literal[CardDealingMode, "tally"]
 """Ways of dealing, or a tally, in which no card is entered."""
-TOLD: tuple[CardsTold, ...] = get_args(CardsTold)
+CARD_DEALING_MODES: tuple[CardDealingMode, ...] = get_args(CardDealingMode)
 ENFORCEMENTS: tuple[Enforcement, ...] = ("refuse", "penalise")
-TALLIES: tuple[tuple[str, Told, Enforcement], ...] = tuple(
+TALLIES: tuple[tuple[str, DealingMode, Enforcement], ...] = tuple(
     (key, "tally", by) for key in sorted(RULESETS) if key != "kalabrias" for by in ENFORCEMENTS
 )
 """Games whose tally takes only whole deals, so that no deal is ever under way."""
-WITH_CARDS: tuple[tuple[str, Told, Enforcement], ...] = tuple(
-    (key, told, by) for key in sorted(RULESETS) for told in TOLD for by in ENFORCEMENTS
+WITH_CARDS: tuple[tuple[str, DealingMode, Enforcement], ...] = tuple(
+    (key, mode, by) for key in sorted(RULESETS) for mode in CARD_DEALING_MODES for by in ENFORCEMENTS
 )
 COMBINATIONS = (*WITH_CARDS, *TALLIES)
 NOTHING_HIDDEN = {
@@ -78,16 +78,16 @@ class Answer(NamedTuple):
 class Pair:
     """A match in two worlds. ``left`` plays and decides by chance; ``right`` follows."""
 
-    def __init__(self, key: str, told: Told, enforcement: Enforcement, seed: object) -> None:
-        self.name = f"Pair({key!r}, {told!r}, {enforcement!r}, {seed!r})"
-        self.rules, self.chance = RULESETS[key], Random(f"{key} {told} {enforcement} {seed}")
+    def __init__(self, key: str, mode: DealingMode, enforcement: Enforcement, seed: object) -> None:
+        self.name = f"Pair({key!r}, {mode!r}, {enforcement!r}, {seed!r})"
+        self.rules, self.chance = RULESETS[key], Random(f"{key} {mode} {enforcement} {seed}")
         chance = self.chance
-        dealing = told if told in ("house", "tally") else "table"
+        dealing = mode if mode in ("house", "tally") else "table"
         tempting = {name: value for name, value in TEMPTING.items() if chance.random() < 0.7}
         opened = self._opening(
             some_match(chance, self.rules, dealing=dealing, enforcement=enforcement, tempting=tempting)
         )
-        self.left = Playout(self.rules, chance, Counter(), keep=True, opened=opened, closed=told == "counts")
+        self.left = Playout(self.rules, chance, Counter(), keep=True, opened=opened, closed=mode == "counts")
         self.procedure: Any = self.rules
         self.ours: Any = self.left.state
         self.right: Any = self.ours
@@ -366,11 +366,11 @@ class Pair:
         """Compare the events of an act as a viewer sees them."""
         open_now = revealed(left, right)
         for viewer in self.viewers:
-            ours, theirs = told(left, viewer), told(right, viewer)
+            ours, theirs = visible_events(left, viewer), visible_events(right, viewer)
             if ours == theirs:
                 continue
             if not open_now and not (viewer == self.watcher and brings_cards(left, right, viewer)):
-                raise Leak(f"{viewer} is told of {act}:\n{ours!r}\n{theirs!r}")
+                raise Leak(f"{viewer} learns about {act}:\n{ours!r}\n{theirs!r}")
             self.over = self.over or not tried
         self.over = self.over or (not tried and any(type(event) in LAYS_OPEN for event in (*left, *right)))
 
@@ -452,7 +452,7 @@ def encode(value: Any) -> bytes:
     return msgspec.json.encode(value)
 
 
-def told(events: tuple[Event, ...], viewer: Viewer) -> list[Event]:
+def visible_events(events: tuple[Event, ...], viewer: Viewer) -> list[Event]:
     """Return the events of an act as the viewer may see them before the deal is over."""
     return [seen(event, viewer, public=False) for event in events]
 
@@ -480,7 +480,7 @@ def brings_cards(left: tuple[Event, ...], right: tuple[Event, ...], watcher: Vie
     """Return whether the two answers differ only in cards that the watcher received."""
 
     def without(events: tuple[Event, ...]) -> list[Event]:
-        shown = told(events, watcher)
+        shown = visible_events(events, watcher)
         return [replace(event, **{name: None for name in OWN_CARDS if name in event.HIDDEN}) for event in shown]
 
     return len(left) == len(right) and without(left) == without(right)

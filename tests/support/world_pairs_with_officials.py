@@ -24,7 +24,7 @@ from referee.requests import Appeal, OpenCase, Request, Ruling, Statement, Withd
 from referee.ruleset import Moment
 from referee.store.aggregate import fold
 from referee.visibility import Event
-from tests.support.world_pairs import Pair, Told, told
+from tests.support.world_pairs import DealingMode, Pair, visible_events
 
 OFTEN = 0.3
 """Probability of a request to the officials."""
@@ -35,9 +35,9 @@ WRITTEN = {Knock: "note", OpenCase: "note", Statement: "text", Appeal: "text", R
 class AttendedPair(Pair):
     """A match that officials attend to, in two worlds; ``ours`` and ``right`` are the game with its docket."""
 
-    def __init__(self, key: str, told: Told, enforcement: Enforcement, seed: object) -> None:
-        super().__init__(key, told, enforcement, f"attended {seed}")
-        self.name = f"AttendedPair({key!r}, {told!r}, {enforcement!r}, {seed!r})"
+    def __init__(self, key: str, mode: DealingMode, enforcement: Enforcement, seed: object) -> None:
+        super().__init__(key, mode, enforcement, f"attended {seed}")
+        self.name = f"AttendedPair({key!r}, {mode!r}, {enforcement!r}, {seed!r})"
         self.procedure, self.seed = attended(self.rules), "begun"
         self.official: Actor = "official"
         self.written = self.heard = 0
@@ -96,8 +96,8 @@ class AttendedPair(Pair):
         other = replace(committed, commitment=sha256(seed.encode()).hexdigest(), seed=seed)
         assert other.commitment != committed.commitment, "it has to differ"
         for viewer in (*self.viewers, "official"):
-            ours, theirs = (told(without_commitment((event,)), viewer) for event in (committed, other))
-            self._same(ours, theirs, f"what {viewer} is told of the seed")
+            ours, theirs = (visible_events(without_commitment((event,)), viewer) for event in (committed, other))
+            self._same(ours, theirs, f"what {viewer} sees of the seed")
         history[place] = replace(history[place], event=other)
         self.right = fold(None, history).state
 

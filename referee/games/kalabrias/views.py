@@ -160,14 +160,14 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 def view(state: State, viewer: Viewer) -> Shown:
     table = state.table
-    deal: Playing | Outcome | None = None
+    played_deal: Playing | Outcome | None = None
     if isinstance(state, Playing):
-        deal = state
+        played_deal = state
     elif isinstance(state, Played) and state.outcome.contract:
-        deal = state.outcome
-    contract = getattr(deal or state, "contract", None)
+        played_deal = state.outcome
+    contract = getattr(played_deal or state, "contract", None)
     calls = contract.calls if contract else getattr(state, "calls", None)
-    trick = () if deal is None or isinstance(deal, Outcome) else deal.trick
+    trick = () if played_deal is None or isinstance(played_deal, Outcome) else played_deal.trick
     hand = hands = counts = None
     if not isinstance(state, Undealt | Over) and not table.tally:
         cards, gone = state.cards, state.gone if isinstance(state, Playing | Played) else 0
@@ -175,7 +175,7 @@ def view(state: State, viewer: Viewer) -> Shown:
             known = [texts_of(mask & ~gone) for mask in cards.hands]
             hands = tuple(known) if viewer == "official" else None
             hand = known[viewer] if isinstance(viewer, int) else None
-        here, done = {seat for seat, _ in trick}, len(deal.won) if deal else 0
+        here, done = {seat for seat, _ in trick}, len(played_deal.won) if played_deal else 0
         counts = tuple([count - done - (seat in here) for seat, count in enumerate(cards.counts)])
     return shown(
         state,
@@ -188,10 +188,10 @@ def view(state: State, viewer: Viewer) -> Shown:
         bids=None if calls is None else [{"seat": seat, "bid": call} for seat, call in calls],
         contract=contract.trumps if contract else None,
         declarer=contract.declarer if contract else getattr(state, "declarer", None),
-        trick=in_order(trick) if deal else None,
-        tricks=deal.tricks if deal else None,
+        trick=in_order(trick) if played_deal else None,
+        tricks=played_deal.tricks if played_deal else None,
         due=due(state),
-        more=_more(state, deal),
+        more=_more(state, played_deal),
     )
 
 
@@ -246,7 +246,7 @@ class More(TypedDict):
     """The winners of a match that is over: one seat, or two partners."""
 
 
-def _more(state: State, deal: Playing | Outcome | None) -> More:
+def _more(state: State, played_deal: Playing | Outcome | None) -> More:
     more: More = {"carry": state.table.carry}
     if not isinstance(state, Undealt | Over) and not state.table.tally:
         more["turn_up"] = state.cards.turn_up
@@ -261,9 +261,9 @@ def _more(state: State, deal: Playing | Outcome | None) -> More:
             more["winners"] = state.winners
     if isinstance(state, Declaring | Playing):
         more["bella"] = tuple([seat for seat, _ in state.bella])
-    if deal is not None:
-        sequences = deal.sequences
-        more |= {"best": _claimed(sequences.best), "level": sequences.level, "card_points": deal.card_points}
+    if played_deal is not None:
+        sequences = played_deal.sequences
+        more |= {"best": _claimed(sequences.best), "level": sequences.level, "card_points": played_deal.card_points}
         more["shown"] = [{"seat": seat, "cards": texts_of(shown)} for seat, shown, _ in sequences.shown]
     return more
 

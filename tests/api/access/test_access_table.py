@@ -22,7 +22,7 @@ from referee.acts import Bid, Deal, Knock
 from referee.events import MatchOpened, Stakes
 from referee.store.clock import utc_now
 from referee.store.desk import Desk
-from tests.log.proving import KEY, sign
+from tests.log.bundle_checks import KEY, sign
 from tests.support.service_in_memory import Client, client_of
 from tests.support.stored_clubs import Club, Placed, hashed
 
@@ -351,7 +351,7 @@ def test_every_holder_has_a_column() -> None:
 
 @pytest.mark.parametrize("visibility", SEES)
 @pytest.mark.parametrize("operation", OF_MATCHES)
-def test_who_may(world: World, operation: str, visibility: str) -> None:
+def test_each_holder_gets_the_answer_of_the_table(world: World, operation: str, visibility: str) -> None:
     for holder in HOLDERS:
         it_is_as_the_table_says(world, operation, visibility, holder)
 
@@ -370,7 +370,7 @@ def it_is_as_the_table_says(world: World, operation: str, visibility: str, holde
 
 
 @pytest.mark.parametrize("operation", [name for name in CALLS if name not in OF_MATCHES])
-def test_who_may_in_a_club(world: World, operation: str) -> None:
+def test_each_key_of_a_club_gets_the_answer_of_the_table(world: World, operation: str) -> None:
     call, match = CALLS[operation], world.matches["club"]
     for holder, column in CLUB_HOLDERS.items():
         shown, expected = world.shown(holder, match), OF_CLUBS[call.row][column]

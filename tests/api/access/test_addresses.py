@@ -32,7 +32,7 @@ def addresses() -> Addresses:
         ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
     ],
 )
-def test_whose_it_is(addresses: Addresses, one: str, other: str, same: bool) -> None:
+def test_addresses_of_one_network_have_one_owner(addresses: Addresses, one: str, other: str, same: bool) -> None:
     assert (addresses.of(scope(one)).whose == addresses.of(scope(other)).whose) is same
 
 
@@ -68,7 +68,7 @@ def test_the_right_most_that_is_no_trusted_proxy_counts(
 
 
 @pytest.mark.parametrize("said", ["", "unknown", "_hidden", "203.0.113.9, 1.2.3.4.5", "7" * 5000])
-def test_what_a_proxy_says_and_no_one_can_read_is_one_address_and_not_here(addresses: Addresses, said: str) -> None:
+def test_unreadable_addresses_of_a_proxy_count_as_one_remote_address(addresses: Addresses, said: str) -> None:
     assert addresses.of(scope(HERE, said)) == UNREADABLE
 
 
@@ -124,7 +124,9 @@ class TestForwarded:
             '"' * 5000,
         ],
     )
-    def test_what_cannot_be_read_is_one_address_and_not_here(self, addresses: Addresses, standard: str) -> None:
+    def test_unreadable_forwarded_headers_count_as_one_remote_address(
+        self, addresses: Addresses, standard: str
+    ) -> None:
         assert addresses.of(scope(HERE, standard=(standard,))) == UNREADABLE
 
     def test_a_quote_ends_with_its_header(self, addresses: Addresses) -> None:

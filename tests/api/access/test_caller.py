@@ -36,7 +36,7 @@ def test_an_auditor_sees_as_the_official_what_is_over_and_the_rest_as_a_spectato
 
 
 @pytest.mark.parametrize(("caller", "actor"), [(SEAT, 1), (SCRIBE, "scribe"), (OFFICIAL, 0)])
-def test_the_key_of_an_act_is_told_to_its_sender_and_the_official(caller: Caller, actor: Actor) -> None:
+def test_the_sender_and_the_official_see_the_key_of_an_act(caller: Caller, actor: Actor) -> None:
     assert seen(caller, public=False, actor=actor)["act"] == "key"
 
 
@@ -46,6 +46,6 @@ def test_the_key_of_an_act_is_shown_to_no_other_caller(caller: Caller, actor: Ac
 
 
 @pytest.mark.parametrize("kind", FACTS, ids=lambda kind: str(kind.TOPIC))
-def test_of_a_case_the_officials_know_nothing_more_once_its_deal_is_over(kind: type[Event]) -> None:
+def test_no_event_hides_a_field_of_a_case_until_the_deal_is_over(kind: type[Event]) -> None:
     """The book of cases therefore need not distinguish an auditor from a spectator."""
     assert "official" not in kind.HIDDEN.values()

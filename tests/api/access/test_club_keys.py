@@ -51,7 +51,7 @@ def refused(club: ClubTable, key: str, code: str) -> None:
 
 
 class TestWhichAreGood:
-    def test_without_one_nothing_is_told(self, club: ClubTable) -> None:
+    def test_every_call_without_a_key_is_refused(self, club: ClubTable) -> None:
         for path in (*(club.path + call for call in CALLS), "/v1/key"):
             for headers in ({}, {"Authorization": "Basic eDp5"}, {"Authorization": "Bearer "}):
                 problem(club.client.get(path, headers=headers), 401, "key-missing")
@@ -70,7 +70,7 @@ class TestWhichAreGood:
         table = Table(club.client)
         refused(club, written(UUID(table.id), "k1"), "key-unknown")
 
-    def test_one_whose_time_has_gone(self, club: ClubTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_an_expired_key_is_refused(self, club: ClubTable, monkeypatch: pytest.MonkeyPatch) -> None:
         club.issue("board", "read", "keys", days=3)
         assert club.itself("board").status_code == 200
         with later(monkeypatch, days=3.01):
@@ -124,7 +124,7 @@ class TestWhichAreGood:
         refused(club, table.tokens["official"], "key-malformed")
 
 
-class TestWhatTheyAreGoodFor:
+class TestPermissions:
     ACTS: tuple[tuple[str, dict[str, Any], str], ...] = (
         ("join", {"name": "Eve"}, "keys"),
         ("rename", {"member": 1, "name": "Eve"}, "keys"),
@@ -147,7 +147,7 @@ class TestWhatTheyAreGoodFor:
         club.issue("fit", scope)
         assert club.act(act, "fit", **fields).status_code != 403 or act == "rotate_key", "of the founder's, no"
 
-    def test_keys_are_listed_for_who_keeps_them(self, club: ClubTable) -> None:
+    def test_only_a_key_with_the_scope_keys_lists_keys(self, club: ClubTable) -> None:
         club.issue("reader", *(one for one in SCOPES if one != "keys"))
         problem(club.get("/keys", "reader"), 403, "scope-missing")
         for call in ("", "/members", "/evenings"):
@@ -157,7 +157,7 @@ class TestWhatTheyAreGoodFor:
         assert [one["key"] for one in page["items"]] == ["k1", "k2"]
         assert [one["app"] for one in page["items"]] == [None, "reader"]
 
-    def test_a_member_may_what_is_his_own(self, club: ClubTable) -> None:
+    def test_a_member_manages_only_their_own_name_and_keys(self, club: ClubTable) -> None:
         bo, cilla = club.join("Bo"), club.join("Cilla")
         key, other = club.issue("bo", "play", "self", member=bo), club.issue("bo's phone", "read", member=bo)
         club.issue("cilla", "play", "self", member=cilla)
@@ -168,7 +168,7 @@ class TestWhatTheyAreGoodFor:
         club.done("leave", "bo", member=bo)
         assert club.names() == ["Anna Åkesson-Ödmårk", "Bosse", "Cilla"]
 
-    def test_no_one_grants_what_he_has_not(self, club: ClubTable) -> None:
+    def test_a_key_cannot_grant_scopes_that_it_lacks(self, club: ClubTable) -> None:
         club.issue("secretary", "keys", "read")
         fields = {"app": "Till", "expires_at": in_days(3)}
         body = problem(
@@ -182,7 +182,7 @@ class TestWhatTheyAreGoodFor:
         body = problem(club.act("rotate_key", "display", key="k1", overlap_seconds=60), 403, "scopes-not-yours")
         assert "keys" in body["facts"]["scopes"], "the founder's own, but in a weaker hand"
 
-    def test_a_key_is_told_of_itself(self, club: ClubTable) -> None:
+    def test_a_key_reads_its_own_record(self, club: ClubTable) -> None:
         bo = club.join("Bo")
         club.issue("bo", "read", "play", member=bo)
         body = club.itself("bo").json()
@@ -231,7 +231,7 @@ class TestInTwoProcesses:
                 club.done("revoke_key", key=key)
                 problem(there.post("/v1/matches", json=opening, headers=shown), 401, "key-revoked")
 
-    def test_what_one_has_written_the_other_reads(self, postgres_url: str) -> None:
+    def test_one_service_reads_the_names_that_another_has_stored(self, postgres_url: str) -> None:
         with client_of(postgres_url) as here, client_of(postgres_url) as there:
             club = ClubTable(here)
             club.client = there

@@ -115,7 +115,7 @@ def test_a_knock_too_late_looks_like_one_for_nothing_until_the_deal_is_over(http
     assert left == right
 
 
-def test_a_token_that_was_wrong_tells_nothing(http: httpx.Client) -> None:
+def test_a_wrong_token_gets_no_cards(http: httpx.Client) -> None:
     table = Table(http)
     table.deal(PAIRS["in hand"][0])
     for page in ("", "/events", "/replay?at=2", "/legal-acts?seat=1"):

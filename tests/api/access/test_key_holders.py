@@ -111,7 +111,7 @@ class TestSees:
         for path in ("", "/events", "/replay?at=4"):
             assert room.get(path, room.match.tokens[who]).content == room.get(path, looker).content
 
-    def test_a_member_his_own_hand(self, room: Room) -> None:
+    def test_a_key_of_a_member_shows_the_hand_of_the_member(self, room: Room) -> None:
         key = room.club.key("play", member=3)
         assert room.get("", key).content == room.get("", room.match.tokens[1]).content
         assert set(room.get("", key).json()["hand"]) == set(HANDS[1])
@@ -124,12 +124,12 @@ class TestSees:
         room.club.revoke(gone)
         problem(room.get(f"/events/stream?ticket={ticket}"), 401, "ticket-unknown")
 
-    def test_a_ticket_for_nothing_does_not_tell_that_there_is_a_match(self, room: Room) -> None:
+    def test_an_invalid_ticket_does_not_reveal_a_match(self, room: Room) -> None:
         path = "/events/stream?ticket=" + "x" * 43
         problem(room.get(path), 404, "no-such-match")
         problem(room.get(f"{path}&after=1000"), 404, "no-such-match")
 
-    def test_the_names_who_holds_a_token_of_the_match_or_a_key_of_its_club(self, client: Client) -> None:
+    def test_a_token_of_the_match_or_a_key_of_its_club_shows_the_names(self, client: Client) -> None:
         room = room_of(client, "public")
         match = match_of(room.match.desk.get(room.match.id))
         callers = [by_token(match, hashed(room.match.tokens[who])) for who in (0, "official", "scribe", "watcher")]
@@ -168,7 +168,7 @@ class TestDoes:
         assert answer.status_code == 201, answer.text
         assert answer.json()["rulings"][0]["official"] == f"key:{key[26:28]}"
 
-    def test_a_member_plays_with_a_key_of_his_own(self, room: Room) -> None:
+    def test_a_member_plays_with_their_own_key(self, room: Room) -> None:
         key = room.club.key("play", member=3)
         assert room.post("/acts", BID | {"seat": 1}, key).status_code == 201
         assert room.actors()[-1] == 1
@@ -202,14 +202,14 @@ class TestDoes:
     def test_a_key_replaces_no_scribe_in_a_match_in_which_its_member_plays(self, room: Room) -> None:
         problem(room.post("/tokens", {"role": "scribe"}, room.club.key("open", member=2)), 403, "only-looks-on")
 
-    def test_what_was_refused_is_kept_under_the_name_of_the_key(self, room: Room) -> None:
+    def test_a_refused_attempt_is_stored_with_the_name_of_the_key(self, room: Room) -> None:
         """J12: The attempt names the key."""
         key = room.club.key("officiate")
         problem(room.post("/acts", BID, key), 403, "for-seats")
         (kept,) = room.get("/attempts", key).json()["items"]
         assert (kept["actor"], kept["problem"]) == (f"key:{key[26:28]}", "/problems/for-seats")
 
-    def test_a_key_is_told_what_it_lacks(self, room: Room) -> None:
+    def test_a_refusal_names_the_missing_scope(self, room: Room) -> None:
         answer = room.post("/acts", BID, room.club.key("read", "audit"))
         problem(answer, 403, "scope-missing")
         assert answer.json()["facts"] == {"needs": "play", "has": ["audit", "read"]}

@@ -15,7 +15,7 @@ from api.access import limits
 from api.access.limits import SECOND, Pace
 from api.http import throttle
 from api.http.throttle import Turns
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.match_client import Table
 from tests.support.running_service import served
 from tests.support.service_in_memory import Client, client_of
@@ -63,7 +63,7 @@ class Guesses:
 
 
 class TestHeaders:
-    def test_they_tell_the_policy_and_what_is_left(self, few: Client) -> None:
+    def test_the_headers_show_the_policy_and_the_remaining_requests(self, few: Client) -> None:
         answer = few.get(RULESET, headers=ANNA)
         assert answer.headers["RateLimit-Policy"] == '"read";q=30;w=60'
         assert answer.headers["RateLimit"] == '"read";r=29;t=2'
@@ -87,7 +87,7 @@ class TestHeaders:
         assert few.get(RULESET, headers=ANNA).status_code == 200, "reading is another matter"
         assert few.post("/v1/matches", headers=BO, json={}).status_code == 400, "and so is another address"
 
-    def test_what_there_is_not_counts_too(self, few: Client) -> None:
+    def test_a_request_for_a_missing_page_counts(self, few: Client) -> None:
         assert left(few.get("/v1/nothing", headers=ANNA)) == 29
         assert left(few.get(RULESET, headers=ANNA)) == 28
 
@@ -151,7 +151,7 @@ class TestWrongTokens:
         assert (answer.status_code, left(answer)) == (401, 19), "and its address pays, not what it may itself"
         assert left(few.get(one.path, headers=BO | by)) == 28
 
-    def test_of_many_few_are_looked_at_and_no_one_else_is_slowed(self, few: Client) -> None:
+    def test_few_of_many_guesses_are_checked_and_other_callers_are_not_limited(self, few: Client) -> None:
         table = Table(few)
         by, guesses, seen = ANNA | bearer(table.tokens[0]), Guesses(few, table.path), []
         assert few.get(table.path, headers=by).status_code == 200
@@ -162,7 +162,7 @@ class TestWrongTokens:
         assert seen.count(401) <= 10, "three, and one more each twenty seconds"
         assert seen.count(401) + seen.count(429) == 1000
 
-    def test_of_ten_thousand_guesses_in_a_second_few_are_looked_at(self) -> None:
+    def test_few_of_ten_thousand_guesses_in_a_second_are_checked(self) -> None:
         """Ten thousand guesses arrive in one second."""
         pace, looked_at = Pace(600, 60, Clock()), 0
         for _ in range(10_000):
@@ -281,7 +281,7 @@ class TestTurns:
 
 
 class TestPace:
-    def test_what_is_used_comes_back_one_by_one(self) -> None:
+    def test_used_requests_become_available_again_one_by_one(self) -> None:
         clock = Clock()
         pace = Pace(60, 60, clock)
         assert [pace.take("Anna")[0] for _ in range(60)] == [*range(59, -1, -1)]
@@ -291,7 +291,7 @@ class TestPace:
         clock.now += 60 * SECOND
         assert pace.take("Anna") == (59, SECOND)
 
-    def test_what_is_charged_beyond_is_paid_first(self) -> None:
+    def test_a_charge_beyond_the_limit_is_paid_off_first(self) -> None:
         clock = Clock()
         pace = Pace(60, 60, clock)
         assert pace.charge("Anna", 70) == (0, 70 * SECOND)
@@ -300,7 +300,7 @@ class TestPace:
         clock.now += SECOND
         assert pace.take("Anna") == (0, 60 * SECOND)
 
-    def test_only_who_has_all_again_is_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_only_a_caller_with_all_requests_available_is_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(limits, "KEPT_MAX", 3)
         clock = Clock()
         pace = Pace(2, 60, clock)
@@ -338,7 +338,7 @@ class TestPace:
             assert left(client.get(table.path, headers=one)) <= used
 
 
-def test_what_is_told_is_as_described(few: Client) -> None:
+def test_limited_answers_match_the_description(few: Client) -> None:
     described, table = Description(), Table(few)
     guesses = Guesses(few, table.path)
     for _ in range(4):

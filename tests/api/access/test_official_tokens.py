@@ -15,7 +15,7 @@ from referee.store.connection import SqliteFile, parse_store_url
 from tests.api.cases.test_cases import ANNA, REVOKE, ask, attended
 from tests.api.cases.test_docket import listed, places
 from tests.api.http.test_problems import problem
-from tests.backups.taking import backup, nothing_in, other_than, restored
+from tests.backups.backup_commands import backup, nothing_in, other_than, restored
 from tests.support.databases import Postgres
 from tests.support.match_client import KORTOXEN, Table
 from tests.support.service_in_memory import Client, client_of
@@ -92,7 +92,7 @@ class TestMade:
         assert table.get("", "Nils").json()["viewer"] == "official"
         assert places(listed(client, own["token"])) == [(table.id, 1)]
 
-    def test_no_one_makes_one_who_may_open_nothing(self, sqlite_url: str) -> None:
+    def test_a_caller_who_may_open_no_match_gets_no_official_token(self, sqlite_url: str) -> None:
         with client_of(sqlite_url, anybody_opens=False) as client:
             app: Any = client.app
             club = Club(app.state.service.desk)

@@ -157,7 +157,7 @@ class TestView:
     def held_back(self, hall: Hall) -> str:
         return hall.given(hall.club.key("keys", "officiate", "audit", member=PLAYER), "officiate", "audit")
 
-    def test_what_only_officials_see_is_refused(self, hall: Hall, held_back: str) -> None:
+    def test_a_key_that_plays_is_refused_the_pages_of_officials(self, hall: Hall, held_back: str) -> None:
         problem(hall.get("/attempts", held_back), 403, "plays-in-match")
         problem(hall.get("/knocks/1/file", held_back), 403, "plays-in-match")
         preview = f"{hall.match.path}/knocks/1/ruling?preview=true"
@@ -222,7 +222,7 @@ class TestView:
 class TestTokens:
     """The tokens of a match's own officials."""
 
-    def test_the_one_who_opens_a_match_is_shown_its_officials_tokens(self, hall: Hall) -> None:
+    def test_the_member_who_opens_a_match_sees_the_tokens_of_its_officials(self, hall: Hall) -> None:
         hall.match = hall.placed(given_by=(PLAYER,))
         assert not hall.sees_hands(hall.match.tokens["official"])
         assert not hall.sees_hands(hall.match.tokens["official:2"])
@@ -255,7 +255,7 @@ class TestTokens:
             assert shown.json()["viewer"] == viewer
             assert "given_by" not in hall.client.get(f"{path}/events", headers=bearer(opened["official_token"])).text
 
-    def test_the_one_who_invites_an_official_is_shown_the_code(self, hall: Hall) -> None:
+    def test_the_member_who_invites_an_official_sees_the_code(self, hall: Hall) -> None:
         def invited(by: str) -> str:
             wanted = {"role": "official", "official": 1}
             made = hall.client.post(f"{hall.match.path}/invitations", json=wanted, headers=bearer(by))

@@ -59,7 +59,7 @@ class TestMatches:
             for _ in range(3):
                 assert client.post("/v1/matches", json=OPENING).status_code == 201, "this machine is not limited"
 
-    def test_what_is_not_opened_or_is_open_already_does_not_count(self, sqlite_url: str) -> None:
+    def test_refused_and_repeated_openings_do_not_count(self, sqlite_url: str) -> None:
         with client_of(sqlite_url, matches_per_hour=1) as client:
             assert client.post("/v1/matches", json=OPENING | {"players": []}, headers=ANNA).status_code == 422
             keyed = ANNA | {"Idempotency-Key": "7d1c3a52-5f0e-4f5b-9c76-0a4f7f2f6b1d"}
@@ -117,7 +117,7 @@ class TestStreams:
                 assert time.monotonic() < until, "what has ended does not count"
             assert status == 200
 
-    def test_what_ends_is_counted_once_and_forgotten(self) -> None:
+    def test_the_end_of_a_stream_frees_one_place(self) -> None:
         some = quotas()
         ends = [some.stream(asked("192.0.2.1"), None) for _ in range(2)]
         with pytest.raises(Problem):

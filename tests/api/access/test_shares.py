@@ -159,7 +159,7 @@ class TestConnections:
                 other.sendall(LIVE + b"\r\n")
                 assert other.recv(12) == b"HTTP/1.1 200", "another address is another matter"
 
-    def test_what_has_ended_does_not_count(self, sqlite_url: str) -> None:
+    def test_closed_connections_do_not_count(self, sqlite_url: str) -> None:
         with served(sqlite_url, limit_loopback=True, address_connections=1) as address:
             for _ in range(20):
                 status = 403
@@ -201,7 +201,7 @@ class TestHealth:
             with connected(address, most + 30):
                 yield address
 
-    def test_it_is_told_when_there_are_too_many_connections(self, full: str) -> None:
+    def test_a_health_check_is_answered_when_there_are_too_many_connections(self, full: str) -> None:
         for _ in range(20):
             with wire(full) as client:
                 client.send(LIVE + b"\r\n")
@@ -215,6 +215,6 @@ class TestHealth:
             answer.problem(503, "busy")
             assert answer.headers["retry-after"] == "1"
 
-    def test_who_sends_nothing_there_soon_makes_room(self, full: str) -> None:
+    def test_a_reserved_connection_that_sends_nothing_is_soon_closed(self, full: str) -> None:
         with connected(full, protocol.RESERVED + 1) as (first, *_):
             assert ended(first)

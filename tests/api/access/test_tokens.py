@@ -58,7 +58,7 @@ def test_the_old_one_is_refused_and_the_new_one_taken(dealt: Table) -> None:
     assert dealt.client.get(dealt.path, headers=as_(first)).status_code == 401
 
 
-def test_it_is_on_record_and_its_hash_is_not_told(table: Table) -> None:
+def test_a_new_token_is_an_event_and_no_answer_shows_its_hash(table: Table) -> None:
     reissued(table, 2)
     match = table.client.app.state.service.desk.get(UUID(table.id))
     for who in (0, 2, "official", None):
@@ -72,7 +72,7 @@ def test_it_is_on_record_and_its_hash_is_not_told(table: Table) -> None:
             assert match.seating.seats[2] not in body
 
 
-def test_who_may_and_when(table: Table) -> None:
+def test_only_an_official_replaces_a_token_while_the_match_lasts(table: Table) -> None:
     for who, body, status in [
         (0, {"seat": 0}, 403),
         (None, {"seat": 0}, 401),
@@ -100,7 +100,7 @@ def test_it_is_good_after_a_restart_and_the_old_one_is_not(store_url: str) -> No
         table.deal()
 
 
-def test_a_finished_deal_is_told_as_if_nothing_had_been_lost(table: Table) -> None:
+def test_the_record_of_a_finished_deal_does_not_mention_tokens(table: Table) -> None:
     table.deal()
     reissued(table, 1)
     table.finish_deal()
@@ -147,7 +147,7 @@ def test_an_open_stream_of_the_old_one_ends(tmp_path: Path) -> None:
                 assert topics == ["match/token-ended", "match/token-made", "deal/dealt"]
 
 
-def test_who_waits_with_the_old_one_learns_nothing_more(sqlite_url: str) -> None:
+def test_a_long_poll_with_the_replaced_token_is_refused(sqlite_url: str) -> None:
     """Long polls with the replaced token end with 401. The other polls return the new version."""
     table = stored(sqlite_url)
 

@@ -29,7 +29,7 @@ def test_both_services_answer_with_the_same_bytes(begun: Base, tmp_path: Path, k
         assert both.compare(Random(f"{kind} {part}")) > 5 * len(numbers)
 
 
-def test_who_may_see_the_difference_sees_it(begun: Base, tmp_path: Path) -> None:
+def test_an_auditor_sees_the_difference_of_the_twins(begun: Base, tmp_path: Path) -> None:
     """The two stores are different, and the pages show it to a key that may see private matches."""
     with twins(begun, tmp_path, "settled", range(12)) as both:
         auditor = begun.kept.home.auditors[0]

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from api.runtime.metrics import exposition
 from projections.follow.engine import engine_for, writer
 from referee.store.store import construct
-from tests.projections.broken import broken
+from tests.projections.damaged_rows import broken
 from tests.support.match_client import Table
 from tests.support.running_service import served
 from tests.support.service_in_memory import Client, client_of
@@ -40,7 +40,7 @@ def at_once() -> Iterator[None]:
     assert time.monotonic() - begun < AT_ONCE
 
 
-def test_a_match_that_a_book_has_set_aside_is_told_of_at_once(own_client: Client, store_url: str) -> None:
+def test_a_match_that_a_projection_has_set_aside_is_reported_at_once(own_client: Client, store_url: str) -> None:
     one, other = Table(own_client), Table(own_client)
     for table in (one, other):
         table.deal()
@@ -106,7 +106,7 @@ def test_a_book_that_is_far_behind_says_at_once_about_how_long(
                 assert client.get("/v1/matches?fresh=true").json()["behind"] == 1
 
 
-def test_who_waits_for_a_book_keeps_no_one_from_reading_events(store_url: str) -> None:
+def test_readers_that_wait_for_a_projection_do_not_block_readers_of_events(store_url: str) -> None:
     """More readers wait than the service has threads."""
     with (
         served(store_url) as address,

@@ -16,7 +16,7 @@ from referee.requests import Correct
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.cases.test_remedies import all_agree, wrong
-from tests.log.proving import KEY, checked, sign
+from tests.log.bundle_checks import KEY, checked, sign
 from tests.store.test_corrections import correct, scored
 from tests.support.service_in_memory import Client, client_of
 

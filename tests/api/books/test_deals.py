@@ -45,7 +45,7 @@ def deals_of(service: Client, match_id: UUID) -> tuple[dict[str, Any], list[int]
     return protocol, [line["deal"] for line in protocol["lines"] if line["kind"] != VOIDED]
 
 
-def test_every_deal_is_told_as_from_the_whole_match(service: Client) -> None:
+def test_the_page_of_each_deal_equals_a_record_made_from_the_whole_match(service: Client) -> None:
     found, voided = 0, 0
     referee = service.app.state.service.referee
     for match_id in MATCHES:

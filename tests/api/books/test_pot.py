@@ -36,7 +36,7 @@ def play_deal(table: Table, dealer: int = 0) -> None:
 
 
 class TestPot:
-    def test_what_was_put_in_and_drawn_stands_with_its_rules(self, client: Client) -> None:
+    def test_payments_and_draws_are_listed_with_their_rules(self, client: Client) -> None:
         table = rams(client)
         assert table.get("/pot").json() == {
             "match": table.id,

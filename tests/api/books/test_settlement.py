@@ -37,7 +37,7 @@ def won(client: Client, **opening: Any) -> Table:
 
 
 class TestSettlement:
-    def test_who_pays_whom_and_why(self, client: Client) -> None:
+    def test_the_settlement_names_payer_payee_and_reasons(self, client: Client) -> None:
         table = won(client)
         last = table.version()
         answer = table.get(f"/settlement?min_version={last}")
@@ -73,7 +73,7 @@ class TestSettlement:
         ]
         assert [seat["amount"] for seat in body["seats"]] == table.get("/protocol").json()["settlement"]
 
-    def test_in_a_clubs_match_it_tells_which_member(self, client: Client) -> None:
+    def test_the_settlement_of_a_match_of_a_club_names_the_members(self, client: Client) -> None:
         table = ClubTable(Club(client), members=(3, 1, 2), dealing="tally", first_dealer=2, stakes=KRONA)
         assert [seat["member"] for seat in table.get("/settlement").json()["seats"]] == [3, 1, 2]
 
@@ -100,7 +100,7 @@ class TestSettlement:
         assert (body["status"], body["payments"], body["pot"]) == ("open", [], 0)
         assert [(seat["amount"], seat["lines"]) for seat in body["seats"]] == [(0, [])] * 3
 
-    def test_a_running_deal_tells_nothing(self, client: Client) -> None:
+    def test_a_deal_under_way_does_not_change_the_settlement(self, client: Client) -> None:
         """The settlement includes neither the cards in the hands nor penalties of the unfinished deal."""
         table = Table(client, stakes=KRONA)
         before = table.get("/settlement").json()

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.projections.followed import until
+from tests.projections.follower_driver import until
 from tests.support.match_client import Table
 from tests.support.running_service import served
 from tests.support.service_in_memory import Client
@@ -34,7 +34,7 @@ def house(either_client: Client) -> Table:
     return dealt_on(either_client)
 
 
-def test_what_is_kept(house: Table) -> None:
+def test_refused_requests_are_stored_as_attempts(house: Table) -> None:
     (*_, last) = house.get("/events", "official").json()["events"]
     assert house.send("bid", 2, bid="1").status_code == 422
     assert house.post("/acts", {"act": "bid", "seat": 1, "bid": "1"}, 0).status_code == 403
@@ -74,7 +74,7 @@ def test_they_are_for_officials_alone(house: Table) -> None:
     assert attempts(house) == []
 
 
-def test_what_was_accepted_or_could_not_be_read_is_not_kept(house: Table) -> None:
+def test_accepted_and_unreadable_requests_are_not_stored_as_attempts(house: Table) -> None:
     house.bid("2")
     assert house.post("/acts", {"act": "bid"}, 2).status_code == 400
     assert house.get("/legal-acts?seat=1", 2).status_code == 403, "it only looked"
@@ -113,7 +113,7 @@ def test_pages(house: Table) -> None:
     assert house.get("/attempts", "official", **{"If-None-Match": tag}).status_code == 200
 
 
-def test_who_tries_without_end_leaves_few_rows(lone_client: Client) -> None:
+def test_a_hundred_equal_attempts_leave_few_rows(lone_client: Client) -> None:
     house = dealt_on(lone_client)
     for _ in range(100):
         house.send("bid", 2, bid="1")
@@ -148,7 +148,7 @@ def test_two_services_count_in_one_stream(postgres_url: str) -> None:
         assert len(kept) <= 22
 
 
-def test_what_is_tried_in_a_case_is_kept_too(either_client: Client) -> None:
+def test_refused_requests_in_a_case_are_stored_as_attempts(either_client: Client) -> None:
     officials = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
     table = Table(either_client, adjudication=officials)
     table.done("deal", 0, counts=[6, 6, 6])

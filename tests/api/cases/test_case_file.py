@@ -106,7 +106,7 @@ class TestFacts:
         assert self.facts(heard) == {"agreed": [], "disputed": [], "unanswered": [(claim, [ANNA], [])]}
 
     @pytest.mark.rule("J2", "J7")
-    def test_what_a_seat_says_after_its_appeal_counts(self, heard: Table) -> None:
+    def test_a_statement_after_the_appeal_counts(self, heard: Table) -> None:
         ask(heard, "/1/ruling", "official", RULING)
         ask(heard, "/1/appeal", BERIT, {"seat": BERIT})
         ask(heard, "/1/statements", CESAR, {"seat": CESAR, "agrees": False})
@@ -129,7 +129,7 @@ class TestTimeline:
             then = heard.client.get(one["replay"], headers=heard.bearer("official")).json()
             assert then["version"] == event["number"]
 
-    def test_of_another_deal_only_the_case(self, heard: Table) -> None:
+    def test_the_timeline_shows_only_the_case_of_another_deal(self, heard: Table) -> None:
         finish(heard)
         end = heard.version()
         heard.done("deal", heard.get().json()["dealer"], counts=[6, 6, 6])
@@ -211,7 +211,7 @@ class TestRules:
 
 class TestForm:
     @pytest.mark.rule("J3", "J6")
-    def test_what_is_priced_is_what_it_comes_to(self, heard: Table) -> None:
+    def test_the_ruling_costs_the_announced_price(self, heard: Table) -> None:
         before = heard.version()
         form = file(heard)["form"]
         assert (form["yours"], form["action"]) == (True, f"{heard.path}/knocks/1/ruling")
@@ -275,7 +275,7 @@ class TestForm:
         assert "Berit lät bli att bekänna färg (D50) och lägger fem i potten." in swedish
         assert "Berit -5." in unescape(page(rams).text)
 
-    def test_what_cannot_be_ruled_says_why(self, heard: Table) -> None:
+    def test_an_outcome_that_is_impossible_shows_its_refusal(self, heard: Table) -> None:
         finish(heard)
         wrong = {"seat": ANNA, "offence": "entry", "deal": 1, "result": SHEET}
         number = ask(heard, "", ANNA, wrong)["case"]
@@ -289,7 +289,7 @@ class TestForm:
         assert file(heard, number)["form"]["prices"] == []
 
 
-class TestWho:
+class TestReaders:
     def test_officials_and_parties(self, heard: Table) -> None:
         for who in ("official", "Nils", ANNA, BERIT):
             assert file(heard, 1, who)["viewer"] == (who if isinstance(who, int) else "official")
@@ -328,7 +328,7 @@ class TestWho:
         finish(heard)
         assert read(ANNA) == read(BERIT) == set(texts.values())
 
-    def test_a_party_is_told_of_the_case_what_the_case_tells_it(self, heard: Table) -> None:
+    def test_the_file_shows_a_party_the_same_events_as_the_match(self, heard: Table) -> None:
         ask(heard, "/1/statements", BERIT, DENIED)
         for who in (ANNA, BERIT, "official"):
             body = file(heard, 1, who)
@@ -379,7 +379,7 @@ class TestPage:
         closed(text)
 
     @pytest.mark.parametrize("language", ["en", "sv"])
-    def test_it_tells_what_the_file_tells(self, nasty: Table, language: str) -> None:
+    def test_the_page_has_the_contents_of_the_file(self, nasty: Table, language: str) -> None:
         body = file(nasty, 1, "official:2", **{"Accept-Language": language})
         text = unescape(page(nasty, 1, "official:2", language).text)
         for rule in body["rules"]:
@@ -398,13 +398,13 @@ class TestPage:
             for code in set(words) & {"form", "timeline", "precedents", *WORDS.verdicts, *WORDS.standards}:
                 assert words[code].in_(language) in text
 
-    def test_one_who_asks_for_neither_gets_json(self, heard: Table) -> None:
+    def test_a_caller_who_prefers_no_form_gets_json(self, heard: Table) -> None:
         for accept in ("*/*", "application/json", "text/*;q=0.1, application/json"):
             answer = heard.get("/knocks/1/file", "official", Accept=accept)
             assert answer.headers["content-type"] == "application/json"
         problem(heard.get("/knocks/1/file", "official", Accept="image/png"), 406, "not-acceptable")
 
-    def test_who_has_it_is_told_so(self, heard: Table) -> None:
+    def test_an_unchanged_file_gets_304_in_each_form_and_language(self, heard: Table) -> None:
         tags = set()
         for accept in (HTML, "application/json"):
             for language in ("en", "sv"):

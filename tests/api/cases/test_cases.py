@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.api.http.test_problems import problem
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
 from tests.support.match_driver import seats_and
@@ -85,7 +85,7 @@ class TestOpening:
         house = client.post("/v1/matches", json=body | {"adjudication": TWO}).json()
         assert [one["actor"] for one in house["officials"]] == ["official", "official:2"]
 
-    def test_an_official_may_have_a_token_of_his_own(self, client: Client) -> None:
+    def test_an_official_may_bring_their_own_token(self, client: Client) -> None:
         mine = "a token that Nils has for all his matches"
         own = {"name": "Nils", "token_sha256": sha256(mine.encode()).hexdigest()}
         table = Table(client, adjudication={"officials": [{"name": "Maja"}, own]})
@@ -115,7 +115,7 @@ class TestOpening:
             (("Maja", "\u200b"), "unseen-official-name", {"place": 1}),
         ],
     )
-    def test_rulings_name_officials_who_can_be_told_apart(
+    def test_officials_need_distinct_names(
         self, client: Client, names: tuple[str, ...], code: str, facts: Any
     ) -> None:
         body = {
@@ -140,7 +140,7 @@ class TestOpening:
             {"jury": True},
         ],
     )
-    def test_what_cannot_be_read_is_told(self, client: Client, wrong: Any) -> None:
+    def test_unreadable_officials_are_refused_with_their_pointer(self, client: Client, wrong: Any) -> None:
         body = {"ruleset": "kalabrias", "players": [{"name": "A"}, {"name": "B"}], "adjudication": wrong}
         answer = client.post("/v1/matches", json=body)
         assert (answer.status_code, answer.json()["type"]) == (400, "/problems/unreadable")
@@ -203,7 +203,7 @@ class TestACase:
         ]
 
     @pytest.mark.rule("J2")
-    def test_who_pays_agrees(self, heard: Table) -> None:
+    def test_a_case_is_upheld_if_the_paying_seat_agrees(self, heard: Table) -> None:
         ask(heard, "", ANNA, REVOKE)
         ruled = ask(heard, "/1/statements", BERIT, {"seat": BERIT, "agrees": True})
         assert (ruled["verdict"], ruled["rulings"][0]["standard"]) == ("upheld", "agreed_facts")
@@ -232,7 +232,7 @@ class TestACase:
         problem(heard.post("/knocks/1/withdrawal", {"seat": ANNA}, ANNA), 409, "others-knocked")
 
     @pytest.mark.rule("J1", "J3")
-    def test_what_is_decided_is_not_opened_again(self, heard: Table) -> None:
+    def test_a_decided_error_opens_no_second_case(self, heard: Table) -> None:
         """The answer says nothing about the accused. It names the case with the ruling."""
         ask(heard, "", ANNA, REVOKE)
         ask(heard, "/1/ruling", "official", RULING | {"verdict": "dismissed", "standard": "undetermined"})
@@ -244,7 +244,7 @@ class TestACase:
         )
 
     @pytest.mark.rule("J3")
-    def test_what_is_punished_is_said_in_the_preview_the_file_and_the_refusal(self, heard: Table) -> None:
+    def test_the_preview_the_file_and_the_refusal_name_the_earlier_punishment(self, heard: Table) -> None:
         ask(heard, "", ANNA, REVOKE)
         ask(heard, "/1/ruling", "official", RULING)
         ask(heard, "", "official", {"accused": BERIT, "offence": "revoke"})
@@ -287,7 +287,7 @@ class TestACase:
         assert body[0] == body[1]
         assert body[0]["type"] == "/problems/undetermined-dismisses"
 
-    def test_what_it_follows_has_been_ruled(self, heard: Table, client: Client) -> None:
+    def test_a_precedent_must_be_a_ruled_case(self, heard: Table, client: Client) -> None:
         """Earlier rulings are from this or a different match, by officials or by the referee. A pending case has
         none."""
         other = attended(client)
@@ -316,7 +316,7 @@ class TestACase:
         ask(heard, "/1/appeal", BERIT, {"seat": BERIT})
         assert ask(heard, "/1/ruling", "official", RULING, **key) == first
 
-    def test_the_deal_is_told_with_its_cases(self, heard: Table) -> None:
+    def test_the_record_of_a_deal_lists_its_cases(self, heard: Table) -> None:
         ask(heard, "", ANNA, REVOKE)
         finish(heard)
         deal = heard.get("/deals/1")
@@ -326,7 +326,7 @@ class TestACase:
         assert 'knock     P1 on P2 revoke: pending by J1 "She had a heart"' in text
 
 
-class TestWhoIsToldWhat:
+class TestVisibilityOfTexts:
     def test_texts_are_the_writer_s_and_the_officials_until_the_deal_is_over(self, heard: Table) -> None:
         ask(heard, "", ANNA, REVOKE)
         ask(heard, "/1/statements", BERIT, {"seat": BERIT, "agrees": False, "text": "I had none"})
@@ -414,7 +414,7 @@ class TestRefusals:
         assert pending.version() == before
         assert ask(pending, "/1/ruling", "official", RULING)["verdict"] == "upheld", "the next right call works"
 
-    def test_who_ruled_does_not_rule_again(self, pending: Table) -> None:
+    def test_an_official_rules_on_a_case_once(self, pending: Table) -> None:
         ask(pending, "/1/ruling", "official", RULING)
         body = ask(pending, "/1/ruling", "official", RULING, 403)
         assert (body["type"], body["rule"]) == ("/problems/ruled-by-you", "J7")
@@ -516,7 +516,7 @@ def test_a_refusal_links_to_its_rule(heard: Table) -> None:
     assert '</v1/rulesets/adjudication/rules/J9>; rel="describedby"' in answer.headers["Link"]
 
 
-def test_what_officials_did_can_be_proved(either_url: str) -> None:
+def test_the_acts_of_officials_can_be_verified(either_url: str) -> None:
     """`knacka verify` decides each request again from its row and compares the books."""
     with client_of(either_url) as client:
         table = attended(client)

@@ -29,9 +29,9 @@ def places(body: dict[str, Any]) -> list[tuple[str, int]]:
     return [(one["match"], one["case"]) for one in body["items"]]
 
 
-class TestWhose:
+class TestCallers:
     @pytest.mark.rule("J1")
-    def test_an_official_with_one_token_sees_the_cases_of_all_his_matches(self, lone_client: Client) -> None:
+    def test_an_official_with_one_token_sees_the_cases_of_all_their_matches(self, lone_client: Client) -> None:
         """Runs on either store."""
         tables = [attended(lone_client, NILS) for _ in range(2)]
         others = attended(lone_client, TWO)
@@ -65,9 +65,9 @@ class TestWhose:
         assert again.status_code == 304
 
 
-class TestWhat:
+class TestStatusOfCases:
     @pytest.mark.rule("J2", "J3", "J7")
-    def test_how_a_case_stands_is_told_as_its_file_tells_it(self, lone_client: Client) -> None:
+    def test_the_docket_and_the_file_agree_on_the_state_of_a_case(self, lone_client: Client) -> None:
         """Runs on either store; compares after each step."""
         table = attended(lone_client, NILS)
         table.tokens["Nils"] = MINE
@@ -170,7 +170,7 @@ class TestFilters:
             ({"ruleset": "whist"}, 422, "unknown-ruleset"),
         ],
     )
-    def test_what_is_no_filter_is_told(
+    def test_an_invalid_filter_is_refused(
         self, many: tuple[Client, Table], asked: dict[str, str], status: int, code: str
     ) -> None:
         client, _ = many

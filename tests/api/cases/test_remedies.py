@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.officials.sheets import SHEETS, X1
+from tests.officials.wrong_and_right_sheets import SHEETS, X1
 from tests.support.edited_stores import said
 from tests.support.match_client import Table
 from tests.support.match_driver import seats_and
@@ -120,7 +120,7 @@ class TestAWrongLine:
 
     @pytest.mark.rule("J9")
     @pytest.mark.parametrize("ruleset", GAMES)
-    def test_what_does_not_add_up_is_refused_as_the_act_is(self, client: Client, ruleset: str) -> None:
+    def test_an_impossible_result_gets_the_same_refusal_as_the_act(self, client: Client, ruleset: str) -> None:
         sheets, table = SHEETS[ruleset], wrong(client, ruleset)
         by_act = tally(client, ruleset).post("/acts", {"act": "result", **sheets.cannot_be}, 0)
         version = table.version()
@@ -146,7 +146,9 @@ class TestAWrongLine:
             ("X", "/result"),
         ],
     )
-    def test_what_cannot_be_read(self, client: Client, result: Any, pointer: str) -> None:
+    def test_an_unreadable_result_is_refused_with_its_pointer(
+        self, client: Client, result: Any, pointer: str
+    ) -> None:
         table = tally(client)
         enter(table, SHEETS[KORTOXEN].wrong)
         knock = {"seat": 0, "offence": "entry", "deal": 1, "result": result}
@@ -165,7 +167,7 @@ class TestAWrongLine:
 
 class TestTheSameLine:
     @pytest.mark.rule("J9")
-    def test_what_the_line_says_already_is_no_case(self, client: Client) -> None:
+    def test_a_result_that_the_line_already_shows_opens_no_case(self, client: Client) -> None:
         table = tally(client)
         enter(table, X1)
         before = protocol(table)
@@ -210,7 +212,7 @@ class TestPreview:
         assert foreseen["points"] == was["points"]
 
     @pytest.mark.rule("J8", "J9")
-    def test_of_a_match_that_is_not_won_any_more(self, lone_client: Client) -> None:
+    def test_a_correction_reopens_a_match_that_was_won(self, lone_client: Client) -> None:
         table = tally(lone_client, opening={"points": [12, 12, 4, 12]})
         enter(table, {**X1, "exits": [{"seat": 2, "after": 6}]})
         assert (protocol(table)["over"], protocol(table)["winner"]) == (True, 2)
@@ -276,7 +278,7 @@ class TestAnOffence:
         assert protocol(table)["points"] == list(SHEETS[KORTOXEN].points)
 
     @pytest.mark.rule("J9")
-    def test_what_hangs_is_named(self, client: Client) -> None:
+    def test_the_refusal_names_the_deals_that_depend_on_the_line(self, client: Client) -> None:
         table = tally(client, opening={"points": [12, 12, 9, 12]}, options={"exact_zero": False})
         enter(table, X1)
         sheet = {

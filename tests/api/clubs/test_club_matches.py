@@ -9,7 +9,7 @@ import pytest
 
 from referee.store.connection import Postgres, parse_store_url
 from tests.api.http.test_problems import problem
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.club_client import FOUNDING, ClubTable
 from tests.support.club_with_names import files_with, tables_with
 from tests.support.match_driver import seats_and
@@ -68,7 +68,7 @@ def home(client: Client) -> Home:
 
 
 class TestOpening:
-    def test_by_a_key_of_the_club_that_is_good_for_it(self, home: Home) -> None:
+    def test_a_key_with_the_scope_opens_a_match_of_the_club(self, home: Home) -> None:
         answer = home.open(home.issued("open"))
         assert answer.status_code == 201, answer.text
         made = answer.json()
@@ -79,7 +79,7 @@ class TestOpening:
         assert events[0]["actor"] == "key:k2"
         assert events[0]["event"]["members"] == [2, 1, 3]
 
-    def test_its_players_are_named_to_who_may_know_them(self, home: Home) -> None:
+    def test_its_players_are_named_only_to_callers_with_the_right(self, home: Home) -> None:
         made = home.open(visibility="public").json()
         path = f"/v1/matches/{made['id']}"
         names = {"Berit Berg", FOUNDING["founder"]["name"], "Cesar Ceder"}
@@ -91,7 +91,9 @@ class TestOpening:
         ("scopes", "status", "code"),
         [(("play", "read", "keys", "audit", "officiate", "treasury", "hooks"), 403, "scope-missing")],
     )
-    def test_by_no_other(self, home: Home, scopes: tuple[str, ...], status: int, code: str) -> None:
+    def test_a_key_without_the_scope_or_of_another_club_opens_no_match(
+        self, home: Home, scopes: tuple[str, ...], status: int, code: str
+    ) -> None:
         problem(home.open(home.issued(*scopes)), status, code)
         problem(home.open(None), 401, "key-missing")
         problem(home.open("nobody's"), 401, "key-malformed")
@@ -115,11 +117,13 @@ class TestOpening:
             ({"club": "mine"}, 400, "unreadable"),
         ],
     )
-    def test_what_does_not_fit_is_refused(self, home: Home, fields: Any, status: int, code: str) -> None:
+    def test_an_opening_that_contradicts_the_club_is_refused(
+        self, home: Home, fields: Any, status: int, code: str
+    ) -> None:
         problem(home.open(**fields) if fields.get("club", home.id) else home.open(None, **fields), status, code)
         assert home.look(f"/v1/matches?club={home.id}&fresh=true").json()["items"] == []
 
-    def test_not_with_who_has_left_nor_on_an_evening_that_is_over(self, home: Home) -> None:
+    def test_a_match_needs_present_members_and_an_open_evening(self, home: Home) -> None:
         home.done("leave", member=3)
         problem(home.open(), 409, "member-left")
         home.done("close_evening", evening=1)
@@ -193,7 +197,7 @@ class TestLists:
 
 
 class TestStandings:
-    def test_of_a_season(self, home: Home) -> None:
+    def test_standings_can_be_limited_to_a_season(self, home: Home) -> None:
         made = home.open().json()
         by = bearer(made["official_token"])
         home.client.post(f"/v1/matches/{made['id']}/acts", json={"act": "abandon", "reason": "Rain"}, headers=by)
@@ -251,7 +255,7 @@ def test_no_one_is_erased_who_plays_in_a_match_that_goes_on(home: Home) -> None:
     home.done("erase", member=2)
 
 
-def test_who_attends_to_it_is_kept_as_what_is_written_in_it(store_url: str, tmp_path: Path) -> None:
+def test_the_name_of_an_official_is_stored_and_erased_as_personal_data(store_url: str, tmp_path: Path) -> None:
     """A member may be an official. Callers with the right see the name, and an erasure removes it."""
     name, attending = "Berit Berg", {"officials": [{"name": "Berit Berg"}, {"name": "official"}]}
     again = {"Idempotency-Key": str(uuid4())}

@@ -98,7 +98,9 @@ class TestFounding:
                 assert len({answer.content for answer in answers}) == 1
         assert names_kept(store_url) == [FOUNDING["founder"]["name"]] * 3
 
-    def test_a_day_later_the_key_is_told_no_more(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_repeated_founding_a_day_later_does_not_return_the_key(
+        self, client: Client, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         key = {"Idempotency-Key": str(uuid4())}
         first = found(client, **key).json()
         monkeypatch.setattr(writes, "REPEATED_FOR", timedelta(0))
@@ -156,10 +158,12 @@ class TestFounding:
             ({"key": "mine"}, 400, "unreadable"),
         ],
     )
-    def test_what_no_club_may_have(self, client: Client, changes: Any, status: int, code: str) -> None:
+    def test_a_founding_with_an_invalid_field_is_refused(
+        self, client: Client, changes: Any, status: int, code: str
+    ) -> None:
         problem(found(client, FOUNDING | changes), status, code)
 
-    def test_what_is_refused_keeps_no_name(self, either_url: str) -> None:
+    def test_a_refused_founding_stores_no_name(self, either_url: str) -> None:
         with client_of(either_url) as client:
             assert found(client, FOUNDING | {"currencies": ["SOL"]}).status_code == 422
             assert found(client, FOUNDING | {"timezone": "Mars"}).status_code == 422
@@ -171,7 +175,7 @@ class TestFounding:
 
 
 class TestActs:
-    def test_each_tells_what_it_made(self, club: ClubTable) -> None:
+    def test_the_answer_to_an_act_has_its_events(self, club: ClubTable) -> None:
         joined = club.done("join", name="Bo Brännström")
         assert (joined["version"], joined["member"]) == (4, 2)
         assert [one["event"] for one in joined["events"]] == [
@@ -223,7 +227,7 @@ class TestActs:
         changed = changed if act != "rotate_key" else {**fields, "overlap_seconds": 61}
         problem(club.act(act, headers=key, **changed), 422, "key-reused")
 
-    def test_one_whose_key_could_be_guessed_makes_no_key(self, club: ClubTable) -> None:
+    def test_an_idempotency_key_that_is_too_short_issues_no_key(self, club: ClubTable) -> None:
         fields = {"app": "Board", "scopes": ["read"], "expires_at": in_days(3)}
         problem(club.act("issue_key", headers={"Idempotency-Key": "1"}, **fields), 400, "short-opening-key")
 
@@ -313,7 +317,9 @@ class TestActs:
             ("revoke_key", {"key": "k9"}, 422, "no-such-key"),
         ],
     )
-    def test_what_is_refused(self, club: ClubTable, act: str, fields: Any, status: int, code: str) -> None:
+    def test_a_refused_act_stores_no_event(
+        self, club: ClubTable, act: str, fields: Any, status: int, code: str
+    ) -> None:
         problem(club.act(act, **fields), status, code)
         assert club.get().json()["version"] == 3, "nothing half done"
 
@@ -364,9 +370,7 @@ class TestReads:
         for cursor in ("x", "-1", "1.5", "9" * 20):
             assert club.get(f"/members?cursor={cursor}").status_code == 400
 
-    def test_what_another_than_its_own_reads_is_as_if_it_were_not_there(
-        self, client: Client, club: ClubTable
-    ) -> None:
+    def test_a_key_of_another_club_gets_the_answer_for_a_missing_club(self, client: Client, club: ClubTable) -> None:
         other, table = ClubTable(client), Table(client)
         unknown = str(uuid4())
         for call in ("", "/members", "/evenings", "/keys"):
@@ -391,7 +395,7 @@ class TestReads:
             problem(acted, 404, "no-such-match")
         assert said[0] == said[1]
 
-    def test_the_operator_is_told_no_names(self, either_url: str) -> None:
+    def test_the_operator_reads_no_names(self, either_url: str) -> None:
         with client_of(either_url, **OPERATORS) as client:
             club = ClubTable(client)
             (name,) = club.names(OPERATOR)
@@ -418,7 +422,7 @@ class TestErasing:
                 assert not any(name.encode() in data for name in ("Bo Brännström", "Bo Erased-Eriksson"))
 
     @pytest.mark.parametrize("look", ["members", "erase"])
-    def test_what_was_on_record_when_the_service_ended_is_done_later(self, store_url: str, look: str) -> None:
+    def test_an_erasure_that_a_crash_interrupted_is_completed_later(self, store_url: str, look: str) -> None:
         """The event is stored, but nothing is deleted yet, as after a crash between the two steps."""
         with client_of(store_url) as client:
             club = ClubTable(client)

@@ -122,7 +122,7 @@ class TestClubs:
         operator.done("club", "found", *FOUNDING)
         assert "0 matches and 1 club: 3 events" in operator.done("verify")
 
-    def test_what_it_may_not_have(self, operator: Operator) -> None:
+    def test_an_unknown_timezone_or_currency_is_refused(self, operator: Operator) -> None:
         for zone in ("Europe/Stockhol", "localtime"):
             assert "unknown timezone" in operator.refused("club", "found", *FOUNDING[:-1], zone)
         assert "JPY" in operator.refused("club", "found", *FOUNDING, "--currency", "JPY")
@@ -155,7 +155,7 @@ class TestKeys:
         assert (body["key"], body["scopes"], body["member"]) == ("k2", ["read", "keys"], 1)
         assert club.act("join", "back", name="Bo").status_code == 201
 
-    def test_a_service_that_has_the_club_at_hand_knows_within_two_seconds(
+    def test_a_service_with_the_club_in_memory_knows_new_keys_within_two_seconds(
         self, shared_operator: Operator, shared_service: httpx.Client
     ) -> None:
         club = ClubTable(shared_service)
@@ -180,7 +180,7 @@ class TestKeys:
         assert secret.encode() not in states
         assert not [file for file in tmp_path.glob("*.db*") if secret.encode() in file.read_bytes()]
 
-    def test_what_is_refused(self, shared_operator: Operator, shared_service: httpx.Client) -> None:
+    def test_an_invalid_key_command_is_refused(self, shared_operator: Operator, shared_service: httpx.Client) -> None:
         club = ClubTable(shared_service)
         issue = ("key", "issue", club.id)
         assert "member 9" in shared_operator.refused(*issue, "--member", "9", "--scopes", "all").lower()
@@ -195,7 +195,7 @@ class TestKeys:
         assert "k1" in shared_operator.refused("key", "rotate", club.id, "k1")
         assert shared_operator.done("club", "show", club.id).count("\nkey ") == 1, "nothing else was made"
 
-    def test_the_operators_own_is_good_for_who_has_set_its_sha_256(self, store_url: str) -> None:
+    def test_the_key_of_the_operator_is_valid_if_the_setting_has_its_sha_256(self, store_url: str) -> None:
         said = knacka("key", "operator").stdout.splitlines()
         key, (name, _, value) = said[1], said[3].partition("=")
         assert sha256(key.encode()).hexdigest() == value
@@ -250,7 +250,7 @@ class TestErasing:
         assert operator.done("erase", "--preview", club.id, "2").strip().endswith("no names or texts were left")
         operator.done("verify")
 
-    def test_not_who_owes_or_is_owed_something(self, operator: Operator, service: httpx.Client) -> None:
+    def test_a_member_with_a_balance_is_not_erased(self, operator: Operator, service: httpx.Client) -> None:
         club = ClubTable(service)
         number = club.join(self.NAME)
         club.done("deposit", member=number, amount=500, via="cash")
@@ -273,7 +273,9 @@ class TestErasing:
         operator.done("verify")
         assert "no names or texts were left" in operator.done("erase", club.id, str(number)), "and does no harm"
 
-    def test_what_the_club_refuses_is_refused(self, shared_operator: Operator, shared_service: httpx.Client) -> None:
+    def test_an_erasure_that_the_club_refuses_is_refused(
+        self, shared_operator: Operator, shared_service: httpx.Client
+    ) -> None:
         club = ClubTable(shared_service)
         assert "must leave the club" in shared_operator.refused("erase", club.id, "1")
         assert "member" in shared_operator.refused("erase", club.id, "7")
@@ -312,7 +314,9 @@ class TestProof:
         ("--currency", "sek", "regex"),
     ],
 )
-def test_what_no_club_may_be_called(option: str, value: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_option_for_a_new_club_is_a_usage_error(
+    option: str, value: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     given = list(FOUNDING)
     given[given.index(option) + 1] = value
     with pytest.raises(SystemExit) as ended:

@@ -17,7 +17,7 @@ from referee.acts import AnyAct
 from referee.games import RULESETS
 from referee.store.club import Club
 from referee.store.match import Match
-from tests.conformance import described
+from tests.conformance import description_check
 from tests.support.field_docs import field_docs
 from tests.support.paths import ROOT
 
@@ -57,7 +57,7 @@ def parts(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, .
 
 def resolved(part: dict[str, Any]) -> dict[str, Any]:
     """Return a part of the description, with its reference resolved."""
-    return described.resolved(CONTRACT, part)
+    return description_check.resolved(CONTRACT, part)
 
 
 def parameters(operation: dict[str, Any]) -> list[dict[str, Any]]:
@@ -87,7 +87,7 @@ def test_the_descriptions_of_fields_are_those_of_the_source() -> None:
 
 
 class TestEverythingIsSaid:
-    def test_of_every_schema_and_field(self) -> None:
+    def test_every_schema_and_field_has_a_description(self) -> None:
         silent = [name for name, schema in SCHEMAS.items() if not schema.get("description")]
         for name, schema in SCHEMAS.items():
             for path, part in parts(schema):
@@ -105,7 +105,7 @@ class TestEverythingIsSaid:
                 ]
         assert not silent, f"write a docstring after each of these, then run: make describe\n{silent}"
 
-    def test_of_every_operation_parameter_and_answer(self) -> None:
+    def test_every_operation_parameter_and_answer_has_a_description(self) -> None:
         silent = []
         for name, operation in OPERATIONS.items():
             described = {
@@ -123,7 +123,7 @@ class TestEverythingIsSaid:
         """The service may stop, have too many connections, or lack memory."""
         assert [name for name, operation in OPERATIONS.items() if "503" not in operation["responses"]] == []
 
-    def test_what_only_reads_is_named_so(self) -> None:
+    def test_only_ids_of_reads_begin_with_a_verb_of_reading(self) -> None:
         """The ids of reads begin with a verb of reading. Generators make function names of ids, so ids never
         change."""
         reads = {calls["get"]["operationId"] for calls in CONTRACT["paths"].values() if "get" in calls}
@@ -263,7 +263,7 @@ class TestOneContract:
                     inline.append("/".join((name, *path)))
         assert inline == []
 
-    def test_what_is_required_comes_first(self) -> None:
+    def test_required_fields_and_parameters_come_first(self) -> None:
         for name, schema in SCHEMAS.items():
             fields = [field not in schema.get("required", ()) for field in schema.get("properties", ())]
             assert fields == sorted(fields), name
@@ -286,7 +286,7 @@ class TestGeneratorsTakeIt:
         for path, part in parts(SCHEMAS):
             assert len([one for one in part.get("anyOf", ()) if one != {"type": "null"}]) < 2, path
 
-    def test_what_is_not_json_is_text(self) -> None:
+    def test_a_body_that_is_not_json_is_text(self) -> None:
         for where, body in BODIES.items():
             assert where.endswith("json") or body["schema"]["type"] == "string", where
 
@@ -295,7 +295,7 @@ class TestGeneratorsTakeIt:
             if isinstance(part.get("enum"), list) or "const" in part:
                 assert part["type"] in ("string", "integer"), path
 
-    def test_what_is_one_of_several_is_told_apart(self) -> None:
+    def test_the_alternatives_of_a_schema_can_be_distinguished(self) -> None:
         for path, part in parts(SCHEMAS):
             if "oneOf" not in part:
                 continue
@@ -330,7 +330,7 @@ class TestGeneratorsTakeIt:
         named = CONTRACT["components"]
         assert references == {f"#/components/{kind}/{name}" for kind in kinds for name in named[kind]}
 
-    def test_a_parameter_or_problem_is_told_once(self) -> None:
+    def test_a_parameter_or_problem_is_described_once(self) -> None:
         """Otherwise the calls would repeat two hundred parameters and three hundred problems."""
         used = [one for operation in OPERATIONS.values() for one in operation.get("parameters", ())]
         again = {one["name"] for one in used if "$ref" not in one and used.count(one) > 1}

@@ -102,7 +102,7 @@ class TestPages:
         assert body["title"] in page.text
 
     @pytest.mark.parametrize("name", ["nothing", "out_of_turn", "Stale", "stale-", "%2e%2e"])
-    def test_of_what_is_no_type_there_is_none(self, client: Client, name: str) -> None:
+    def test_an_unknown_problem_type_has_no_page(self, client: Client, name: str) -> None:
         problem(client.get(f"/problems/{name}"), 404, "no-such-page")
 
 

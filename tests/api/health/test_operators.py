@@ -16,7 +16,7 @@ from api.http.protocol import HEAD_SECONDS, IDLE_SECONDS, VALUE_MAX
 from api.runtime.service import Service
 from api.settings import Settings, SettingsError, from_environment
 from projections.follow.engine import writer
-from tests.conformance.described import resolved
+from tests.conformance.description_check import resolved
 from tests.support.match_client import HANDS, KORTOXEN, Table
 from tests.support.paths import ROOT
 from tests.support.running_service import free_port
@@ -280,13 +280,13 @@ class TestSettings:
             ("kubernetes.yaml", '{{name: {}, value: "false"}}'),
         ],
     )
-    def test_what_is_deployed_is_not_open_to_strangers(self, file: str, form: str) -> None:
+    def test_the_deployment_requires_keys(self, file: str, form: str) -> None:
         lines = (ROOT / "deploy" / file).read_text(encoding="utf-8").splitlines()
         said = [line for line in lines if not line.lstrip().startswith("#")]
         for name in KEYS_NEEDED:
             assert any(form.format(f"KNACKA_{name.upper()}") in line for line in said)
 
-    def test_what_deploy_sets_can_be_set(self) -> None:
+    def test_the_deployment_sets_only_known_settings(self) -> None:
         known = {f"KNACKA_{name.upper()}" for name in Settings.__struct_fields__}
         for file in (ROOT / "deploy").iterdir():
             named = set(re.findall(r"\bKNACKA_[A-Z_]+\b", file.read_text(encoding="utf-8")))
@@ -304,7 +304,7 @@ class TestSettings:
         with pytest.raises(SettingsError, match="KNACKA_BODY_LIMIT_BYTES: Expected `int` >= 1024"):
             from_environment({"KNACKA_BODY_LIMIT_BYTES": "1"})
 
-    def test_an_unknown_one_is_told_of(self, caplog: pytest.LogCaptureFixture) -> None:
+    def test_an_unknown_setting_is_logged(self, caplog: pytest.LogCaptureFixture) -> None:
         assert from_environment({"KNACKA_PROT": "1"}) == Settings()
         assert "KNACKA_PROT" in caplog.text
 

@@ -10,7 +10,7 @@ import pytest
 from api.http.cors import Cors
 from api.settings import SettingsError, from_environment
 from tests.api.http.test_protocol import wire
-from tests.conformance.described import resolved
+from tests.conformance.description_check import resolved
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
 from tests.support.running_service import served
@@ -71,7 +71,7 @@ def test_every_answer_allows_an_origin_that_is_named(named: Client) -> None:
     assert statuses == {200, 304, 401, 404, 405, 409}
 
 
-def test_what_an_answer_varied_by_it_varies_by_still(named: Client) -> None:
+def test_cors_keeps_the_vary_header_of_the_answer(named: Client) -> None:
     table = Table(named)
     assert names(table.get("", 0, Origin=HOME).headers["vary"]) == {"authorization", "origin"}
 
@@ -105,7 +105,7 @@ def test_none_is_allowed_by_itself(client: Client) -> None:
     assert client.options("/nowhere", headers={"Origin": HOME, **PREFLIGHT}).status_code == 404
 
 
-def test_before_a_call_a_browser_is_told_what_it_may_send(named: Client, open_to_all: Client) -> None:
+def test_a_preflight_lists_the_allowed_requests(named: Client, open_to_all: Client) -> None:
     """Unknown paths answer a preflight too. Otherwise the page would see a network failure instead of the problem."""
     table = Table(named)
     for path in ("/v1/matches", f"{table.path}/acts", f"{table.path}/events/stream", "/v1/matches/x", "/nowhere"):
@@ -135,7 +135,7 @@ def test_all_that_is_described_may_be_sent_and_read(named: Client) -> None:
     assert read - safe - not_for_a_page <= exposed
 
 
-def test_what_the_protocol_refuses_says_it_too(sqlite_url: str) -> None:
+def test_a_refusal_of_the_protocol_has_cors_headers(sqlite_url: str) -> None:
     head = f"GET /health/live HTTP/1.1\r\nHost: x\r\nOrigin: {HOME}\r\nX-Long: ".encode()
     with served(sqlite_url, cors_origins=BOTH) as address, wire(address) as connection:
         connection.send(head + b"x" * 10_000 + b"\r\n\r\n")
@@ -146,7 +146,7 @@ def test_what_the_protocol_refuses_says_it_too(sqlite_url: str) -> None:
 
 class TestTheSetting:
     @pytest.mark.parametrize("value", ["https://a.example", "http://localhost:5173,https://a.example", "*", "", " "])
-    def test_what_it_takes(self, value: str) -> None:
+    def test_the_setting_accepts_origins_and_a_star(self, value: str) -> None:
         assert from_environment({"KNACKA_CORS_ORIGINS": value}).cors_origins == value
 
     @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ class TestTheSetting:
             "a,",
         ],
     )
-    def test_what_is_no_origin_is_named(self, value: str) -> None:
+    def test_the_setting_refuses_an_invalid_origin(self, value: str) -> None:
         with pytest.raises(SettingsError, match=r"^KNACKA_CORS_ORIGINS: .* is no origin, such as https://"):
             from_environment({"KNACKA_CORS_ORIGINS": value})
 

@@ -37,7 +37,7 @@ def problem(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
     return document
 
 
-class TestWho:
+class TestCredentials:
     def test_without_a_token_one_only_looks_on(self, dealt: Table) -> None:
         answer = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, None)
         problem(answer, 401, "token-missing")
@@ -56,7 +56,7 @@ class TestWho:
         body = {"act": "bid", "seat": 1, "bid": "2"}
         problem(client.post(f"{dealt.path}/acts", json=body, headers=other.bearer(1)), 401, "token-unknown")
 
-    def test_a_refused_token_is_told_of_by_address_and_not_by_itself(
+    def test_the_log_names_the_address_of_a_refused_token_and_not_the_token(
         self, sqlite_url: str, caplog: pytest.LogCaptureFixture
     ) -> None:
         with client_of(sqlite_url) as client:
@@ -142,7 +142,7 @@ class TestOpeningAgainstTheRules:
             ({"opening": {"points": [12, 12, 12], "pot": 3}}, "no-pot", {"ruleset": KORTOXEN}),
         ],
     )
-    def test_what_holds_for_every_game(
+    def test_an_opening_against_the_rules_of_every_game_is_refused(
         self, client: Client, change: dict[str, Any], code: str, facts: dict[str, Any]
     ) -> None:
         answer = client.post("/v1/matches", json={"ruleset": KORTOXEN, "players": PLAYERS} | change)
@@ -172,7 +172,7 @@ class TestOpeningAgainstTheRules:
         assert [error["pointer"] for error in document["errors"]] == [f"/options/{option}"]
         assert document["detail"].startswith(f"/options/{option}: ")
 
-    def test_what_the_game_itself_refuses(self, client: Client) -> None:
+    def test_an_opening_against_the_rules_of_its_game_is_refused(self, client: Client) -> None:
         body = {"ruleset": KORTOXEN, "players": PLAYERS, "opening": {"points": [0, 12, 12]}}
         document = problem(client.post("/v1/matches", json=body), 422, "match-is-over-already")
         assert document["rule"] == "B70"
@@ -280,7 +280,7 @@ class TestLanguage:
         assert english.json()["rules"][0]["text"] != swedish.json()["rules"][0]["text"]
         assert swedish.json()["readings"][0] == client.get(f"{url}/B-O1", headers={"Accept-Language": "sv"}).json()
 
-    def test_what_is_read_of_a_header_is_not_kept(self) -> None:
+    def test_parsed_headers_are_not_kept_in_memory(self) -> None:
         accept = "sv;" + "x" * 10_000
         before = sys.getrefcount(accept)
         assert language_of(accept) == "sv"
@@ -299,16 +299,14 @@ def rename_tables(file: Path) -> None:
 
 
 class TestOurFault:
-    def test_what_no_one_foresaw_tells_nothing_of_the_inside(
-        self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_an_unexpected_error_reveals_no_internals(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         with client_of(sqlite_url) as client:
             table = Table(client)
             monkeypatch.setattr(client.app.state.service.desk, "cached", lambda _: 1 / 0)
             document = problem(table.get(), 500, "internal")
             assert "division" not in str(document)
 
-    def test_a_store_that_takes_too_long_is_told_to_be_tried_again(self, sqlite_url: str) -> None:
+    def test_a_busy_store_answers_with_retry_after(self, sqlite_url: str) -> None:
         with client_of(sqlite_url) as client:
             table = Table(client)
             table.deal()
@@ -360,7 +358,9 @@ class TestOurFault:
                 problem(answer, 503, "store-away")
                 assert answer.headers["retry-after"] == "1"
 
-    def test_books_that_stand_still_are_told_of(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_projection_that_stands_still_is_reported(
+        self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr("api.runtime.projections.WAIT_SECONDS", 0.01)
         with client_of(sqlite_url) as client:
             table = Table(client)
@@ -394,7 +394,7 @@ def test_the_texts_of_a_problem_name_the_same_facts_in_both_languages() -> None:
 @pytest.mark.parametrize(
     "path", ["/v1/rulesets", "/v1/rulesets/kalabrias/rules/E1", "/v1/matches", "/health/live", "/health/ready"]
 )
-def test_authorization_that_names_no_token_is_told_if_none_is_needed(client: Client, path: str) -> None:
+def test_authorization_without_a_token_is_refused_on_public_pages(client: Client, path: str) -> None:
     answer = client.get(path, headers={"Authorization": "Basic a25hY2s="})
     assert answer.status_code == 401
     assert answer.json()["type"] == "/problems/token-missing"

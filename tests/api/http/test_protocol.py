@@ -17,7 +17,7 @@ import pytest
 
 from api.http import protocol
 from api.http.headers import POLICY, SECURE
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.match_client import Table
 from tests.support.running_service import Process, running, served, sse
 
@@ -193,7 +193,7 @@ class TestHeaders:
         ],
         ids=["small ones", "one value", "one name", "a trailer", "a chunk's extension"],
     )
-    def test_what_never_ends_takes_no_memory(self, process: Process, begin: bytes, block: bytes) -> None:
+    def test_an_endless_request_takes_no_memory(self, process: Process, begin: bytes, block: bytes) -> None:
         before = memory_peak(process)
         with wire(process.address) as client:
             client.send(begin)
@@ -337,7 +337,7 @@ class TestTime:
             assert client.answer().status == 200
             assert client.ended()
 
-    def test_what_is_slow_but_in_time(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_slow_request_within_the_limit_is_answered(self, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(protocol, "HEAD_SECONDS", PATIENCE)
         monkeypatch.setattr(protocol, "BODY_SECONDS", PATIENCE)
         with wire(address) as client:
@@ -368,7 +368,7 @@ class TestTime:
                     if comments == 6:
                         break
 
-    def test_one_who_reads_nothing_is_not_waited_for(self, address: str) -> None:
+    def test_the_service_does_not_wait_for_a_client_that_reads_nothing(self, address: str) -> None:
         with wire(address, SO_RCVBUF=4096) as client:
             client.send(b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 60)
             sizes, until = [-1, -2], time.monotonic() + PATIENCE
@@ -387,7 +387,7 @@ class TestConnections:
             client.send(b"".join(b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path for path in paths))
             assert [client.answer().status for _ in paths] == [200, 200, 404, 200]
 
-    def test_what_is_no_http(self, process: Process) -> None:
+    def test_bytes_that_are_not_http_are_refused(self, process: Process) -> None:
         whole = LIVE.replace(b" /", b" http://x/")
         for data in (b"\x16\x03\x01\x02\x00", b"GET", LIVE + b"a b: c", b"GET * X", whole + b"a b: c"):
             with wire(process.address) as client:
@@ -395,7 +395,7 @@ class TestConnections:
                 client.answer().problem(400, "malformed")
                 assert client.ended()
 
-    def test_what_was_asked_before_is_answered_first(self, process: Process) -> None:
+    def test_requests_before_a_malformed_one_are_answered_first(self, process: Process) -> None:
         with wire(process.address) as client:
             client.send((LIVE + b"\r\n") * 3 + b"nonsense\r\n\r\n")
             assert [client.answer().status for _ in range(3)] == [200] * 3
@@ -443,7 +443,7 @@ class TestConnections:
 @pytest.mark.parametrize(
     ("error", "status", "code"), [(asyncio.CancelledError, 503, "busy"), (RecursionError, 500, "internal")]
 )
-def test_what_ends_the_app_is_answered_with_a_problem(
+def test_an_exception_that_escapes_the_app_is_answered_with_a_problem(
     address: str, monkeypatch: pytest.MonkeyPatch, error: type[BaseException], status: int, code: str
 ) -> None:
     """An exception escapes the app. uvicorn alone would answer with the text Internal Server Error."""

@@ -160,7 +160,7 @@ async def loading(url: str) -> AsyncIterator[tuple[Client, list[UUID], threading
         yield client, loads, go_on
 
 
-def test_a_match_that_is_not_at_hand_is_loaded_once_for_all_who_ask_for_it(sqlite_url: str) -> None:
+def test_a_match_outside_the_cache_is_loaded_once_for_simultaneous_readers(sqlite_url: str) -> None:
     with served(sqlite_url) as address, httpx.Client(base_url=address) as client:
         table = Table(client)
 
@@ -179,7 +179,7 @@ def test_a_match_that_is_not_at_hand_is_loaded_once_for_all_who_ask_for_it(sqlit
     asyncio.run(ask())
 
 
-def test_who_waits_for_a_version_does_not_load_the_match_at_each_event(sqlite_url: str) -> None:
+def test_a_reader_that_waits_for_a_version_does_not_load_the_match_at_each_event(sqlite_url: str) -> None:
     with served(sqlite_url) as address, httpx.Client(base_url=address) as client:
         table = Table(client)
 

@@ -13,7 +13,7 @@ from litestar.routes import HTTPRoute
 from api.http.packing import PACK_FROM, PAD_MAX, Packer, packed
 from api.matches import events
 from tests.api.http.test_security_headers import requests
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.match_client import KORTOXEN, Table
 from tests.support.running_service import served
 from tests.support.service_in_memory import Client, client_of
@@ -85,7 +85,7 @@ class TestHead:
             if not route.path.startswith("/openapi/") and route.path != "/openapi":  # these routes serve no page
                 assert "GET" not in route.methods or "HEAD" in route.methods, route.path
 
-    def test_is_told_by_options(self, client: Client, table: Table) -> None:
+    def test_options_lists_the_methods_of_a_path(self, client: Client, table: Table) -> None:
         for method, path in requests(client, table):
             if method == "OPTIONS" and not path.startswith("/openapi/") and path != "/openapi":
                 allowed = set(client.options(path).headers["allow"].split(", "))
@@ -152,7 +152,7 @@ class TestTags:
             tag = match.get(path).headers["etag"]
             assert match.get(beyond, None, **{"If-None-Match": tag}).status_code == match.get(beyond).status_code
 
-    def test_what_does_not_change_is_kept(self, own: Client) -> None:
+    def test_fixed_pages_may_be_cached(self, own: Client) -> None:
         for path in FIXED:
             assert re.fullmatch(r"public, max-age=\d+", own.get(path).headers["cache-control"])
             assert own.get(path).headers["etag"] == own.get(path).headers["etag"]
@@ -177,7 +177,7 @@ class TestTags:
         )
         assert english.headers["etag"] != swedish.headers["etag"]
 
-    def test_of_any_form_it_names_the_version_to_act_on(self, own: Client) -> None:
+    def test_an_etag_of_any_encoding_names_the_version_to_act_on(self, own: Client) -> None:
         table = Table(own)
         table.deal()
         table.bid("2", "pass", "3")
@@ -239,7 +239,7 @@ class TestIsDescribed:
 
 
 class TestGzip:
-    def test_long_answers_are_packed_for_who_takes_it(
+    def test_long_answers_are_compressed_for_clients_that_accept_gzip(
         self, own: Client, match: Table, money: Table, pages: list[str]
     ) -> None:
         long = set()
@@ -281,14 +281,14 @@ class TestGzip:
         table.finish()
         assert "content-encoding" not in table.get("/events/stream").headers
 
-    def test_what_is_packed_is_gzip(self) -> None:
+    def test_packed_bodies_are_valid_gzip(self) -> None:
         for body in (b"", b"x", bytes(range(256)) * 5000):
             assert gzip.decompress(packed(body)) == body
             packer = Packer(body[:100])
             pieces = [packer.take(body[start : start + 7000]) for start in range(0, len(body), 7000)]
             assert gzip.decompress(b"".join([*pieces, packer.end()])) == body
 
-    def test_its_length_does_not_tell_how_well_two_texts_agree(self) -> None:
+    def test_the_length_of_a_compressed_answer_does_not_reveal_its_contents(self) -> None:
         """A text that repeats a secret compresses better. The random name in the header hides that, also on
         repeats."""
         answers = [json.dumps({"note": f"{number}", "hand": "SASKSQ"}).encode() * 50 for number in range(100, 200)]

@@ -87,7 +87,7 @@ def test_problems(client: Client, method: str, path: str, status: int) -> None:
     secure(answer)
 
 
-def test_what_has_not_changed(dealt: Table) -> None:
+def test_a_304_has_the_security_headers(dealt: Table) -> None:
     answer = dealt.get(**{"If-None-Match": dealt.get().headers["etag"]})
     assert answer.status_code == 304
     secure(answer)

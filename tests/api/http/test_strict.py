@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from tests.api.http.test_problems import problem
-from tests.conformance.described import Description, Undescribed
+from tests.conformance.description_check import Description, Undescribed
 from tests.support.match_client import KORTOXEN, Table
 from tests.support.service_in_memory import Client
 
@@ -38,7 +38,7 @@ class TestParameters:
         assert wrong in document["detail"]
         assert known[0] in document["detail"]
 
-    def test_of_a_call_that_has_none(self, client: Client, table: Table) -> None:
+    def test_a_call_without_parameters_refuses_any_parameter(self, client: Client, table: Table) -> None:
         for answer in (
             client.post("/v1/matches?dry_run=true", json=opening("Anna", "Berit", "Cesar")),
             table.client.post(f"{table.path}/acts?seat=0", json={"act": "deal", "seat": 0}),
@@ -71,7 +71,9 @@ class TestAccept:
             ("/deals/1", "text/html", ["application/json", "text/plain"]),
         ],
     )
-    def test_what_there_is_not(self, dealt: Table, page: str, accept: str, offers: list[str]) -> None:
+    def test_an_unavailable_media_type_is_refused(
+        self, dealt: Table, page: str, accept: str, offers: list[str]
+    ) -> None:
         document = problem(dealt.get(page, Accept=accept), 406, "not-acceptable")
         assert document["facts"] == {"allowed": offers}
         assert offers[0] in document["detail"]
@@ -91,10 +93,10 @@ class TestAccept:
             ("Application/JSON; charset=utf-8", "application/json"),
         ],
     )
-    def test_what_there_is(self, dealt: Table, accept: str, given: str) -> None:
+    def test_an_available_media_type_is_chosen(self, dealt: Table, accept: str, given: str) -> None:
         assert dealt.get("/protocol", Accept=accept).headers["content-type"] == given
 
-    def test_nothing_is_done_for_who_cannot_be_told(self, dealt: Table) -> None:
+    def test_an_act_whose_answer_is_not_acceptable_is_not_done(self, dealt: Table) -> None:
         before = dealt.version()
         bid = {"act": "bid", "seat": 1, "bid": "2"}
         problem(dealt.post("/acts", bid, 1, Accept="text/html"), 406, "not-acceptable")
@@ -158,7 +160,7 @@ class TestKeys:
         document = problem(send(dealt, "/knocks", b'{"seat": 0, "accused": 2, "accused": 1}', 0), 400, "repeated-key")
         assert document["facts"] == {"key": "accused"}
 
-    def test_what_only_looks_like_it(self, dealt: Table) -> None:
+    def test_text_that_looks_like_a_repeated_field_is_accepted(self, dealt: Table) -> None:
         note = '{"seat": 0, "accused": 2, "note": "\\"seat\\": 1, \\"seat\\": 2 :: \\\\", "offence": null}'
         assert send(dealt, "/knocks", note.encode(), 0).status_code == 201
 
@@ -217,7 +219,7 @@ class TestTexts:
 
 class TestNames:
     @pytest.mark.parametrize("blank", ["\x1c", "\x1f", "\x85", "\u00a0", "\u3000", "\u2029", "\ufeff"])
-    def test_what_is_blank_to_the_service_is_so_to_the_description(self, client: Client, blank: str) -> None:
+    def test_the_description_and_the_service_agree_on_blank_characters(self, client: Client, blank: str) -> None:
         body = opening("Anna", "Berit", blank)
         assert client.post("/v1/matches", json=body).status_code in (400, 422)
         with pytest.raises(Undescribed):

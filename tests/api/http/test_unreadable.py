@@ -12,7 +12,7 @@ from tests.support.service_in_memory import Client
 
 
 @pytest.mark.parametrize("body", [b'{"ruleset": "\xff"}', b"[" * 100_000, b'{"ruleset": 1'])
-def test_what_is_no_json_in_utf_8_is_unreadable(client: Client, body: bytes) -> None:
+def test_a_body_that_is_not_json_in_utf_8_is_unreadable(client: Client, body: bytes) -> None:
     answer = client.post("/v1/matches", content=body[:60_000], headers={"Content-Type": "application/json"})
     assert answer.status_code == 400, answer.text
     assert answer.json()["type"] == "/problems/unreadable"
@@ -104,7 +104,7 @@ class TestUnreadable:
         document = problem(client.post("/v1/matches", json=body), 400, "unreadable")
         assert [error["pointer"] for error in document["errors"]] == [f"/players/{n}" for n in range(FAULTS_MAX)]
 
-    def test_what_is_sent_is_shown_only_if_it_is_short_and_plain(self, client: Client) -> None:
+    def test_the_refusal_shows_only_short_and_plain_values(self, client: Client) -> None:
         hidden = ["x" * 41, "a`b", "a\u202eb", "a\nb", {"x" * 41: 1}]
         body = {"ruleset": KORTOXEN, "players": hidden, "\u200b": 1}
         document = problem(client.post("/v1/matches", json=body), 400, "unreadable")

@@ -18,7 +18,7 @@ from referee.store.clock import utc_now
 from referee.store.command import Command
 from referee.store.desk import Desk
 from tests.api.http.test_problems import problem
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
 from tests.support.service_in_memory import client_of
@@ -115,7 +115,9 @@ class TestWithoutAClub:
             ("official", {"role": "dealer"}, 400, "unreadable"),
         ],
     )
-    def test_what_is_refused(self, table: Table, who: Any, wanted: Any, status: int, code: str) -> None:
+    def test_an_impossible_invitation_is_refused(
+        self, table: Table, who: Any, wanted: Any, status: int, code: str
+    ) -> None:
         problem(table.post("/invitations", wanted, who), status, code)
 
     def test_an_invitation_is_redeemed_after_the_end_of_the_match(self, table: Table) -> None:
@@ -224,7 +226,7 @@ def club(either_client: Any) -> OfClub:
 
 
 class TestInAClub:
-    def test_who_invites_to_a_seat(self, club: OfClub) -> None:
+    def test_the_member_the_table_and_the_host_invite_to_a_seat(self, club: OfClub) -> None:
         table = club.table()
         for who in ("berit", "host", "tablet"):
             code = invited(table, who, seat=1)

@@ -126,7 +126,7 @@ class TestInvitations:
             problem(answer, 404, "no-such-invitation")
 
 
-class TestNobodySeesAnothersSecret:
+class TestSecretsAreSeenOnlyByTheirHolder:
     def test_no_one_rotates_another_members_key(self, club: ClubTable) -> None:
         key = redeemed(club, invited(club, 2).json()["invitation"]["code"]).json()["key"]
         problem(club.act("rotate_key", key=key["id"]), 403, "others-secret")
@@ -175,7 +175,7 @@ class TestTwoPersons:
         assert (first.status_code, first.json()) == (201, again.json())
 
     @pytest.mark.parametrize("act", ["revoke_key", "leave"])
-    def test_one_who_ends_anothers_keys_is_not_alone_thereby(self, two: ClubTable, act: str) -> None:
+    def test_ending_the_keys_of_another_member_does_not_make_a_member_alone(self, two: ClubTable, act: str) -> None:
         """A member whose keys another member revoked, or who was made to leave, counts for 30 more days."""
         if act == "revoke_key":
             two.done("revoke_key", key=two.itself("berit").json()["key"])

@@ -13,7 +13,7 @@ from api.maintenance.doctor import doctor
 from api.runtime.metrics import exposition
 from referee.store.log import LOG_ID
 from tests.api.cases.test_cases import RULING, TWO
-from tests.log.proving import KEY, followed, sign
+from tests.log.bundle_checks import KEY, followed, sign
 from tests.support.audited_club import Played
 from tests.support.club_client import ClubTable
 from tests.support.edited_stores import Editor, said
@@ -327,7 +327,9 @@ def _doctor(url: str) -> list[str]:
     return said
 
 
-def test_what_it_holds_is_in_no_answer(original: tuple[Path, Stored], copied: Callable[[], Editor]) -> None:
+def test_no_answer_shows_the_content_of_a_damaged_row(
+    original: tuple[Path, Stored], copied: Callable[[], Editor]
+) -> None:
     editor, whose = copied(), UUID(original[1].heard.id)
     rows = editor.run("SELECT originator_version, state FROM {events} WHERE originator_id = ?", whose)
     number = next(number for number, state in rows if b'"card":"HA"' in state)
@@ -381,7 +383,9 @@ def test_no_one_learns_of_a_match_that_is_not_theirs_to_see(
             assert damaged(founder, hidden.id, last)
 
 
-def test_what_was_tried_in_other_matches_is_kept(original: tuple[Path, Stored], copied: Callable[[], Editor]) -> None:
+def test_a_damaged_attempt_does_not_affect_the_attempts_of_other_matches(
+    original: tuple[Path, Stored], copied: Callable[[], Editor]
+) -> None:
     """Refused attempts are a separate chain of rows."""
     editor, whose = copied(), UUID(original[1].heard.id)
     editor.run("UPDATE {attempts} SET state = ? WHERE originator_id = ?", b"{?", whose)

@@ -97,7 +97,7 @@ class TestFile:
         assert report(sqlite_url) == ["no faults found"]
         assert (file.read_bytes(), books.read_bytes()) == before
 
-    def test_what_was_erased_may_still_lie_in_a_file(self, sqlite_url: str, file: Path) -> None:
+    def test_an_interrupted_rewrite_of_the_names_is_reported(self, sqlite_url: str, file: Path) -> None:
         """The service ended before it rewrote the file of names."""
         with opened(sqlite_url):
             sql(sqlite_url, "INSERT INTO names_due VALUES ('5d')")
@@ -188,7 +188,7 @@ class TestBooks:
             process.end(signal.SIGTERM, 20)
         assert report(editor.url) == ["no faults found"]
 
-    def test_one_whose_tables_are_not_there(self, editor: Editor) -> None:
+    def test_a_projection_without_tables_is_reported(self, editor: Editor) -> None:
         editor.run("DROP TABLE book_cases_4_entries", books=True)
         assert_reports(
             editor.url, "there is no projection cases: `knacka rebuild` or the next `knacka serve` builds it"
@@ -268,7 +268,7 @@ class TestPostgres:
             f"postgresql://knacka@/nothing{where}", 'database "nothing" does not exist: create the database'
         )
 
-    def test_what_it_may_not(self, url: str) -> None:
+    def test_missing_rights_of_the_database_are_reported(self, url: str) -> None:
         assert_reports(f"{url}&schema=club", "there is no schema club that knacka may use")
         self.run(url, "DROP FUNCTION referee_events_store")
         assert_reports(url, "there is no function referee_events_store")
@@ -279,7 +279,7 @@ class TestPostgres:
             with psycopg.connect(url, autocommit=True, options="-c default_transaction_read_only=off") as admin:
                 admin.execute("ALTER DATABASE edited RESET default_transaction_read_only")
 
-    def test_whose_it_is(self, url: str) -> None:
+    def test_tables_of_another_owner_are_reported(self, url: str) -> None:
         self.run(
             url,
             "GRANT USAGE ON SCHEMA public TO public",

@@ -67,7 +67,7 @@ class TestFiles:
         }
         assert set(modes.values()) == {"0o600"}
 
-    def test_a_file_that_others_may_open_is_told_of(self, tmp_path: Path) -> None:
+    def test_a_file_that_other_users_may_open_is_reported(self, tmp_path: Path) -> None:
         url = f"sqlite:///{tmp_path}/knacka.db"
         assert knacka("rebuild", KNACKA_DATABASE_URL=url).stderr == ""
         books = tmp_path / "knacka-books.db"

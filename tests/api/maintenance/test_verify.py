@@ -16,7 +16,7 @@ from api.maintenance.raw_store import ASIDE, POSITIONS, Stored
 from referee.store.desk import Desk
 from referee.store.log import LOG_ID
 from referee.store.store import construct
-from tests.log.proving import KEY, sign
+from tests.log.bundle_checks import KEY, sign
 from tests.support.club_client import ClubTable
 from tests.support.databases import Postgres, empty_database
 from tests.support.edited_stores import Editor, Matches, differences, fill, said
@@ -123,7 +123,7 @@ def names(url: str, match_id: UUID, number: int, what: str) -> None:
     assert all(line.startswith(f"match {match_id}: ") for line in others), "\n".join(lines)
 
 
-class TestWhatHolds:
+class TestUnchangedStores:
     def test_matches_of_all_games_hold(self, store_url: str, all_games: Matches) -> None:
         fill(store_url, all_games)
         events = len(all_games.rows)
@@ -155,7 +155,7 @@ class TestWhatHolds:
         assert said(sqlite_url)[0] == 0
         assert {path.name: path.read_bytes() for path in tmp_path.glob("*.db")} == before
 
-    def test_it_tells_now_and_then_how_far_it_is(
+    def test_progress_is_reported_periodically(
         self, editor: Editor, matches: Matches, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(verification, "PROGRESS_SECONDS", 0)
@@ -192,7 +192,7 @@ class TestRows:
         editor.edit(match_id, last, lambda row: re.sub(rb'"card":"[^"]+"}$|"seat":\d', b'"seat":7', row, count=1))
         names(editor.url, match_id, last, "today's rules|cannot be decided again")
 
-    def test_what_was_asked_with_the_last_row(
+    def test_a_changed_request_of_the_last_row_is_found(
         self, editor: Editor, match_id: UUID, last: int, matches: Matches
     ) -> None:
         number = max(
@@ -203,7 +203,7 @@ class TestRows:
         editor.edit(match_id, number, lambda row: row.replace(b'"seat":', b'"seat": ', 1))
         names(editor.url, match_id, number, "digest")
 
-    def test_who_did_the_last_act(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
+    def test_a_changed_actor_of_the_last_act_is_found(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
         number = numbers(matches, "card/played")[-1]
         editor.delete(match_id, number + 1, 10_000)
         editor.edit(match_id, number, lambda row: re.sub(rb'"actor":\d', b'"actor":6', row))
@@ -218,7 +218,9 @@ class TestRows:
         editor.edit(match_id, number, event(**fields))
         names(editor.url, match_id, number, "today's rules decide differently: (seed|hands)")
 
-    def test_what_the_referee_does_not_write(self, editor: Editor, match_id: UUID, last: int) -> None:
+    def test_a_field_that_the_referee_does_not_write_is_found(
+        self, editor: Editor, match_id: UUID, last: int
+    ) -> None:
         editor.edit(match_id, last, event(remark="psst"))
         names(editor.url, match_id, last, "its row holds data that the referee does not write")
 
@@ -396,7 +398,7 @@ class TestKeyedActs:
         editor.run("DELETE FROM {acts} WHERE originator_id = ? AND first = ?", match_id, first)
         names(editor.url, match_id, first, "its act has a key that is not stored")
 
-    def test_one_that_tells_of_other_events(self, editor: Editor, match_id: UUID) -> None:
+    def test_a_key_with_other_events_is_found(self, editor: Editor, match_id: UUID) -> None:
         ((first,),) = editor.run("SELECT min(first) FROM {acts} WHERE originator_id = ?", match_id)
         editor.run("UPDATE {acts} SET last = last + 1 WHERE originator_id = ? AND first = ?", match_id, first)
         names(editor.url, match_id, first, "its act has a key that is not stored")
@@ -435,7 +437,9 @@ class TestBooks:
             ),
         ],
     )
-    def test_what_stands_in_a_book(self, editor: Editor, match_id: UUID, change: str, says: str) -> None:
+    def test_a_changed_row_of_a_projection_is_found(
+        self, editor: Editor, match_id: UUID, change: str, says: str
+    ) -> None:
         editor.run(change, match_id, books=True)
         names(editor.url, match_id, 0, says)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from api.matches import acts
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.match_client import HANDS, Table
 from tests.support.service_in_memory import Client, client_of
 

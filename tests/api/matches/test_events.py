@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.matches import events
+from api.matches.events import in_stream_thread, read_acts
 from tests.support.match_client import HANDS, Table
 from tests.support.running_service import sse
 
@@ -121,7 +121,7 @@ class TestState:
     """The stream says whose turn it is."""
 
     @pytest.mark.parametrize("who", [None, 1, "official"])
-    def test_it_is_told_after_what_is_at_hand_and_then_after_each_act(
+    def test_the_state_follows_the_stored_events_and_then_each_act(
         self, playing: Table, http: httpx.Client, who: int | str | None
     ) -> None:
         version = playing.version()
@@ -138,7 +138,7 @@ class TestState:
                 assert read(next(events)) == state(playing, who)
         assert version - before > 1, "the last of these acts made several events"
 
-    def test_it_is_told_when_nothing_is_at_hand(self, playing: Table, http: httpx.Client) -> None:
+    def test_the_state_comes_first_if_there_are_no_new_events(self, playing: Table, http: httpx.Client) -> None:
         now = playing.version()
         for headers, query in (({"Last-Event-ID": str(now)}, ""), ({}, f"?after={now}")):
             with http.stream("GET", f"{playing.path}/events/stream{query}", headers=headers) as response:
@@ -146,19 +146,19 @@ class TestState:
             assert (retry, read(first)) == ({"retry": "1000"}, state(playing))
 
     @pytest.mark.parametrize(("page", "states"), [(500, 3), (2, 2)])
-    def test_acts_that_it_finds_together_are_told_apart_unless_it_has_fallen_behind(
+    def test_acts_that_are_read_together_each_get_a_state_unless_the_stream_has_fallen_behind(
         self, playing: Table, http: httpx.Client, monkeypatch: pytest.MonkeyPatch, page: int, states: int
     ) -> None:
-        held, go_on, in_stream_thread = threading.Event(), threading.Event(), events.in_stream_thread
+        held, go_on = threading.Event(), threading.Event()
 
         async def later(call: Any, *args: Any) -> Any:
-            if call is events.read_acts and not held.is_set():
+            if call is read_acts and not held.is_set():
                 held.set()
                 await asyncio.to_thread(go_on.wait, PATIENCE_SECONDS)
             return await in_stream_thread(call, *args)
 
-        monkeypatch.setattr(events, "PAGE", page)
-        monkeypatch.setattr(events, "in_stream_thread", later)
+        monkeypatch.setattr("api.matches.events.PAGE", page)
+        monkeypatch.setattr("api.matches.events.in_stream_thread", later)
         version, expected = playing.version(), []
         with http.stream("GET", f"{playing.path}/events/stream?after={version}") as response:
             sent = sse(response)
@@ -191,7 +191,7 @@ class TestState:
 
 
 class TestStream:
-    def test_what_happened_comes_first_and_then_what_happens(self, playing: Table, http: httpx.Client) -> None:
+    def test_stored_events_come_before_new_events(self, playing: Table, http: httpx.Client) -> None:
         version = playing.version()
         with http.stream("GET", f"{playing.path}/events/stream", headers=playing.bearer(1)) as response:
             assert response.headers["content-type"].startswith("text/event-stream")

@@ -52,7 +52,7 @@ def test_a_repeat_gives_the_same_match_and_tokens(client: Client) -> None:
     assert client.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 200
 
 
-def test_another_body_is_told_nothing(client: Client) -> None:
+def test_another_body_with_the_key_gets_no_data_of_the_match(client: Client) -> None:
     key = str(uuid4())
     first = open_by(client, key).json()
     for body in BODY | {"enforcement": "penalise"}, BODY | {"players": BODY["players"][::-1]}:
@@ -99,7 +99,9 @@ def test_a_key_that_could_be_guessed_opens_nothing(client: Client, key: str) -> 
     assert answer.json()["type"] in ("/problems/short-opening-key", "/problems/bad-idempotency-key")
 
 
-def test_a_day_later_the_tokens_are_told_no_more(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_repeated_opening_a_day_later_does_not_return_the_tokens(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key = str(uuid4())
     first = open_by(client, key)
     monkeypatch.setattr(writes, "REPEATED_FOR", timedelta(0))
@@ -108,7 +110,7 @@ def test_a_day_later_the_tokens_are_told_no_more(client: Client, monkeypatch: py
     assert first.json()["id"] not in answer.text
 
 
-def test_what_the_rules_refuse_opens_nothing_and_uses_no_key_up(client: Client) -> None:
+def test_a_refused_opening_does_not_use_up_the_key(client: Client) -> None:
     key = str(uuid4())
     assert open_by(client, key, BODY | {"options": {"colour": "red"}}).status_code == 422
     assert open_by(client, key).status_code == 201

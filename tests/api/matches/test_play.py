@@ -72,7 +72,7 @@ class TestActing:
         assert dealt.post("/acts", legal[1], 1).status_code == 201
         assert dealt.get("/legal-acts", 1).json() == []
 
-    def test_the_official_may_ask_for_any_seat_and_for_himself(self, dealt: Table) -> None:
+    def test_the_official_may_ask_for_any_seat_and_for_their_own_acts(self, dealt: Table) -> None:
         assert dealt.get("/legal-acts?seat=1", "official").json() == dealt.get("/legal-acts?seat=1", 1).json()
         assert dealt.get("/legal-acts", "official").json() == [{"act": "void"}, {"act": "abandon"}]
 
@@ -105,7 +105,7 @@ class TestActing:
 
 
 class TestLooking:
-    def test_each_sees_what_is_his_to_see(self, dealt: Table) -> None:
+    def test_each_viewer_sees_their_own_view(self, dealt: Table) -> None:
         seat, official, nobody = (dealt.get(who=who).json() for who in (0, "official", None))
         assert (seat["viewer"], official["viewer"], nobody["viewer"]) == (0, "official", "spectator")
         assert sorted(seat["hand"]) == sorted(HANDS[0])
@@ -174,7 +174,7 @@ class TestOnce:
 
 
 class TestIfMatch:
-    def test_the_version_at_hand_is_accepted_and_an_old_one_is_not(self, dealt: Table) -> None:
+    def test_the_current_version_is_accepted_and_an_old_one_is_not(self, dealt: Table) -> None:
         body = {"act": "bid", "seat": 1, "bid": "2"}
         stale = dealt.post("/acts", body, 1, **{"If-Match": '"1"'})
         assert (stale.status_code, stale.json()["facts"]) == (412, {"version": 2})

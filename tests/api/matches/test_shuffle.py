@@ -125,7 +125,7 @@ class TestFair:
             table.done("void", None)
         assert checked(table.id, table.lines()) == {1: FAIR}
 
-    def test_what_is_under_way_is_not_shown_yet(self, client: Client) -> None:
+    def test_a_deal_under_way_is_not_shown_yet(self, client: Client) -> None:
         table = Shuffled(client, KORTOXEN, 3)
         table.done("cut", 0)
         table.done("deal", 0)
@@ -247,13 +247,13 @@ class TestTampered:
         assert after.keys() >= before.keys()
         assert all(after[deal] in (FAIR, STANDS) for deal in before if deal < second)
 
-    def test_of_another_match(self, matches: Any) -> None:
+    def test_lines_of_another_match_show_no_deal(self, matches: Any) -> None:
         _, lines = matches[KALABRIAS]
         assert set(checked(UUID(int=7), lines).values()) == {NOT_SHOWN}
 
 
 class TestTheRecord:
-    def test_a_deal_is_told_as_at_a_table_where_no_one_adds_to_a_shuffle(self, client: Client) -> None:
+    def test_the_text_of_a_deal_does_not_mention_added_entropy(self, client: Client) -> None:
         table = Shuffled(client, first_dealer=None)
         assert table.entropy(0).status_code == 201
         table.play(1)
@@ -264,7 +264,7 @@ class TestTheRecord:
 
 
 class TestOpening:
-    def test_what_was_asked_for_is_told(self, client: Client) -> None:
+    def test_the_opened_match_shows_the_requested_shuffle(self, client: Client) -> None:
         table = Shuffled(client, entropy_seconds=60)
         assert (table.opened["shuffle"], table.opened["entropy_seconds"]) == ("committed", 60)
         event = table.get("/events").json()["events"][0]["event"]
@@ -291,7 +291,9 @@ class TestOpening:
             ({"shuffle": "fair"}, 400, "unreadable"),
         ],
     )
-    def test_what_cannot_be(self, client: Client, fields: dict[str, Any], status: int, problem: str) -> None:
+    def test_an_impossible_shuffle_is_refused(
+        self, client: Client, fields: dict[str, Any], status: int, problem: str
+    ) -> None:
         body = {"ruleset": KALABRIAS, "players": [{"name": "Anna"}, {"name": "Bo"}]} | fields
         for language in ("en", "sv"):
             answer = client.post("/v1/matches", json=body, headers={"Accept-Language": language})
@@ -327,7 +329,7 @@ class TestEntropy:
         answer = Shuffled(client).entropy(0, "xyz")
         assert "32 to 64 hexadecimal digits" in answer.json()["detail"]
 
-    def test_what_a_match_is_in_no_state_for(self, client: Client) -> None:
+    def test_entropy_is_refused_outside_its_phase(self, client: Client) -> None:
         table = Shuffled(client)
         assert table.entropy(0).status_code == 201
 
@@ -392,7 +394,7 @@ def everything(table: Table, who: int | str | None) -> Iterator[str]:
 
 
 class TestTheSeed:
-    def test_is_told_to_no_one_until_the_deal_is_over(self, either_client: Client) -> None:
+    def test_the_seed_is_hidden_from_all_viewers_until_the_deal_is_over(self, either_client: Client) -> None:
         table = Shuffled(either_client, entropy_seconds=60)
         (seed,) = seeds_of(either_client, table.id)
         answers = [table.entropy(1).text, table.send("deal", 0).text, table.entropy(0).text]
@@ -426,7 +428,9 @@ class TestVerified:
             ("shuffle/entropy-given", {"hex": "0" * 32}, "hex is "),
         ],
     )
-    def test_what_was_edited_is_named(self, store_url: str, topic: str, fields: dict[str, str], what: str) -> None:
+    def test_an_edited_row_of_the_shuffle_is_named(
+        self, store_url: str, topic: str, fields: dict[str, str], what: str
+    ) -> None:
         with client_of(store_url) as client:
             table = Shuffled(client)
             table.entropy(0)
@@ -465,7 +469,7 @@ def permuted(history: list[Recorded], watcher: int | str) -> list[Recorded]:
 
 
 @pytest.mark.parametrize("ruleset", SEATS)
-def test_what_is_hidden_changes_nothing(sqlite_url: str, ruleset: str) -> None:
+def test_answers_do_not_depend_on_the_hidden_seed(sqlite_url: str, ruleset: str) -> None:
     """Until the deal is over, every call answers with the same bytes for any committed seed."""
     points = (10,) * 4 if ruleset not in (KALABRIAS, RAMS) else None
     viewers: tuple[int | str, ...] = (0, "official")
@@ -524,7 +528,7 @@ async def compare(app: Litestar, ids: tuple[UUID, UUID], who: int | str, last: i
 
 class TestPreview:
     @pytest.mark.rule("J9")
-    def test_a_commitment_that_is_still_to_come_is_not_told(self, client: Client) -> None:
+    def test_a_preview_does_not_show_the_next_commitment(self, client: Client) -> None:
         """The seed does not exist yet, so no answer can reveal it."""
         officials = {"officials": [{"name": "Maja"}]}
         table = Shuffled(client, KORTOXEN, 3, first_dealer=0, enforcement="penalise", adjudication=officials)

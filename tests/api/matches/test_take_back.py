@@ -42,7 +42,7 @@ def test_all_agree(house: Table) -> None:
     assert house.get("/replay?at=5").json()["bids"] == [{"seat": 1, "bid": "2"}]
 
 
-def test_who_may_ask_and_when(house: Table) -> None:
+def test_only_the_player_of_the_last_act_may_ask_and_only_once(house: Table) -> None:
     assert problem(house, 2) == (409, "/problems/not-your-act", "J11")
     house.done(BACK, 1)
     assert problem(house, 1) == (409, "/problems/take-back-asked", "J11")
@@ -52,7 +52,7 @@ def test_who_may_ask_and_when(house: Table) -> None:
     assert house.post("/acts", {"act": BACK, "seat": 1}, 2).status_code == 403
 
 
-def test_what_stands(house: Table) -> None:
+def test_an_act_that_cannot_be_taken_back_is_refused_with_the_reason(house: Table) -> None:
     other = Table(house.client, **OPENING)
     assert problem(other, 0) == (409, "/problems/nothing-to-take-back", "J11")
     other.done("deal", 0)
@@ -75,7 +75,7 @@ def test_a_repeat_is_answered_as_it_was(house: Table) -> None:
     assert house.version() == 7
 
 
-def test_the_record_tells_what_stands(house: Table) -> None:
+def test_the_record_shows_the_acts_that_were_not_taken_back(house: Table) -> None:
     for seat in (1, 2, 0):
         house.done(BACK, seat)
     house.bid("3", "pass", "pass")
@@ -176,6 +176,8 @@ def test_an_official_rules_on_it(house: Table) -> None:
         (2, {"seat": 2}, 409, "not-your-act"),
     ],
 )
-def test_what_such_a_knock_says(house: Table, who: int, told: dict[str, Any], status: int, code: str) -> None:
+def test_a_knock_for_a_misclick_with_wrong_fields_is_refused(
+    house: Table, who: int, told: dict[str, Any], status: int, code: str
+) -> None:
     answer = house.post("/knocks", {"offence": "misclick", **told}, who)
     assert (answer.status_code, answer.json()["type"]) == (status, f"/problems/{code}")

@@ -115,7 +115,7 @@ def test_a_deal_of_kalabrias(client: Client) -> None:
         ("kalabrias", {"kind": "redeal", "bella": 1}, 422, "nothing_was_played", "E11", "/bella"),
     ],
 )
-def test_what_does_not_add_up_is_refused_whole(
+def test_an_impossible_result_stores_nothing(
     client: Client, ruleset: str, result: Any, status: int, code: str, rule: str | None, at: str
 ) -> None:
     """A refused call stores nothing, and the next valid call works."""
@@ -136,7 +136,7 @@ def test_what_does_not_add_up_is_refused_whole(
 
 
 @pytest.mark.parametrize(("ruleset", "players", "result"), [("rams-english", 4, RAMS), ("kalabrias", 2, KALABRIAS)])
-def test_the_books_tell_of_it(client: Client, ruleset: str, players: int, result: Any) -> None:
+def test_the_record_of_the_deal_shows_the_result(client: Client, ruleset: str, players: int, result: Any) -> None:
     t = tallied(client, ruleset, players)
     t.post("/acts", {"act": "result", **result}, 0)
     record = t.get("/deals/1", 0).json()

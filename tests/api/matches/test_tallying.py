@@ -107,7 +107,7 @@ def test_act_by_act_one_token_writes_for_all(either_client: Client) -> None:
     assert notation.write(notation.parse(text)) == text
 
 
-def test_what_is_repeated_is_answered_as_before(either_client: Client) -> None:
+def test_a_repeated_result_gets_the_first_answer(either_client: Client) -> None:
     """Runs on either store."""
     table = tally(either_client)
     key = {"Idempotency-Key": "the-first-deal"}
@@ -219,7 +219,7 @@ def test_not_while_a_deal_is_under_way(client: Client) -> None:
 
 
 @pytest.mark.parametrize("dealing", ["table", "house"])
-def test_not_if_cards_are_told(client: Client, dealing: str) -> None:
+def test_a_result_is_refused_if_cards_are_entered(client: Client, dealing: str) -> None:
     table = Table(client, dealing=dealing)
     for who in (0, "official"):
         answer = table.post("/acts", X1, who)
@@ -230,7 +230,7 @@ def test_not_if_cards_are_told(client: Client, dealing: str) -> None:
     assert (answer.status_code, answer.json()["type"]) == (403, "/problems/for-seats")
 
 
-def test_only_who_holds_a_token_of_the_match(client: Client) -> None:
+def test_only_a_token_of_the_match_enters_a_result(client: Client) -> None:
     table, other = tally(client), tally(client)
     assert table.post("/acts", X1, None).status_code == 401
     table.tokens[0] = other.tokens[0]
@@ -247,7 +247,7 @@ def test_only_who_holds_a_token_of_the_match(client: Client) -> None:
     ("opening", "kind"),
     [({"enforcement": "refuse"}, "tally-penalises"), ({"first_dealer": None}, "tally-needs-first-dealer")],
 )
-def test_what_a_tally_cannot_be_opened_with(client: Client, opening: dict[str, Any], kind: str) -> None:
+def test_a_tally_with_an_impossible_opening_is_refused(client: Client, opening: dict[str, Any], kind: str) -> None:
     body = {"ruleset": "rodskagg-alga", **TALLY, **opening}
     answer = client.post("/v1/matches", json=body)
     assert (answer.status_code, answer.json()["type"]) == (422, f"/problems/{kind}")
@@ -266,7 +266,7 @@ def test_left_out_the_enforcement_is_penalise_in_a_tally_only(client: Client) ->
 
 
 @pytest.mark.parametrize("key", ["rodskagg-alga", "rodskagg-catsatcards", "rodskagg-kortoxen"])
-def test_each_game_says_what_its_result_tells(client: Client, key: str) -> None:
+def test_each_game_describes_the_fields_of_its_result(client: Client, key: str) -> None:
     body = client.get(f"/v1/rulesets/{key}").json()
     fields = {"answers", "asked", "bids", "late", "taken", "tricks"}
     more = {"rodskagg-catsatcards": {"knocks"}, "rodskagg-kortoxen": {"exits", "knocks"}}

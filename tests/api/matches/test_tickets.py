@@ -101,7 +101,7 @@ def test_looking_does_not_use_it_up(store_url: str) -> None:
         assert asked_with(client, table, ticket).status_code == 401
 
 
-def test_of_many_who_use_it_at_once_one_is_let_in(store_url: str) -> None:
+def test_only_one_of_many_simultaneous_uses_of_a_ticket_is_accepted(store_url: str) -> None:
     with served(store_url) as address, httpx.Client(base_url=address, timeout=30) as client:
         table = Table(client)
         for _ in range(3):
@@ -148,7 +148,7 @@ def test_a_token_is_no_ticket_nor_a_ticket_a_token(dealt: Table, http: httpx.Cli
 
 
 @pytest.mark.parametrize("ticket", ["", "null", "x", "x" * 44])
-def test_what_cannot_be_one_is_told_of(dealt: Table, http: httpx.Client, ticket: str) -> None:
+def test_a_malformed_ticket_is_refused(dealt: Table, http: httpx.Client, ticket: str) -> None:
     """A malformed ticket does not count as a missing one, which would show a spectator's view."""
     problem(asked_with(http, dealt, ticket), 400, "bad-parameter")
 

@@ -125,15 +125,15 @@ class TestAtOnce:
         """Let the service refuse every request that would wait."""
         monkeypatch.setattr(wakeups, "POLLS_MAX", 0)
 
-    def test_what_has_happened_is_told(self, table: Table) -> None:
+    def test_events_that_are_already_stored_are_returned_at_once(self, table: Table) -> None:
         table.deal()
         assert [event["number"] for event in table.get(f"/events?after=1&wait={WAIT}").json()["events"]] == [2]
         assert table.get(f"?wait={WAIT}", **{"If-None-Match": '"1"'}).json()["version"] == 2
 
-    def test_who_names_no_version_has_it_as_it_stands(self, table: Table) -> None:
+    def test_a_wait_without_a_version_returns_the_state_at_once(self, table: Table) -> None:
         assert table.get(f"?wait={WAIT}").status_code == 200
 
-    def test_who_does_not_say_how_long_does_not_wait(self, table: Table) -> None:
+    def test_a_request_without_wait_does_not_wait(self, table: Table) -> None:
         assert table.get("/events?after=1").json()["events"] == []
         assert table.get(**{"If-None-Match": '"1"'}).status_code == 304
 
@@ -183,7 +183,7 @@ def refused_in_time(client: httpx.Client, page: str) -> httpx.Response:
     return answer
 
 
-def test_the_number_of_waiting_callers_is_limited_and_one_who_leaves_makes_room(with_one_place: str) -> None:
+def test_the_number_of_waiting_callers_is_limited_and_a_caller_who_leaves_makes_room(with_one_place: str) -> None:
     with wire(with_one_place) as gone, httpx.Client(base_url=with_one_place, timeout=60) as client:
         table = Table(client)
         send(gone, f"{table.path}/events?after=1&wait={WAIT}")
@@ -197,7 +197,7 @@ def test_the_number_of_waiting_callers_is_limited_and_one_who_leaves_makes_room(
             assert time.monotonic() < until
 
 
-def test_told_to_stop_the_service_answers_at_once(sqlite_url: str) -> None:
+def test_a_service_that_is_terminated_answers_its_long_polls_at_once(sqlite_url: str) -> None:
     with running(sqlite_url) as process, httpx.Client(base_url=process.address) as client, ExitStack() as open_wires:
         path = Table(client).path
         pages = [asked("/events", 1), asked("", 1)]

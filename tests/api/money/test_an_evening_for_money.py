@@ -298,7 +298,7 @@ def names(one: dict[str, Any]) -> tuple[str | None, str | None]:
     return one["by"]["name"], None if confirmed is None else confirmed["name"]
 
 
-def test_what_one_person_tries_is_refused_and_the_audit_names_who_did_what(evening: Evening) -> None:
+def test_fraud_by_one_person_is_refused_and_the_audit_names_the_actors(evening: Evening) -> None:
     resets_the_payout_counter(evening)
     takes_over_a_key(evening)
     loosens_a_setting(evening)

@@ -14,8 +14,8 @@ from api.money.audit_report import audit_books
 from api.money.audit_texts import WORDS
 from api.runtime.service import Service
 from projections.audit.findings import CHECKS
-from tests.conformance.described import Description
-from tests.log.proving import KEY, followed
+from tests.conformance.description_check import Description
+from tests.log.bundle_checks import KEY, followed
 from tests.support.audited_club import Copy, Kept, Played, filled, found, not_found
 from tests.support.club_client import ClubTable
 from tests.support.edited_stores import Editor
@@ -152,7 +152,7 @@ IN_THE_BOOKS: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
 
 
 @pytest.mark.parametrize("what", IN_THE_BOOKS)
-def test_what_the_books_say_otherwise_is_found_in_its_place(copy: Copy, what: str) -> None:
+def test_each_change_of_the_books_is_found_in_its_place(copy: Copy, what: str) -> None:
     statement, expected = IN_THE_BOOKS[what]
     copy.ledger(statement)
     differences = found(copy.audit())
@@ -186,7 +186,7 @@ def test_the_last_row_of_a_match_is_gone(copy: Copy) -> None:
     assert [one.code for one in differences["log"]] == ["leaf_without_row", "checkpoint_root"]
 
 
-def test_what_a_match_has_said_otherwise(copy: Copy) -> None:
+def test_a_rewritten_settlement_of_a_match_is_found(copy: Copy) -> None:
     """An editor who lacks only the key of the log can hide the change from the chain and the books."""
     number = copy.number_of(copy.kept.won, "match/won")
     copy.rewritten(copy.kept.won, number, settlement=[-200, 300, -100])
@@ -209,7 +209,7 @@ def test_a_line_of_a_protocol(copy: Copy) -> None:
     assert differences["derivations"][0].event == number
 
 
-def test_one_alone_who_needed_another(copy: Copy) -> None:
+def test_a_posting_by_one_person_that_needed_two_is_found(copy: Copy) -> None:
     number = copy.number_of(copy.kept.club, "money/posted", 3)
     copy.rewritten(copy.kept.club, number, at="", actor="key:k1")
     differences = found(copy.audit())
@@ -240,7 +240,7 @@ def test_an_amount_that_no_database_holds(copy: Copy) -> None:
     assert "not_entered" in [one.code for one in differences["settlements"]]
 
 
-def test_what_the_first_line_begins_with(copy: Copy) -> None:
+def test_rewritten_points_before_the_first_line_are_found(copy: Copy) -> None:
     number = copy.number_of(copy.kept.won, "deal/scored")
     ((state,),) = copy.run(
         "SELECT state FROM {events} WHERE originator_id = ? AND originator_version = ?", copy.kept.won, number
@@ -259,7 +259,7 @@ def test_the_balances_of_a_closing(copy: Copy) -> None:
     assert [(one.code, one.closing) for one in differences["closings"]] == [("closing_trial", 2)]
 
 
-def test_what_someone_else_had_proposed(copy: Copy) -> None:
+def test_a_rewritten_proposer_is_found(copy: Copy) -> None:
     number = copy.number_of(copy.kept.club, "money/posted", 3)
     copy.rewritten(copy.kept.club, number, by="key:k2")
     assert [one.code for one in found(copy.audit())["two_persons"]] == ["not_proposed"]
@@ -293,14 +293,14 @@ def test_an_entry_that_someone_has_made_up(copy: Copy, cause: str) -> None:
         "UPDATE book_ledger_3_clubs SET keeping = replace(keeping, '\"through\":11', '\"through\":99')",
     ],
 )
-def test_whatever_is_found_is_told_as_it_is_described(copy: Copy, change: str) -> None:
+def test_a_report_of_any_difference_matches_the_description(copy: Copy, change: str) -> None:
     copy.ledger(change)
     audit = copy.audit()
     assert not audit.ok
     Description().shape("Audit", msgspec.json.decode(msgspec.json.encode(audit)))
 
 
-def test_an_end_that_is_gone_is_told_as_it_is_described(copy: Copy) -> None:
+def test_a_report_of_missing_entries_matches_the_description(copy: Copy) -> None:
     """The closing exists, but the entries that it closed do not."""
     for number in (0, 1):
         event = copy.number_of(copy.kept.club, "money/posted", number)
@@ -366,7 +366,7 @@ def test_a_number_that_was_not_replaced_is_gone(copy: Copy) -> None:
     assert (one.code, one.member) == ("text_missing", 2)
 
 
-def test_a_name_of_who_was_erased_is_there(copy: Copy) -> None:
+def test_a_remaining_name_of_an_erased_member_is_found(copy: Copy) -> None:
     number = copy.number_of(copy.kept.club, "member/joined", 3)
     ((state,),) = copy.run(
         "SELECT state FROM {events} WHERE originator_id = ? AND originator_version = ?", copy.kept.club, number
@@ -401,7 +401,7 @@ def test_all_that_can_be_found_has_a_sentence() -> None:
 # Over HTTP
 
 
-def test_it_is_told_to_who_may_see_the_books(lone_client: Any) -> None:
+def test_a_key_that_audits_reads_the_audit(lone_client: Any) -> None:
     club, _ = filled_on(lone_client)
     response = club.get("/audit", "auditor")
     assert response.status_code == 200, response.text
@@ -432,7 +432,7 @@ def filled_on(client: Any) -> tuple[ClubTable, str]:
     return club, match.id
 
 
-def test_what_someone_has_changed_is_told_in_a_sentence(own_client: Any, store_url: str) -> None:
+def test_each_difference_is_explained_in_a_sentence(own_client: Any, store_url: str) -> None:
     """A change is reported while the service runs, on SQLite and PostgreSQL."""
     club, match = filled_on(own_client)
     assert club.get("/audit", "auditor").json()["ok"] is True
@@ -502,7 +502,7 @@ def test_it_is_of_one_moment_while_the_club_goes_on(own_client: Any) -> None:
     assert versions == sorted(versions)
 
 
-def test_what_went_while_it_was_made_is_not_missed(lone_client: Any) -> None:
+def test_data_deleted_during_the_audit_is_no_difference(lone_client: Any) -> None:
     """A number is replaced and a member is erased after the last row that the audit reads."""
     club = ClubTable(lone_client)
     for name in ("Berit", "Cesar"):
@@ -518,7 +518,7 @@ def test_what_went_while_it_was_made_is_not_missed(lone_client: Any) -> None:
     assert (audit_of_club.ok, audit_of_club.version) == (True, 7), found(audit_of_club)
 
 
-def test_of_a_row_of_others_only_the_place_in_the_log_is_told(own_client: Any, store_url: str) -> None:
+def test_only_the_log_position_of_a_row_of_another_club_is_shown(own_client: Any, store_url: str) -> None:
     club, _ = filled_on(own_client)
     other = ClubTable(own_client)
     assert club.get("/audit", "auditor").json()["ok"] is True

@@ -10,7 +10,7 @@ from api.money.audit_texts import Sheet
 from projections.audit.history import ActOfTwo, KeyChange
 from referee.clubs import facts
 from referee.clubs.commands import ProposedAct
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.audited_club import Played
 from tests.support.club_client import OPERATOR, ClubTable, in_days
 from tests.support.service_in_memory import client_of
@@ -92,7 +92,7 @@ def test_payees_erasures_and_closings(club: ClubTable) -> None:
     assert closings == [(1, "2026", 1, (ANNA, None))]
 
 
-def test_what_one_person_did_alone(club: ClubTable) -> None:
+def test_acts_of_one_person_alone_are_listed(club: ClubTable) -> None:
     club.done("set", payout_limit=5000)
     club.done("set", payout_limit=6000)
     club.done("set_payee", swish="1231234567")
@@ -146,7 +146,7 @@ def test_a_member_who_confirmed_a_key_and_saw_its_code_gave_it_too(club: ClubTab
     assert found == [("one_invited_the_other", ANNA)]
 
 
-def test_what_a_program_proposed_names_it_and_who_confirmed_it(club: ClubTable) -> None:
+def test_a_closing_names_the_program_that_proposed_it_and_the_member_who_confirmed_it(club: ClubTable) -> None:
     club.issue("till", "treasury")
     club.done("opening", account="cash", amount=500)
     number = club.done("close_books", "till", label="2026")["proposal"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.described import Description
+from tests.conformance.description_check import Description
 from tests.support.club_client import ClubTable
 
 DESCRIBED = Description()
@@ -63,14 +63,14 @@ def test_accounts_page_by_page(club: ClubTable) -> None:
         assert club.get(f"/accounts?cursor={cursor}").json()["type"] == "/problems/bad-cursor"
 
 
-def test_an_account_at_zero_is_told_now_as_after_that_entry(club: ClubTable) -> None:
+def test_an_account_at_zero_is_listed_now_and_after_its_entry(club: ClubTable) -> None:
     club.done("payout", member=2, amount=80000, via="bank")
     now, then = (club.get(f"/accounts?{query}").json() for query in ("", "at=3"))
     assert now == then
     assert [one["balance"] for one in now["items"] if one["account"] == "bank"] == [0]
 
 
-def test_the_operator_is_told_no_names(club: ClubTable) -> None:
+def test_the_operator_reads_no_names_in_the_accounts(club: ClubTable) -> None:
     """The operator's key may read the books; see the access table."""
     names = [one["name"] for one in club.get("/accounts", "founder").json()["items"] if one["name"]]
     assert names == ["Berit <b>Borg</b>", "Cesar"]
@@ -179,7 +179,7 @@ def test_files_are_what_they_say_and_what_the_description_says(club: ClubTable, 
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_files_name_no_one_who_is_erased(club: ClubTable, kind: str) -> None:
+def test_files_do_not_name_erased_members(club: ClubTable, kind: str) -> None:
     """The file has the member's number, and no name."""
     club.done("deposit", member=3, amount=30000, via="cash")
     club.done("close_books", label="again")
@@ -213,7 +213,7 @@ def test_no_file_of_nothing(club: ClubTable) -> None:
     assert club.get("/export/xls").json()["type"] == "/problems/no-such-export"
 
 
-def test_who_sees_what(club: ClubTable) -> None:
+def test_a_member_cannot_read_the_books_or_accounts_of_others(club: ClubTable) -> None:
     for path in ("/accounts", "/journal", "/export/csv", "/accounts/cash/statement"):
         assert club.get(path, "berit").json()["type"] == "/problems/scope-missing"
     assert club.get("/accounts/member:3/statement", "berit").status_code == 403

@@ -50,7 +50,7 @@ class TestBadInput:
     def test_an_amount(self, club: ClubTable, amount: Any):
         assert refusal(club, "deposit", **{**SENT, "amount": amount}) == (400, "unreadable")
 
-    def test_what_acts_come_to_is_the_same_to_every_reader_of_json(self, club: ClubTable):
+    def test_sums_of_acts_are_exact_for_every_json_reader(self, club: ClubTable):
         """The sums stay exact even if a club had only the highest deposits of one member as its events."""
         club.done("deposit", **{**SENT, "amount": AMOUNT_MAX})
         (stood,) = (-amount for account, amount in balances(club).items() if account == "member:2")
@@ -137,7 +137,7 @@ class TestRepeats:
         assert other.json()["type"] == "/problems/key-reused"
 
     @pytest.mark.parametrize("act", ["confirm", "decline"])
-    def test_what_a_party_did_with_a_proposal(self, club: ClubTable, act: str):
+    def test_a_repeated_answer_to_a_proposal_gets_the_first_answer(self, club: ClubTable, act: str):
         """A repeat is answered although the proposal is settled. Another member's act gets no such answer."""
         number = club.done("pay", "berit", payer=2, payee=3, amount=500)["proposal"]
         once = {"headers": {"Idempotency-Key": "mine"}, "proposal": number}
@@ -238,7 +238,7 @@ class TestPrograms:
         ],
         ids=lambda one: one if isinstance(one, str) else "",
     )
-    def test_what_it_sends_waits_for_a_member(self, till: ClubTable, act: str, fields: Any):
+    def test_a_money_act_of_a_program_waits_for_a_member(self, till: ClubTable, act: str, fields: Any):
         before = balances(till)
         done = till.done(act, "till", **fields)
         assert [one["event"]["topic"] for one in done["events"]] == ["proposal/made"]
@@ -269,7 +269,7 @@ class TestPrograms:
 
 
 class TestErasing:
-    def test_who_owes_something_is_not_erased(self, club: ClubTable):
+    def test_a_member_with_a_balance_is_not_erased(self, club: ClubTable):
         club.done("fee", member=3, amount=100)
         club.done("leave", member=3)
         assert refusal(club, "erase", member=3) == (409, "balance-left")

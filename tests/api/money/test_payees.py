@@ -56,7 +56,7 @@ def test_the_sender_reads_the_numbers_in_the_form_in_which_they_are_kept(club: C
 
 
 @pytest.mark.parametrize("who", ["founder", "berit", "treasury", "keys"])
-def test_who_needs_them_is_told(club: ClubTable, who: str) -> None:
+def test_a_key_that_needs_the_payment_numbers_reads_them(club: ClubTable, who: str) -> None:
     assert numbers(club, who) == (SWISH, IBAN)
 
 
@@ -82,7 +82,7 @@ def test_to_others_it_is_the_same_whatever_they_are(own: ClubTable, who: str) ->
     assert before == changed == view()
 
 
-def test_only_whose_they_are_and_who_has_keys_may_enter_them(own: ClubTable) -> None:
+def test_only_the_member_or_a_holder_of_the_scope_keys_enters_payment_numbers(own: ClubTable) -> None:
     for who in ("cesar", "treasury", "audit", "read"):
         refused = own.act("set_payee", who, member=2, swish=SWISH)
         assert (refused.status_code, refused.json()["type"]) == (403, "/problems/scope-missing")

@@ -100,7 +100,7 @@ def test_the_picture_is_private_and_loads_nothing(club: Table) -> None:
     assert again.status_code == 304
 
 
-def test_a_member_has_the_payments_that_he_makes_or_gets(club: Table) -> None:
+def test_a_member_sees_the_payments_that_they_make_or_get(club: Table) -> None:
     """The payer needs the code, so the payment has it."""
     whole = club.get("/plan").json()
     for who, shown in (("berit", 0), ("cesar", 0), ("dag", 1)):
@@ -126,7 +126,7 @@ def test_a_program_without_the_scope_sees_nothing(club: Table) -> None:
     assert status_and_code(club.code("read")) == (403, "scope-missing")
 
 
-def test_what_has_no_code(own: Table) -> None:
+def test_a_payment_without_a_code_is_refused_with_the_reason(own: Table) -> None:
     assert status_and_code(own.code(query="?currency=NOK")) == (422, "no-code-in-currency")
     assert status_and_code(own.get("/plan/0123456789abcdef.svg")) == (404, "no-such-payment")
     assert status_and_code(own.get("/plan/nothing")) == (404, "no-such-payment")
@@ -148,7 +148,7 @@ def test_more_than_one_code_can_pay(own: Table) -> None:
     assert status_and_code(own.code(query="?currency=EUR")) == (409, "beyond-code")
 
 
-def test_what_was_paid_by_the_code_is_in_the_plan_no_more(own: Table) -> None:
+def test_a_confirmed_payment_leaves_the_plan(own: Table) -> None:
     (payment,) = own.plan("berit", "?evening=1")
     paid = {"payer": 2, "payee": 3, "amount": payment["amount"], "evening": 1, "plan": payment["id"]}
     number = own.done("pay", "berit", **paid)["proposal"]

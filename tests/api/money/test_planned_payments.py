@@ -57,7 +57,7 @@ def test_proposed_again_it_is_the_same_proposal(club: Table) -> None:
     assert club.waiting() == [first.json()["proposal"]]
 
 
-def test_of_many_at_once_one_is_proposed(club: Table) -> None:
+def test_simultaneous_planned_payments_make_one_proposal(club: Table) -> None:
     pay = club.planned()
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda who: club.act("pay", who, **pay), ["berit", "cesar"] * 8))
@@ -94,7 +94,7 @@ def test_it_is_paid_as_it_is_planned(club: Table) -> None:
     assert club.waiting() == []
 
 
-def test_a_payment_to_the_club_is_told_by_the_treasurer(club: Table) -> None:
+def test_a_planned_payment_to_the_club_is_not_paid_to_a_member(club: Table) -> None:
     payments = {one["from"]: one for one in club.get("/plan").json()["payments"]}
     assert payments[4]["to"] == "club"
     pay = {"payer": 4, "payee": 1, "amount": 1000, "plan": payments[4]["id"]}

@@ -128,7 +128,7 @@ class TestWaiting:
         match.ends()
         assert club.balances() == BOOKED
 
-    def test_by_redeeming_the_invitations(self, club: Club) -> None:
+    def test_members_agree_when_they_redeem_their_invitations(self, club: Club) -> None:
         match = club.match()
         for seat, who in enumerate(PLAYERS):
             assert redeemed(club.client, invited(match, who, seat=seat)).json()["agreed"]
@@ -149,7 +149,7 @@ class TestWaiting:
         (closing,) = club.get("/closings").json()["items"]
         assert closing["holds"]
 
-    def test_who_declines_ends_it_for_good(self, club: Club) -> None:
+    def test_one_member_who_declines_ends_the_stakes(self, club: Club) -> None:
         match = club.match()
         match.agrees(0)
         match.done("cesar", "agree_stakes", seat=2, agree=False)
@@ -157,20 +157,20 @@ class TestWaiting:
         assert (match.counted(), club.balances()) == (("declined", []), {})
         problem(match.act("berit", "agree_stakes", seat=1), 409, "stakes-declined")
 
-    def test_who_has_agreed_cannot_decline_any_more(self, club: Club) -> None:
+    def test_a_member_who_has_agreed_cannot_decline(self, club: Club) -> None:
         match = club.match()
         match.agrees(2)
         match.ends()
         problem(match.act("cesar", "agree_stakes", seat=2, agree=False), 409, "stakes-agreed")
 
-    def test_of_a_match_without_a_club_nothing_is_counted(self, club: Club) -> None:
+    def test_a_match_without_a_club_counts_no_stakes(self, club: Club) -> None:
         players = [{"name": name} for name in PLAYERS]
         match = club.match(club=None, evening=None, players=players)
         assert match.counted() == (None, [])
         problem(match.act(match.opened["seats"][0]["token"], "agree_stakes", seat=0), 409, "no-stakes-to-agree")
 
 
-class TestWhoMayAgree:
+class TestAgreeingCallers:
     def test_a_program_that_opens_matches_creates_no_debts(self, club: Club) -> None:
         """The program gets no token of a seat, and the official's token can neither agree nor invite."""
         match = club.match(
@@ -386,7 +386,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line[0])
-def test_who_answers_for_whom(client: Any, line: list[str]) -> None:
+def test_each_holder_gets_the_answer_of_the_table_of_stakes(client: Any, line: list[str]) -> None:
     what, *expected = line
     club = Club(client)
     club.issue("again", "play", "self", member=1)

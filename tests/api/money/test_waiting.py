@@ -34,7 +34,7 @@ def listed(club: ClubTable, who: str = "founder", query: str = "") -> list[Any]:
     return found
 
 
-def test_each_says_what_it_is_who_asked_and_when(club: ClubTable) -> None:
+def test_each_proposal_shows_its_act_its_sender_and_its_time(club: ClubTable) -> None:
     payment, _, payout = listed(club)
     asked = club.get("/journal").json()["items"]
     assert [entry["kind"] for entry in asked] == ["deposit", "deposit"], "none of them is an entry"
@@ -66,13 +66,13 @@ def test_each_says_what_it_is_who_asked_and_when(club: ClubTable) -> None:
         ("dag", {}),
     ],
 )
-def test_a_member_has_those_of_his_account_and_is_told_which_he_may_confirm(
+def test_a_member_sees_the_proposals_of_their_account_and_which_ones_they_may_confirm(
     club: ClubTable, who: str, yours: dict[int, bool]
 ) -> None:
     assert {one["proposal"]: one["yours"] for one in listed(club, who)} == yours
 
 
-def test_who_may_confirm_is_told_so_and_no_other(club: ClubTable) -> None:
+def test_a_key_that_only_reads_proposals_cannot_confirm_them(club: ClubTable) -> None:
     for who in ("berit", "audit"):
         for one in listed(club, who):
             assert club.act("confirm", who, proposal=one["proposal"]).status_code == 403
@@ -115,7 +115,7 @@ def test_a_member_reads_no_closings(club: ClubTable) -> None:
     assert club.get("/closings", "berit").json()["type"] == "/problems/scope-missing"
 
 
-def test_what_is_settled_waits_no_more(client: Any) -> None:
+def test_settled_proposals_are_not_listed(client: Any) -> None:
     club = ClubTable(client)
     club.join("Berit")
     club.issue("berit", "play", "self", member=2)

@@ -100,7 +100,7 @@ def test_in_the_texts_of_others_the_name_alone_is_replaced(club: Evening) -> Non
     assert match.texts() == ["█ lade kortet på bordet; █ sa inget, och Bosse såg det", "█ has left"]
 
 
-def test_what_the_member_wrote_is_deleted(club: Evening) -> None:
+def test_texts_by_an_erased_member_are_deleted(club: Evening) -> None:
     match = Noted(club, ANNA, BO, CESAR)
     match.note(BO, "I saw it")
     match.note(CESAR, "I saw nothing")
@@ -130,7 +130,7 @@ def test_a_match_of_another_club_is_left_alone(club: Evening) -> None:
     assert match.texts() == ["Bo revoked", "It is late"]
 
 
-def test_who_officiated_by_a_key_of_their_own_took_part(club: Evening) -> None:
+def test_the_name_of_a_member_who_officiated_by_key_is_removed_from_texts(club: Evening) -> None:
     club.issue("bo", "officiate", member=BO)
     match = Noted(club, ANNA, CESAR, DAG)
     match.note(ANNA, "Bo did not look")
@@ -140,7 +140,7 @@ def test_who_officiated_by_a_key_of_their_own_took_part(club: Evening) -> None:
     assert match.texts() == ["█ did not look"]
 
 
-def test_who_is_named_as_an_official_took_part(club: Evening) -> None:
+def test_the_name_of_a_named_official_is_removed_from_texts(club: Evening) -> None:
     match = Noted(club, ANNA, CESAR, DAG, adjudication={"officials": [{"name": "Bo"}]})
     match.note(ANNA, "Bo did not look")
     match.ends()
@@ -160,7 +160,7 @@ def test_an_official_who_may_be_another_of_that_name_keeps_it(club: Evening) -> 
     assert match.get("", "official").json()["adjudication"]["officials"] == ["Bo"]
 
 
-def test_of_two_members_of_one_name_the_other_keeps_theirs(club: Evening) -> None:
+def test_a_member_of_the_same_name_keeps_it(club: Evening) -> None:
     other = club.join("Bo")
     theirs, both = Noted(club, ANNA, other, CESAR), Noted(club, BO, other, CESAR)
     theirs.note(ANNA, "Bo revoked")

@@ -27,8 +27,8 @@ from referee.visibility import Recorded
 from tests.api.clubs.test_clubs import names_kept
 from tests.api.personal_data.test_erasing import ANNA, BO, CESAR, Evening, Noted
 from tests.api.personal_data.test_names import CLUB, opened, sql
-from tests.backups.taking import backup, not_restored
-from tests.log.proving import followed
+from tests.backups.backup_commands import backup, not_restored
+from tests.log.bundle_checks import followed
 from tests.support.audited_club import Auditor, found
 from tests.support.club_client import ClubTable
 from tests.support.club_with_names import files_with
@@ -93,7 +93,7 @@ def fill(names: Names, members: range) -> None:
 # Carrying out
 
 
-def test_what_is_on_record_is_deleted_and_replaced(store_url: str) -> None:
+def test_an_erasure_deletes_texts_of_a_member_and_replaces_the_name_in_others(store_url: str) -> None:
     with opened(store_url) as names:
         fill(names, range(2))
         assert erase(names, 1) == {1: 7}
@@ -183,7 +183,7 @@ def rewritten(names: Names, url: str) -> Iterator[Callable[[], int]]:
     event.remove(names.reader, "connect", traced)
 
 
-def test_erasures_do_not_write_the_table_anew_each_time(store_url: str) -> None:
+def test_several_erasures_are_followed_by_one_rewrite_of_the_table(store_url: str) -> None:
     with opened(store_url) as names, rewritten(names, store_url) as count:
         fill(names, range(6))
         for member in range(5):
@@ -196,7 +196,7 @@ def test_erasures_do_not_write_the_table_anew_each_time(store_url: str) -> None:
         assert sql(store_url, "SELECT * FROM names_due") == []
 
 
-def test_a_service_writes_the_table_anew_once_in_a_while_and_when_it_stops(store_url: str) -> None:
+def test_a_service_rewrites_the_table_periodically_and_when_it_stops(store_url: str) -> None:
     with client_of(store_url) as client:
         club, names = ClubTable(client), client.app.state.service.names
         with rewritten(names, store_url) as count:
@@ -208,7 +208,7 @@ def test_a_service_writes_the_table_anew_once_in_a_while_and_when_it_stops(store
     assert sql(store_url, "SELECT * FROM names_due") == [], "and in the end"
 
 
-def test_what_is_due_is_done_once_in_each_period(store_url: str) -> None:
+def test_a_rewrite_that_is_due_runs_once_in_each_period(store_url: str) -> None:
     with opened(store_url) as names, rewritten(names, store_url) as count:
         fill(names, range(2))
         rewriter = Rewriter(names, seconds=0.05)
@@ -282,7 +282,7 @@ def test_a_killed_process_leaves_nothing_that_the_next_does_not_erase(
         assert changed_refs(names) == []
 
 
-def test_what_the_service_could_only_put_on_record_the_next_erasure_carries_out_first(store_url: str) -> None:
+def test_an_interrupted_erasure_is_completed_before_the_next_one(store_url: str) -> None:
     """Otherwise the second erasure would restore the first name."""
     with client_of(store_url) as client:
         club = Evening(client)
@@ -314,7 +314,7 @@ def test_the_next_start_carries_out_what_is_on_record(store_url: str) -> None:
         assert {*names_kept(store_url)} == others | {"█ revoked"}
 
 
-def test_what_a_former_member_wrote_later_is_erased_by_another_erasure(club: Evening) -> None:
+def test_another_erasure_deletes_later_texts_of_a_former_member(club: Evening) -> None:
     match = Noted(club, ANNA, BO, CESAR)
     match.note(ANNA, "Bo revoked")
     match.ends()
@@ -451,7 +451,7 @@ FORGED: dict[Callable[[Edited], None], tuple[str, set[str]]] = {
 
 
 @pytest.mark.parametrize("forge", FORGED, ids=lambda one: one.__name__)
-def test_what_no_erasure_on_record_says_is_found_and_shown_to_no_one(
+def test_a_change_of_texts_without_an_erasure_is_found_and_hidden(
     kept: Kept, forge: Callable[[Edited], None], tmp_path: Path
 ) -> None:
     edited = Edited(kept, tmp_path / "copy")

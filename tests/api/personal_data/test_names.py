@@ -65,7 +65,7 @@ def test_a_ref_is_the_hmac_of_the_text_and_whose_it_is_under_a_salt_beside_it(na
     assert ref == "hmac:" + hmac.new(bytes(salt), said.encode(), "sha256").hexdigest()
 
 
-def test_what_is_put_is_read_in_its_club_alone(names: Names):
+def test_stored_texts_are_read_only_in_their_club(names: Names):
     texts = (ANNA, 'NUL \0, "quotes" and 🂡\n', BO)
     refs = names.put(CLUB, 1, texts)
     assert names.read(CLUB, refs) == dict(zip(refs, texts, strict=True))
@@ -74,7 +74,7 @@ def test_what_is_put_is_read_in_its_club_alone(names: Names):
     assert names.read(OTHER, refs) == {}
 
 
-def test_of_the_same_text_no_one_can_tell_that_it_is_the_same(names: Names):
+def test_equal_texts_have_different_refs(names: Names):
     refs = {names.put(CLUB, member, [ANNA])[0] for member in (1, 2, None)}
     assert len(refs) == 3
 
@@ -104,14 +104,14 @@ def test_a_repeat_of_an_act_has_the_refs_that_it_had(names: Names):
     assert len({*refs, another, *(ref for (ref,) in elsewhere)}) == 6
 
 
-def test_what_was_dropped_is_gone(names: Names):
+def test_dropped_texts_are_deleted(names: Names):
     kept, dropped = names.put(CLUB, 1, [ANNA, BO])
     names.drop([dropped, dropped])
     names.drop([])
     assert names.read(CLUB, [kept, dropped]) == {kept: ANNA}
 
 
-def test_what_a_repeat_was_refused_stays_with_the_act_that_was_done(names: Names):
+def test_a_refused_repeat_deletes_no_text_of_the_accepted_act(names: Names):
     """Each request deletes only texts that it stored itself. A refused request deletes no text of an accepted one."""
     refs = names.put(CLUB, 1, [ANNA], act="k")
     for _ in range(2):
@@ -135,7 +135,7 @@ def _puts(url: str, ready: Connection) -> None:
         ready.send(names.put(CLUB, 1, [ANNA, BO], act="k"))
 
 
-def test_of_processes_that_put_the_same_act_at_once_all_have_the_same_refs(store_url: str):
+def test_processes_that_store_the_same_act_at_once_get_the_same_refs(store_url: str):
     with opened(store_url):
         pipes = [FORKED.Pipe() for _ in range(4)]
         processes = [FORKED.Process(target=_puts, args=(store_url, child)) for _, child in pipes]
@@ -190,7 +190,7 @@ def test_an_erasure_that_was_broken_off_is_ended_at_the_next_start(sqlite_url: s
 # Auditing
 
 
-def test_a_text_that_was_put_in_the_place_of_another_is_found_and_told_to_no_one(names: Names, store_url: str):
+def test_a_replaced_text_is_found_and_hidden(names: Names, store_url: str):
     refs = names.put(CLUB, 1, [ANNA, BO])
     assert changed_refs(names) == []
     sql(store_url, f"UPDATE names SET text = '\"{ANNA}\"' WHERE ref = '{refs[1]}'")
@@ -198,7 +198,7 @@ def test_a_text_that_was_put_in_the_place_of_another_is_found_and_told_to_no_one
     assert names.read(CLUB, refs) == {refs[0]: ANNA}
 
 
-def test_what_fails_tells_no_text(names: Names, store_url: str):
+def test_an_error_of_the_store_shows_no_text(names: Names, store_url: str):
     names.put(CLUB, 1, [ANNA])
     sql(store_url, "ALTER TABLE names RENAME TO was_names")
     with pytest.raises(DBAPIError) as caught:

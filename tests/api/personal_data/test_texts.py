@@ -199,7 +199,7 @@ def test_other_forms_have_them_as_they_write_a_text(scored: ClubTable) -> None:
     assert MEMBERS[1] not in scored.get(f"/protocol?min_version={scored.version()}", Accept="text/csv").text
 
 
-def test_the_text_of_a_deal_has_them_for_who_reads_them_as_json(scored: ClubTable) -> None:
+def test_the_text_of_a_deal_shows_them_to_the_readers_of_its_json(scored: ClubTable) -> None:
     plain = {"Accept": "text/plain"}
     for who in (ANNA, "official"):
         text = scored.get("/deals/1", who, **plain).text
@@ -212,12 +212,12 @@ def test_the_text_of_a_deal_has_them_for_who_reads_them_as_json(scored: ClubTabl
     assert "hmac:" in spectator
 
 
-def test_an_official_has_them_in_the_list_of_his_cases(scored: ClubTable) -> None:
+def test_the_list_of_an_official_shows_the_texts_of_their_cases(scored: ClubTable) -> None:
     listed = scored.client.get("/v1/cases?fresh=true", headers=scored.bearer("official")).json()["items"]
     assert [one["note"] for one in listed] == [NOTE]
 
 
-def test_a_stream_tells_them(tmp_path: Path) -> None:
+def test_a_stream_shows_the_texts(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/knacka.db"
     with client_of(url) as client:
         table = ClubTable(Club(client))
@@ -248,14 +248,14 @@ def test_a_text_of_one_match_is_not_read_by_sending_its_ref_to_another(club: Clu
     assert ref in events
 
 
-def test_who_is_erased_is_told_by_number(client: Client) -> None:
+def test_an_erased_player_is_shown_by_number(client: Client) -> None:
     club = Club(client)
     table = ClubTable(club)
     club.erase(2)
     assert [one["name"] for one in table.get("", ANNA).json()["players"]] == [MEMBERS[0], "M2", MEMBERS[2]]
 
 
-def test_who_goes_by_another_name_is_told_by_it(client: Client) -> None:
+def test_a_renamed_player_is_shown_with_the_new_name(client: Client) -> None:
     club = Club(client)
     table = ClubTable(club, members=(3, 1, 2))
     (ref,) = club.service.names.put(club.id, 2, ["Berit Nilsson"], kind="name")
@@ -290,7 +290,7 @@ def test_a_repeat_gives_the_same_answer(table: ClubTable) -> None:
     assert case(table, 1, ANNA)["note"] == NOTE
 
 
-def test_what_was_refused_is_not_kept(table: ClubTable, club: Club) -> None:
+def test_texts_of_refused_requests_are_not_stored(table: ClubTable, club: Club) -> None:
     before = changed_refs(club.service.names)
     count = _count(club)
     for _ in range(2):

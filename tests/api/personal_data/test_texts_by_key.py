@@ -48,7 +48,7 @@ def test_every_key_of_the_club_reads_them_and_no_other_club_s(client: Client, sc
     assert table.client.head(f"{table.path}/events/stream?ticket={ticket}").status_code == 200
 
 
-def test_what_an_official_rules_by_his_own_key_is_his_and_erased_with_him(client: Client) -> None:
+def test_reasons_of_an_official_with_a_key_are_erased_with_the_official(client: Client) -> None:
     club = Club(client, (*MEMBERS, "David Domare"))
     table = ClubTable(club)
     table.done("deal", 0, counts=[6, 6, 6])
@@ -62,7 +62,7 @@ def test_what_an_official_rules_by_his_own_key_is_his_and_erased_with_him(client
     assert told_of["note"] == NOTE
 
 
-def test_who_opens_a_match_is_told_who_plays(client: Client) -> None:
+def test_the_key_that_opens_a_match_reads_the_names_of_the_players(client: Client) -> None:
     club = Club(client)
     club.do(OpenEvening(on=date(2026, 11, 22), season="2026/27"))
     body = {

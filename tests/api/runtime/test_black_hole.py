@@ -31,7 +31,7 @@ def within(seconds: float, call: Any, *args: Any) -> httpx.Response:
     return answer
 
 
-def test_a_store_that_is_lost_is_told_of_and_found_again_and_does_not_keep_the_process(postgres_url: str) -> None:
+def test_a_lost_store_is_reported_and_found_again_and_does_not_block_the_process(postgres_url: str) -> None:
     """All open connections hang, and so do new ones."""
     with (
         Proxy(target_of(postgres_url)) as proxy,

@@ -12,8 +12,8 @@ import pytest
 
 from api import cli
 from api.maintenance.doctor import doctor
-from tests.log.proving import followed
-from tests.projections.followed import until
+from tests.log.bundle_checks import followed
+from tests.projections.follower_driver import until
 from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
@@ -78,7 +78,7 @@ def test_no_act_is_recorded_until_the_clock_is_right(
     assert club.join("Bo") == 2
 
 
-def test_what_has_happened_can_still_be_read(
+def test_stored_matches_can_be_read_while_the_clock_is_wrong(
     client: Client, set_clock: Callable[[float], None], wrong: float
 ) -> None:
     table = Table(client, dealing="house")

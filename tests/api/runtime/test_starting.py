@@ -114,7 +114,7 @@ class TestInOneLine:
             ("failed to resolve host 'db': [Errno -2] Name or service not known", False),
         ],
     )
-    def test_what_waiting_cannot_mend_is_not_waited_for(
+    def test_the_start_waits_only_for_errors_that_pass(
         self, monkeypatch: pytest.MonkeyPatch, says: str, lasts: bool
     ) -> None:
         tries = 0

@@ -78,7 +78,7 @@ def paused(process: Process) -> Iterator[None]:
         os.kill(process.process.pid, signal.SIGCONT)
 
 
-class TestWhatWasReceivedIsAnswered:
+class TestReceivedRequestsAreAnswered:
     @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
     def test_on_a_connection_that_was_idle(self, sqlite_url: str, how: signal.Signals) -> None:
         with running(sqlite_url) as process:
@@ -109,7 +109,7 @@ class TestWhatWasReceivedIsAnswered:
                 process.process.send_signal(signal.SIGTERM)
             assert peer.answers() == [OPEN, OPEN, OPEN, OPEN, CLOSED]
 
-    def test_one_whose_rest_comes_soon(self, sqlite_url: str) -> None:
+    def test_a_request_whose_rest_comes_soon_is_answered(self, sqlite_url: str) -> None:
         with running(sqlite_url) as process:
             peer = Peer(process)
             with paused(process):
@@ -120,7 +120,7 @@ class TestWhatWasReceivedIsAnswered:
             peer.send(LIVE[20:])
             assert peer.answers() == [CLOSED]
 
-    def test_one_whose_rest_never_comes_is_refused(self, sqlite_url: str) -> None:
+    def test_a_request_whose_rest_never_comes_is_refused(self, sqlite_url: str) -> None:
         with running(sqlite_url) as process:
             peers = [Peer(process) for _ in PARTS]
             with paused(process):

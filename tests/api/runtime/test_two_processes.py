@@ -47,7 +47,7 @@ def test_a_stream_of_one_carries_what_came_through_the_other(two: tuple[httpx.Cl
         assert [event["id"] for event in islice(events, 2)] == ["3", "4"]
 
 
-def test_who_waits_at_one_hears_of_what_came_through_the_other(two: tuple[httpx.Client, httpx.Client]) -> None:
+def test_a_long_poll_at_one_process_returns_acts_sent_to_the_other(two: tuple[httpx.Client, httpx.Client]) -> None:
     first, second = two
     table = Table(first)
     table.deal()

@@ -14,11 +14,11 @@ from typing import Any
 
 from referee.log.notes import SigningKey
 from tests.faults.audit import audit, protocol_of
-from tests.faults.booked import Seen, look
+from tests.faults.books_check import Seen, look
+from tests.faults.http_client import LOST, Client
 from tests.faults.play import Enough, Ledger, Listener, Player, Reader
 from tests.faults.stores import Store
 from tests.faults.treasurer import Treasurer
-from tests.faults.wire import LOST, Client
 from tests.support.failing_proxy import Proxy, target_of
 from tests.support.running_service import Process
 

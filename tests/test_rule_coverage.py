@@ -62,7 +62,7 @@ def test_every_worked_example_has_a_test(ruleset: str, tested: set[str]):
     assert EXAMPLES[ruleset] - tested == set()
 
 
-def test_what_no_test_can_show_has_none(tested: set[str]):
+def test_rules_that_no_test_can_show_have_no_test(tested: set[str]):
     assert tested & set(UNSEEN) == set()
 
 

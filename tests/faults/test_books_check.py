@@ -11,8 +11,8 @@ from api.settings import Settings
 from projections.follow.projection import LIVE
 from projections.ledger import Ledger
 from referee.log.notes import Checkpoint, signed
-from tests.faults import booked
-from tests.faults.booked import Seen, look
+from tests.faults import books_check
+from tests.faults.books_check import Seen, look
 from tests.faults.steps import KEY
 from tests.support.club_client import ClubTable
 from tests.support.edited_stores import Editor
@@ -52,7 +52,7 @@ def store(kept: tuple[Path, Seen], tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """Return a copy of that store, whose projections are no longer updated."""
     folder, seen = kept
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
-    monkeypatch.setattr(booked, "CATCH_UP_SECONDS", 0.0)
+    monkeypatch.setattr(books_check, "CATCH_UP_SECONDS", 0.0)
     return Store(tmp_path, deepcopy(seen))
 
 
@@ -93,9 +93,9 @@ def test_a_checkpoint_that_is_not_on_record(store: Store) -> None:
 
 def test_a_posting_that_is_lost_or_entered_twice(store: Store) -> None:
     (club,) = store.seen.journals
-    with booked.construct(store.url) as referee:
+    with books_check.construct(store.url) as referee:
         events = [one for one in referee.history(club) if one.event.TOPIC == "money/posted"]
     for posted, kind in ((events[:1], "twice"), ([*events, events[0]], "lost")):
         wrong: dict[str, str] = {}
-        booked._entered(dict(store.seen.journals), posted, Seen(), wrong.setdefault)
+        books_check._entered(dict(store.seen.journals), posted, Seen(), wrong.setdefault)
         assert wrong.keys() == {kind}

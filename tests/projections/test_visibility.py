@@ -20,7 +20,7 @@ from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, 
 from referee.officials.events.corrections import Ended, ProtocolCorrected
 from referee.tokens import in_match, sealed
 from referee.visibility import Event, Recorded
-from tests.projections.filled import page_of
+from tests.projections.filled_log import page_of
 from tests.support.random_matches import opening
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -141,7 +141,7 @@ def test_a_list_has_what_the_caller_may_see_and_nothing_else(log: Log, seed: int
             assert found == [match for match in opened if match in wanted], (sight, filters)
 
 
-def test_a_member_is_not_found_by_what_stands_for_him(log: Log):
+def test_a_member_is_not_found_by_their_placeholder(log: Log):
     """A member of one club is not found in matches of a different club either."""
     here = log.add(uuid4(), of_club(visibility="public"))
     log.add(uuid4(), of_club(visibility="public", club=OTHER))
@@ -163,7 +163,7 @@ def with_official(match: UUID, token: str) -> MatchOpened:
     return replace(opening(players=3), official=in_match(match, token), dockets=sealed(SECRET, match, (token,)))
 
 
-def test_cases_of_a_club_are_for_who_officiates_but_not_where_he_plays(log: Log):
+def test_an_officiating_member_sees_the_cases_of_the_club_except_in_matches_they_play(log: Log):
     mine = log.add(uuid4(), of_club(members=(5, 1, 12)), knocked(0, 1, True))
     others = log.add(uuid4(), of_club(members=(2, 15, 3)), knocked(0, 1, False))
     log.add(uuid4(), of_club(club=OTHER), knocked(0, 1, True))
@@ -214,7 +214,7 @@ def stands(last: Event, at: datetime) -> str:
 
 @pytest.mark.rule("J1", "J7")
 @pytest.mark.parametrize("seed", range(3))
-def test_an_official_has_the_cases_of_his_matches_and_no_others(log: Log, seed: int):
+def test_an_official_sees_the_cases_of_their_matches_and_no_others(log: Log, seed: int):
     """Compare each list with a check of every case, for all filters and times."""
     chance = random.Random(seed)
     opened: dict[UUID, MatchOpened] = {}
@@ -327,7 +327,7 @@ class TestStandings:
             assert log.matches.standings(log.connection, ONE, (1,), sight) == {}
             assert log.cases.knocks(log.connection, ONE, (1,), log.matches.of_club(ONE, sight)) == {}
 
-    def test_knocks_by_who_knocked_as_they_were_ruled_on_last(self, log: Log):
+    def test_knocks_count_for_the_knocker_by_their_last_ruling(self, log: Log):
         match = log.add(uuid4(), of_club(), knocked(0, 1, True), knocked(0, 2, False), knocked(2, 3, False))
         usual: dict[str, Any] = {"by": 2, "kind": "offence", "deal": 1, "offence": "revoke", "accused": 0, "payer": 0}
         log.add(match, *(CaseOpened(case=case, **usual) for case in (4, 5, 6)))

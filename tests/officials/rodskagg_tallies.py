@@ -10,7 +10,7 @@ from referee.events import DealScored
 from referee.refusals import Refused
 from referee.requests import Request, request_of
 from tests.games.rodskagg import opened
-from tests.officials.sheets import CX1, X1
+from tests.officials.wrong_and_right_sheets import CX1, X1
 from tests.support.match_driver import P4, seats_and
 from tests.support.random_tallies import Tally
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.described import resolved
+from tests.conformance.description_check import resolved
 from tests.support.api_compatibility import broken
 
 OPENAPI = Path(__file__).parents[1] / "openapi"
@@ -18,7 +18,7 @@ MATCH, ACTS, LEGAL = ("/v1/matches/{match}", "/v1/matches/{match}/acts", "/v1/ma
 Change = Callable[[dict[str, Any]], object]
 
 
-def test_what_was_released_stays() -> None:
+def test_released_descriptions_are_kept() -> None:
     """Before the first release, the tests below show that a breach would be found."""
     for released in (OPENAPI / "released").glob("*.json"):
         assert broken(json.loads(released.read_text("utf-8")), NOW) == [], released.name
@@ -65,7 +65,7 @@ def _parameter(api: dict[str, Any], path: str, name: str) -> dict[str, Any]:
         (lambda api: _topics(api).update(more=_topics(api)["card/played"]), "may be more, and there is nothing"),
     ],
 )
-def test_what_is_broken_is_named(change: Change, says: str) -> None:
+def test_a_breaking_change_is_named(change: Change, says: str) -> None:
     later = copy.deepcopy(NOW)
     change(later)
     found = broken(NOW, later)
@@ -88,7 +88,7 @@ def test_what_is_broken_is_named(change: Change, says: str) -> None:
         lambda api: (_more_to_ask(api), _topics(api).update(more=_topics(api)["card/played"])),
     ],
 )
-def test_what_may_come_is_no_breach(change: Change) -> None:
+def test_a_compatible_change_is_no_breach(change: Change) -> None:
     later = copy.deepcopy(NOW)
     change(later)
     assert broken(NOW, later) == []

@@ -29,7 +29,7 @@ def test_before_and_after_the_deals_there_is_only_the_pot():
 
 
 @pytest.mark.rule("D20", "D26", "D46")
-def test_what_lies_open_and_what_does_not():
+def test_the_view_shows_open_cards_and_hides_the_others():
     t = Table(4, pot=5)
     t.deal("SA SK SQ SJ ST", "", "", "CA CK CQ CJ CT", widow="HA HK HQ HJ HT", turn_up="C7")
     t.say("widow lie_down join join")

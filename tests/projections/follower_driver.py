@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from api.runtime.projections import log_of
 from projections.follow.follow import Follower, Projection
 from referee.store.store import Referee
-from tests.projections.filled import head
+from tests.projections.filled_log import head
 
 SOON = 30.0
 """Seconds after which an expected event counts as missing."""

@@ -1,4 +1,4 @@
-"""The first that a new process reads, in many threads at once: ``python -m tests.store.first_reads``."""
+"""The first that a new process reads, in many threads at once: ``python -m tests.store.simultaneous_first_reads``."""
 
 import sys
 import threading

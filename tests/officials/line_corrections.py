@@ -9,9 +9,9 @@ from referee.events import Adjudication
 from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
 from referee.requests import Appeal, OpenCase
 from referee.store.aggregate import fold
-from tests.officials.correcting import bare
 from tests.officials.hearing import TWO, Hearing
-from tests.officials.sheets import SHEETS, X1, Body
+from tests.officials.random_corrections import bare
+from tests.officials.wrong_and_right_sheets import SHEETS, X1, Body
 from tests.support.match_driver import seats_and
 
 BERIT, CESAR, DAG, ANNA = range(4)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from referee.store.connection import SqliteFile, parse_store_url
-from tests.log.proving import followed
+from tests.log.bundle_checks import followed
 from tests.support.club_client import ClubTable
 from tests.support.databases import Postgres, empty_database
 from tests.support.match_client import Table

@@ -1,6 +1,6 @@
 """Compare the acts per second of this tree with a different checkout of the project.
 
-``python -m tests.benchmarks.trees OTHER [--turns N] [--seconds N] [--clients N]`` serves both trees with
+``python -m tests.benchmarks.compare_checkouts OTHER [--turns N] [--seconds N] [--clients N]`` serves both trees with
 ``python -m api serve``, each on a store of its own, and plays on them by turns: A, B, B, A. A slow moment of the
 machine then meets both. Each service has the clients of its own tree, because the forms of requests may differ.
 
@@ -144,7 +144,9 @@ def report(store: str, both: list[tuple[Run, Run]]) -> bool:
 
 def main() -> int:
     """Return the exit code: 1 if this tree is too slow on a store."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.trees", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks.compare_checkouts", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("other", type=Path, metavar="OTHER", help="a different checkout of the project")
     parser.add_argument("--turns", type=int, default=TURNS, help="turns of each service on each store")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="length of a turn of one service")

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from projections.exports import EXPORTS
 from projections.journal import Balance, Journal
+from tests.exports.accounting_programs import JUDGES
 from tests.exports.journals import EMPTY, EXAMPLE, journals
-from tests.exports.judges import JUDGES
 
 PARTS = 8
 """Test cases among which the journals are divided, so that processes share them."""

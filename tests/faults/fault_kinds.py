@@ -14,10 +14,10 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
-from tests.faults.field import Field
+from tests.faults.http_client import LOST, Client
 from tests.faults.play import Listener
+from tests.faults.service_under_load import Field
 from tests.faults.stores import Store
-from tests.faults.wire import LOST, Client
 from tests.support.failing_proxy import Proxy
 from tests.support.paths import ROOT
 

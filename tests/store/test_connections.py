@@ -122,7 +122,7 @@ def test_long_answers_are_no_silence(postgres_url: str) -> None:
     connection.close()
 
 
-def test_what_takes_long_to_send_arrives(postgres_url: str) -> None:
+def test_a_statement_that_takes_long_to_send_arrives(postgres_url: str) -> None:
     """A batch over a slow network is sent on after the first look at the clock."""
     with Proxy(target_of(postgres_url)) as proxy:
         connection = Opener(parameters_of(proxy.url(postgres_url)))(6.0)
@@ -132,7 +132,7 @@ def test_what_takes_long_to_send_arrives(postgres_url: str) -> None:
         connection.close()
 
 
-def test_who_finds_no_one_is_not_followed_at_once_by_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_connection_is_not_retried_at_once_by_others(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = 0
 
     def refused(**_: Any) -> None:
@@ -153,7 +153,9 @@ def test_who_finds_no_one_is_not_followed_at_once_by_the_others(monkeypatch: pyt
     assert opened == before + 1
 
 
-def test_a_call_tells_whether_anything_was_sent(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_a_call_shows_whether_anything_was_sent(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("referee.store.pool.AGAIN_SECONDS", 1)
     with Proxy(target_of(postgres_url)) as proxy, construct(proxy.url(postgres_url)) as referee:
         referee.recorder.insert_events([])
@@ -190,7 +192,7 @@ def test_connections_are_bounded_and_used_again(postgres_url: str, monkeypatch: 
     assert third.closed
 
 
-def test_what_arrives_at_last_is_found_by_its_key(postgres_url: str) -> None:
+def test_a_late_transaction_is_found_by_its_key(postgres_url: str) -> None:
     """A network that hung delivers in the end a transaction that was given up long ago."""
     with Proxy(target_of(postgres_url)) as proxy, construct(proxy.url(postgres_url)) as referee:
         desk = Desk(referee)

@@ -12,7 +12,7 @@ from api.access.codes import CODES
 from api.http.problems import Problem, as_sent
 from api.http.request_ids import RequestIds
 from tests.conformance.club_examples import WRONG_HEADERS, Club
-from tests.conformance.recorded import (
+from tests.conformance.recorded_calls import (
     EXAMPLE_ID,
     OPERATIONS,
     Heard,

@@ -17,7 +17,7 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 from tests.games.rams_table import Table as Rams
 from tests.games.rodskagg import Table, fem
-from tests.officials.corrected import (
+from tests.officials.correction_tables import (
     OFFICIALS,
     attended,
     corrected,
@@ -144,7 +144,7 @@ class TestElimination:
         """Return a match in which P1 bids rödskägg and loses it."""
         return quiet().play_deal("rodskagg", "2")
 
-    def test_who_is_out_after_all_is_not_dealt_in_again(self):
+    def test_a_player_eliminated_by_a_correction_gets_no_more_cards(self):
         t = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3").play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
         event = corrected(t, script_of_deal(self.lost()))
         assert event.eliminated == (P1,)
@@ -155,7 +155,7 @@ class TestElimination:
         t.play_deal("2 pass pass", "3 3 2 4 | 3 2")
         assert t.line.before[P1] == t.line.points[P1]
 
-    def test_who_is_in_after_all_is_dealt_in_again(self):
+    def test_a_player_whose_elimination_is_corrected_gets_cards_again(self):
         t = self.lost().play_deal("2 pass pass", "3 3 2 4 | 3 2")
         other = quiet().play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         event = corrected(t, script_of_deal(other))
@@ -226,7 +226,7 @@ class TestBeforeADuel:
         assert t.phase == "drawing"
         assert set(t.to_act) <= {P2, P3}
 
-    def test_by_the_house_where_it_deals(self):
+    def test_the_house_draws_after_a_correction_if_it_deals(self):
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
         match, request = t.match, Correct(why=Why(rule="C26"), scripts=(script_of_deal(other),))
         table = msgspec.structs.replace(t.state.table, house=True)
@@ -283,7 +283,7 @@ class TestBeforeADuel:
         assert t.phase == "drawing"
         assert rescore(t.rules, t.history).state == t.state
 
-    def test_what_was_knocked_up_before_it_stands(self):
+    def test_penalties_before_the_corrected_deal_are_kept(self):
         t, other = self.played("1 1 2 3 | 2 2"), self.played("1 1 2 3 | 2 3")
         t.stand((PenaltyImposed(seat=P4, points=5, rule="C60"),), "official")
         corrected(t, script_of_deal(other))
@@ -320,7 +320,7 @@ class TestBeforeADeal:
         assert rescore(t.rules, t.history).state == t.state
 
     @pytest.mark.rule("B15")
-    def test_who_was_drawn_for_the_first_deal_deals_it_again_when_it_is_struck(self):
+    def test_the_drawn_dealer_deals_again_if_the_first_deal_is_struck(self):
         t = quiet(dealer=None)
         t.do(*(Draw(seat=seat, card=card) for seat, card in enumerate(("S2", "S3", "SA", "S4"))))
         assert t.dealer == P3

@@ -22,7 +22,7 @@ from referee.log.tree import HASH_BYTES, leaf_hash, root_of
 from referee.officials.events.seating import StakesAgreed
 from referee.store.store import construct
 from referee.visibility import Recorded
-from tests.projections.filled import content
+from tests.projections.filled_log import content
 
 CATCH_UP_SECONDS = 30.0
 OF_BOOKS = (ClubFounded, MoneyPosted, BooksClosed, MatchOpened, StakesAgreed, MatchWon, LogSigned)

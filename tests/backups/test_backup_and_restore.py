@@ -27,8 +27,8 @@ from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.api.clubs.test_clubs import names_kept
-from tests.backups.taking import NAME, WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
-from tests.log.proving import KEY, followed, sign
+from tests.backups.backup_commands import NAME, WAIT_SECONDS_MAX, Kept, backup, club_in, not_restored, restored
+from tests.log.bundle_checks import KEY, followed, sign
 from tests.support.club_client import ClubTable
 from tests.support.forked_processes import program
 from tests.support.match_client import Table
@@ -264,7 +264,7 @@ def test_if_there_is_no_store_there_is_no_backup(sqlite_url: str, tmp_path: Path
 # Erased members
 
 
-def test_who_is_erased_by_its_own_record_is_erased_again(
+def test_a_restore_completes_an_erasure_that_the_backup_records(
     played: ClubTable, store_url: str, other_url: str, tmp_path: Path
 ) -> None:
     """The backup was made between the record of an erasure and its execution."""
@@ -277,7 +277,7 @@ def test_who_is_erased_by_its_own_record_is_erased_again(
     assert not [one for one in (tmp_path / "elsewhere").glob("*") if NAME.encode() in one.read_bytes()]
 
 
-def test_who_was_erased_later_has_to_be_erased_again(
+def test_a_restore_asks_to_repeat_erasures_after_the_backup(
     played: ClubTable, store_url: str, other_url: str, tmp_path: Path
 ) -> None:
     file = backup(store_url, tmp_path)

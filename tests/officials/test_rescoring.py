@@ -8,7 +8,7 @@ import pytest
 from referee.events import DealScored, DealVoided
 from referee.games import RULESETS
 from referee.officials.rescoring import rescore
-from tests.officials.correcting import of_kind, some_play
+from tests.officials.random_corrections import of_kind, some_play
 from tests.support.random_deals import RETOLD, RETOLD_PARTS
 
 

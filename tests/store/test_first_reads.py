@@ -1,9 +1,0 @@
-"""The first reads of a new process may run in many threads at once."""
-
-import subprocess
-import sys
-
-
-def test_what_is_read_first_is_read_by_all_at_once() -> None:
-    done = subprocess.run([sys.executable, "-m", "tests.store.first_reads"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr
