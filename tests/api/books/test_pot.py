@@ -150,7 +150,7 @@ class TestClosed:
 
     def test_it_is_listed_as_over_and_its_stream_ends(self, closed: Table) -> None:
         path = "/v1/matches?ruleset=rams-english&status=over&limit=200&fresh=true"
-        (entry,) = [one for one in closed.client.get(path).json()["matches"] if one["id"] == closed.id]
+        (entry,) = [one for one in closed.client.get(path).json()["items"] if one["id"] == closed.id]
         assert (entry["winner"], entry["deal"]) == (None, 1)
         last = str(closed.version())
         assert closed.get("/events/stream", **{"Last-Event-ID": last}).status_code == 204
