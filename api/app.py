@@ -19,6 +19,7 @@ from api.books import deals, pot, protocol, settlement
 from api.cases import attempts, docket, file, hearings, knocks
 from api.clubs import acts as club_acts
 from api.clubs import club, evenings, foundings, keys, members, standings
+from api.direct_acts import DirectActs
 from api.docs import guides, problem_pages, reference, rulesets
 from api.health import health
 from api.health.metrics_server import metrics_served
@@ -119,6 +120,7 @@ class App(Litestar):
 
     begins: Callable[[Any, Any], None]
     """Called when an answer begins."""
+    direct_acts: DirectActs
 
     async def __call__(self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -133,7 +135,8 @@ class App(Litestar):
                 sending: Awaitable[None] = send(message)
                 return sending
 
-            await super().__call__(scope, receive, sent)
+            if not await self.direct_acts.answer(scope, receive, sent):
+                await super().__call__(scope, receive, sent)
             return
         status, headers, body = answer
         await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -291,5 +294,5 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         logging_config=None,
         openapi_config=reference.config(),
     )
-    app.begins = boundary.begun
+    app.begins, app.direct_acts = boundary.begun, DirectActs(app, acts.send_act, boundary.before)
     return app

@@ -48,7 +48,7 @@ LAYERS = (
     {"log_lines", "settings", "startup"},
     {"maintenance"},
     {"commands"},
-    {"__main__", "app", "cli", "preload", "server"},
+    {"__main__", "app", "cli", "direct_acts", "preload", "server"},
 )
 """The folders and modules of ``api/`` from the lowest layer to the highest. Imports go down or stay in a layer."""
 

@@ -17,7 +17,7 @@ from eventsourcing.persistence import PersistenceError
 from litestar import Response
 from litestar.exceptions import HTTPException
 from litestar.params import QueryParameter
-from litestar.types import ExceptionHandlersMap
+from litestar.types import ASGIApp, ExceptionHandlersMap
 from litestar.typing import FieldDefinition
 from msgspec import Meta
 from sqlalchemy.exc import DBAPIError
@@ -365,8 +365,18 @@ def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
 
 def encoded_problem(request: Req, error: Exception) -> msgspec.Raw:
     """Return the problem for an error as JSON, as a part of an answer."""
+    return msgspec.Raw(_response(request, error).content)
+
+
+def answer_error(request: Req, error: Exception) -> ASGIApp:
+    """Return the answer to a request that an error ended, as Litestar would give it."""
+    return _response(request, error).to_asgi_response(app=None, request=request)
+
+
+def _response(request: Req, error: Exception) -> Response[bytes]:
     handle: Any = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
-    return msgspec.Raw(handle(request, error).content)
+    response: Response[bytes] = handle(request, error)
+    return response
 
 
 HANDLERS: ExceptionHandlersMap = {
