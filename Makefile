@@ -17,7 +17,7 @@ LOOKED_AT := tests/games/test_counts.py tests/games/test_every_moment.py tests/g
 	tests/games/test_sisters_at_random.py $(wildcard tests/games/test_*_playouts.py)
 JUDGES := build/programs/.unpacked
 
-.PHONY: help run demo test check lint describe coverage clients browser mutants bench soak faults lock clean needs-node needs-java
+.PHONY: help run demo test check lint describe coverage clients browser mutants bench bench-large bench-plots soak faults lock clean needs-node needs-java
 .DEFAULT_GOAL := help
 
 help: ## list the commands
@@ -74,6 +74,12 @@ mutants: $(MUTANTS) ## break each condition of the games and their kernel once (
 
 bench: $(BENCH) ## measure performance, also of other referees
 	$(BIN)/python -m tests.benchmarks
+
+bench-large: $(BENCH) ## the same with stores of up to a million events
+	$(BIN)/python -m tests.benchmarks large
+
+bench-plots: $(BENCH) ## draw the plots of the guide "How fast is it"
+	$(BIN)/python -m tests.benchmarks.plots
 
 soak: $(DEV) $(JUDGES) ## run every random test at full length (tests/README.md lists numbers and variables)
 	READ_EVERY=1 $(BIN)/pytest -q -n $(WORKERS) tests/conformance/test_over_http.py
