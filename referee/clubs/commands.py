@@ -106,14 +106,32 @@ class Leave(ClubAct, tag="leave"):
 
 
 class SetPayee(ClubAct, tag="set_payee"):
-    """Set the payment numbers of a member or of the club. A number that is left out or null is removed."""
+    """Set the payment numbers of a member. A number that is left out or null is removed."""
 
+    # A stored act always has a member. Only rows that are older than `set_club_payee` have none, for the club.
     member: MemberSent | None = None
-    """The member; left out or null: the club."""
+    """The member; left out: the member of the key. A program's key always names the member."""
     swish: NumberSent | None = None
     """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
     iban: NumberSent | None = None
     """IBAN in a country of SEPA, for euros."""
+
+
+class SetClubPayee(ClubAct, tag="set_club_payee"):
+    """Set the payment numbers of the club. A number that is left out or null is removed."""
+
+    swish: NumberSent | None = None
+    """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
+    iban: NumberSent | None = None
+    """IBAN in a country of SEPA, for euros."""
+
+
+PayeeAct = SetPayee | SetClubPayee
+
+
+def payee_of(act: PayeeAct) -> int | None:
+    """Return the member whose payment numbers an act sets; ``None``: those of the club."""
+    return act.member if isinstance(act, SetPayee) else None
 
 
 class EraseSent(ClubAct, tag="erase"):
@@ -328,7 +346,7 @@ class CloseBooks(CloseBooksSent, kw_only=True, tag="close_books"):
 MoneySent = Deposit | PayoutSent | PaySent | Fee | OpenAccount | ReverseSent | CloseBooksSent
 MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
 
-ProposedAct = MoneySent | IssueKeySent | Set | SetPayee
+ProposedAct = MoneySent | IssueKeySent | Set | SetPayee | SetClubPayee
 """A command that can wait for a second person."""
 CompletedAct = Payout | Reverse | CloseBooks | Invite
 """A proposed command with values that the service adds."""
@@ -371,6 +389,7 @@ ClubSent = (
     | Rename
     | Leave
     | SetPayee
+    | SetClubPayee
     | EraseSent
     | IssueKeySent
     | RotateKeySent
@@ -388,6 +407,7 @@ ClubRequest = (
     | Rename
     | Leave
     | SetPayee
+    | SetClubPayee
     | Erase
     | IssueKey
     | Invite

@@ -74,8 +74,8 @@ class Club:
         self._does("set", payout_limit=50000, keep_years=0)
         self._does("open_evening", on=EVENING, season="2025/26")
         self._does("close_evening", evening=1)
-        self._does("set_payee", swish="123 123 45 67")
-        self._does("set_payee", self.players["secret"], member=member, swish="070-123 45 67", iban=IBAN)
+        self._does("set_club_payee", swish="123 123 45 67")
+        self._does("set_payee", self.players["secret"], swish="070-123 45 67", iban=IBAN)
         self._pays()
         gone = self._does("join", name="Cesar Carlsson")["member"]
         self._does("leave", member=gone)

@@ -59,7 +59,7 @@ class TestSelf:
         for act, fields in (
             ("rename", {"member": 1, "name": "Carl"}),
             ("set_payee", {"member": 1, "swish": "0701234567"}),
-            ("set_payee", {"swish": "0701234567"}),
+            ("set_club_payee", {"swish": "0701234567"}),
             ("leave", {"member": 1}),
             ("revoke_key", {"key": "k1"}),
         ):

@@ -225,7 +225,7 @@ class TestOneContract:
             assert order == sorted(order), name
 
 
-SCHEMAS_MAX = 451
+SCHEMAS_MAX = 452
 
 
 class TestGeneratorsTakeIt:

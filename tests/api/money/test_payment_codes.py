@@ -44,7 +44,7 @@ def cesars(client: Any) -> Table:
     """Return a club in which Cesar and the club have set their payment numbers."""
     table = Table(client)
     table.done("set_payee", "cesar", member=3, swish=SWISH, iban=IBAN)
-    table.done("set_payee", swish=CLUBS)
+    table.done("set_club_payee", swish=CLUBS)
     return table
 
 
