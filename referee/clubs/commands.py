@@ -14,6 +14,7 @@ from referee.clubs.facts import (
     AMOUNT_MAX,
     APP_MAX,
     KEY_ID,
+    SCOPES,
     SEASON_MAX,
     Account,
     EntryKind,
@@ -53,7 +54,7 @@ MemberSent = Annotated[int, Meta(ge=1, le=wire_types.MEMBERS_MAX)]
 EveningSent = Annotated[int, Meta(ge=1, le=wire_types.MEMBERS_MAX)]
 KeySent = Annotated[KeyId, Meta(pattern=KEY_ID, max_length=6)]
 AppSent = Annotated[str, Meta(min_length=1, max_length=APP_MAX, pattern=PERSON, examples=["Scoreboard"])]
-ScopesSent = Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=9)]
+ScopesSent = Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=len(SCOPES))]
 SeasonSent = Annotated[str, Meta(min_length=1, max_length=SEASON_MAX, pattern=PERSON)]
 CurrencySent = Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
 CurrenciesSent = Annotated[tuple[CurrencySent, ...], Meta(min_length=1, max_length=10)]

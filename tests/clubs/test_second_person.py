@@ -78,7 +78,7 @@ def reverse(*what: Any) -> commands.Reverse:
 
 
 REFERENCE = "0" * 64
-WEAK, STRONG = ("play", "self", "open", "read", "hooks"), ("play", "treasury")
+WEAK, STRONG = ("play", "self", "open", "read"), ("play", "treasury")
 
 
 def key_for(member: int | None, *scopes: Any) -> dict[str, Any]:

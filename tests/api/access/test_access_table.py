@@ -110,7 +110,6 @@ HOLDERS = {
     "key: treasury": "others",
     "key: read": "others",
     "key: keys": "others",
-    "key: hooks": "others",
     "key: self": "others",
     "key of another club": "stranger",
     "token of another match": "unknown",
@@ -323,9 +322,7 @@ def _keys(service: Service) -> tuple[dict[str, str], Club]:
         "half": club.founder[:-7],
         "made up": written(club.id, "k3"),
     }
-    keys |= {
-        f"key: {scope}": club.key(scope) for scope in ("open", "audit", "treasury", "read", "keys", "hooks", "self")
-    }
+    keys |= {f"key: {scope}": club.key(scope) for scope in ("open", "audit", "treasury", "read", "keys", "self")}
     club.revoke(keys["revoked"])
     desk.close()
     return keys, club

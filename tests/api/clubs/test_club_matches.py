@@ -89,7 +89,7 @@ class TestOpening:
 
     @pytest.mark.parametrize(
         ("scopes", "status", "code"),
-        [(("play", "read", "keys", "audit", "officiate", "treasury", "hooks"), 403, "scope-missing")],
+        [(("play", "read", "keys", "audit", "officiate", "treasury"), 403, "scope-missing")],
     )
     def test_by_no_other(self, home: Home, scopes: tuple[str, ...], status: int, code: str) -> None:
         problem(home.open(home.issued(*scopes)), status, code)

@@ -7,7 +7,7 @@ import pytest
 from tests.api.http.test_problems import problem
 from tests.support.club_client import ClubTable, in_days
 
-STRONG = ("open", "play", "officiate", "treasury", "audit", "read", "keys", "hooks")
+STRONG = ("open", "play", "officiate", "treasury", "audit", "read", "keys")
 """All scopes except `self`."""
 
 
