@@ -229,7 +229,7 @@ CALLS = {
     "list_proposals": Call("club_waits", "{club}/proposals"),
     "list_closings": Call("club_books", "{club}/closings"),
     "get_plan": Call("club_mine", "{club}/plan"),
-    "get_payment_code": Call("club_mine", "{club}/plan/0123456789abcdef.svg"),
+    "get_payment_code": Call("club_mine", "{club}/plan/0123456789abcdef"),
     "get_club_bundle": Call("club_books", "{club}/bundle?closing=1"),
     "get_export": Call("club_books", "{club}/export/json"),
     "get_key": Call("own_key", "/v1/key"),

@@ -225,7 +225,7 @@ class TestOneContract:
             assert order == sorted(order), name
 
 
-SCHEMAS_MAX = 452
+SCHEMAS_MAX = 453
 
 
 class TestGeneratorsTakeIt:
