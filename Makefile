@@ -47,7 +47,7 @@ lint: $(NODE) ## lint openapi.json with Spectral, the OWASP rules and Redocly (n
 		--extends recommended-strict --max-problems 1000 ../../openapi/openapi.json
 
 # The examples are played against the description, which contains them. So it is made before and after them.
-describe: $(DEV) ## generate openapi.json with its examples, the rulebook pages and the pictures
+describe: $(DEV) ## generate openapi.json with its examples, the rulebook pages, the table of settings and the pictures
 	$(BIN)/python -m tests.support.field_docs > api/http/field_docs.json.new
 	mv api/http/field_docs.json.new api/http/field_docs.json
 	$(BIN)/knacka openapi > openapi/openapi.json.new
@@ -60,6 +60,7 @@ describe: $(DEV) ## generate openapi.json with its examples, the rulebook pages 
 	$(BIN)/python -m api.docs.problem_list > openapi/problems.md.new
 	mv openapi/problems.md.new openapi/problems.md
 	$(BIN)/python -m tests.support.rulebook_pages
+	$(BIN)/python -m tests.support.settings_table
 	$(BIN)/python -m tests.support.structure
 	$(BIN)/python -m tests.support.score_sheet
 

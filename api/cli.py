@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from textwrap import fill
 from uuid import UUID
 
 from api import VERSION
@@ -22,7 +23,7 @@ from api.maintenance.doctor import doctor
 from api.maintenance.files import files_open_to_others, hide_new_files
 from api.runtime.projections import Projections
 from api.server import Server, config_of
-from api.settings import Settings, SettingsError, from_environment
+from api.settings import Settings, SettingsError, all_settings, from_environment
 from api.startup import await_store, store_error
 from projections.follow.engine import DamagedCell
 from projections.follow.locks import RebuildRunning
@@ -46,6 +47,8 @@ UNUSABLE: tuple[type[Exception], ...] = (*STORE_FAILURES, OSError)
 NOT_STARTED, INTERRUPTED = 3, 130
 """Exit codes. Also 0: success, 1: faults found or not done, 2: a wrong command or setting."""
 
+HELP_WIDTH = 80
+"""Columns of a terminal."""
 HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """The address at which this machine reaches a service that listens on all addresses."""
 
@@ -112,6 +115,15 @@ def verify(settings: Settings, match: str | None) -> int:
     return verification.verify(settings.database_url, match, print, partial(print, file=sys.stderr))
 
 
+def _settings_text() -> str:
+    """Return all settings with their defaults and meanings, for a terminal."""
+    lines = ["settings (environment variables) with their defaults:"]
+    for one in all_settings():
+        meaning = fill(one.meaning.replace("`", ""), HELP_WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
+        lines += [f"  {one.variable}={one.default}", meaning]
+    return "\n".join(lines)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="knacka",
@@ -119,7 +131,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"knacka {VERSION}")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("serve", help="serve the REST interface")
+    commands.add_parser(
+        "serve",
+        help="serve the REST interface",
+        description="Serves the REST interface until a signal ends the process.",
+        epilog=_settings_text(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands.add_parser("openapi", help="print the OpenAPI description")
     commands.add_parser("rebuild", help="build projections again from the first event").add_argument(
         "projection", nargs="?", default=ALL, help="its name; all projections in one pass without a name"

@@ -27,7 +27,7 @@ class DirectActs:
         """``send_act``: the handler. ``before``: called with each request before the handler."""
         self._app, self._send_act, self._before = app, send_act.fn, before
         self._path_template, self._handler = next(
-            (route.path, handler)
+            (route.path_format, handler)
             for route in app.routes
             if isinstance(route, HTTPRoute)
             for handler in route.route_handlers

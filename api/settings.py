@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta
 
 from api.access.addresses import networks_of
 from api.http.cors import cors_of
+from api.http.schemas import field_docs
 from projections.follow.engine import books_file
 from referee.log.notes import SigningKey, key_of
 from referee.store.connection import SqliteFile, parse_store_url
@@ -24,36 +25,66 @@ class SettingsError(ValueError):
 
 
 class Settings(Value, forbid_unknown_fields=True):
-    """``deploy/env.example`` explains each."""
+    """The settings of a process. `knacka serve --help` and the guide for operators show their docstrings."""
 
     database_url: str = "sqlite:///./knacka.db"
+    """URL of the event store: `sqlite:///relative.db`, `sqlite:////absolute/path.db` or
+    `postgresql://user:password@host:5432/name`."""
     host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
+    """Address to listen on. The service has no TLS: other addresses need a proxy in front."""
     port: Annotated[int, Meta(ge=0, le=65535)] = 8000
+    """Port to listen on; 0: a free port."""
     metrics_host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
+    """Address of the Prometheus metrics."""
     metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0
+    """Port of the Prometheus metrics (`/metrics`); 0: none."""
     cache_megabytes: Annotated[int, Meta(ge=1)] = 32
+    """Megabytes for matches kept in memory."""
     body_limit_bytes: Annotated[int, Meta(ge=1024, le=16_777_216)] = 65536
+    """Largest request body, in bytes."""
     cors_origins: str = ""
+    """Origins whose pages may call the API, comma-separated, or `*` for all; empty: none."""
     operator_key_sha256: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")] = ""
+    """SHA-256, in hex, of the operator's key that `knacka key operator` makes; empty: no such key."""
     trusted_proxies: str = "127.0.0.0/8,::1/128"
+    """Addresses and networks of proxies whose `Forwarded` or `X-Forwarded-For` is trusted, comma-separated;
+    empty: none."""
     acts_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 600
+    """Writes per minute of one club, token or address, in each process; 0: no limit."""
     reads_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 1200
+    """Other requests per minute of one club, token or address, in each process; 0: no limit."""
     address_times: Annotated[int, Meta(ge=1, le=1_000_000)] = 5
+    """Limit for all keys and tokens of one address, as a multiple of the two limits per minute."""
     address_connections: Annotated[int, Meta(ge=1, le=10_000)] = 256
+    """Most open connections of one address."""
     limit_loopback: bool = False
+    """True: the limits also apply to clients on this machine that use no proxy."""
     anybody_opens: bool = True
+    """True: clients without a key may open matches that belong to no club."""
     anybody_founds: bool = True
+    """True: clients without a key may found clubs."""
     matches_per_hour: Annotated[int, Meta(ge=1, le=1_000_000)] = 60
+    """Most matches that one address opens without a key per hour, in each process."""
     clubs_per_day: Annotated[int, Meta(ge=1, le=1_000_000)] = 10
+    """Most clubs that one address founds without a key per day, in each process."""
     club_matches: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
+    """Most open matches of one club."""
     streams: Annotated[int, Meta(ge=1, le=10_000)] = 128
+    """Most event streams that one key, token or address follows at a time, in each process."""
     log_key: str = ""
+    """Private key that signs checkpoints of the log; empty: nothing is signed."""
     log_key_old: str = ""
+    """Previous private key, which signs too while clients change keys."""
     log_origin: str = ""
+    """Name of the log, for a key without a name (PEM)."""
     log_file: str = ""
+    """File with the last signed checkpoint; empty: next to a SQLite file, and none for PostgreSQL."""
     log_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 60
+    """Least seconds between two checkpoints."""
     start_wait_seconds: Annotated[float, Meta(ge=0, le=3600)] = 60
+    """Seconds that a start waits for a database that does not answer yet; 0: one try."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Level of the log lines: `debug`, `info`, `warning` or `error`."""
 
 
 def _check_database(url: str) -> None:
@@ -85,10 +116,35 @@ def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
     return tuple(keys)
 
 
+class Setting(NamedTuple):
+    """A setting for its readers: the environment variable, its default as text, and its meaning."""
+
+    variable: str
+    default: str
+    meaning: str
+
+
+def all_settings() -> list[Setting]:
+    """Return all settings, in the order of the class."""
+    docs, defaults = field_docs(Settings), Settings()
+    return [
+        Setting(_variable(name), _text(getattr(defaults, name)), docs[name]) for name in Settings.__struct_fields__
+    ]
+
+
+def _variable(name: str) -> str:
+    return PREFIX + name.upper()
+
+
+def _text(value: str | float) -> str:
+    """Return a value as an environment variable has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def from_environment(environment: Mapping[str, str]) -> Settings:
     """Raises SettingsError for a value that cannot be used. Logs unknown names: Kubernetes sets some."""
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
-    known = {PREFIX + name.upper(): name for name in Settings.__struct_fields__}
+    known = {_variable(name): name for name in Settings.__struct_fields__}
     if unknown := sorted(given.keys() - known.keys()):
         log.warning("%s: unknown setting; the settings are %s", ", ".join(unknown), ", ".join(known))
     values = {known[name]: value for name, value in given.items() if name in known}

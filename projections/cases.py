@@ -432,15 +432,15 @@ class Cases:
         evenings: Collection[int],
         matches: Select[UUID],
         ruleset: str | None = None,
-    ) -> dict[int, tuple[int, int]]:
-        """Return the numbers of upheld and dismissed knocks by member, on these evenings of a club.
+    ) -> dict[tuple[str, int], tuple[int, int]]:
+        """Return the numbers of upheld and dismissed knocks by ruleset and member, on these evenings of a club.
 
         ``matches``: the query for the ids of the matches that count.
         """
         held = self.held.c
         upheld = func.sum(sqlcase((held.verdict == "upheld", 1), else_=0))
         dismissed = func.sum(sqlcase((held.verdict == "dismissed", 1), else_=0))
-        query = select(held.knocker, upheld, dismissed).where(
+        query = select(held.ruleset, held.knocker, upheld, dismissed).where(
             held.token == of_club(club),
             held.evening.in_(evenings),
             held.kind == "offence",
@@ -450,7 +450,8 @@ class Cases:
         )
         if ruleset is not None:
             query = query.where(held.ruleset == ruleset)
-        return {member: (for_, against) for member, for_, against in connection.execute(query.group_by(held.knocker))}
+        rows = connection.execute(query.group_by(held.ruleset, held.knocker))
+        return {(ruleset, member): (for_, against) for ruleset, member, for_, against in rows}
 
     def about(
         self,

@@ -130,7 +130,7 @@ ENDS = (MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
 
 
 class Standing(NamedTuple):
-    """A member's results in finished matches: the number, the wins, and the points in halves."""
+    """A member's results in finished matches of a ruleset: the number, the wins, and the points in halves."""
 
     played: int
     won: int
@@ -330,10 +330,11 @@ class Matches:
         evenings: Collection[int],
         sight: Sight,
         ruleset: str | None = None,
-    ) -> dict[int, Standing]:
-        """Return each member's results in the visible finished matches of these evenings of a club."""
+    ) -> dict[tuple[str, int], Standing]:
+        """Return the results in the visible finished matches of these evenings of a club, by ruleset and member."""
         players = self.players.c
         query = select(
+            players.ruleset,
             players.member,
             func.count().label("played"),
             func.sum(case((players.won, 1), else_=0)).label("won"),
@@ -342,8 +343,8 @@ class Matches:
         query = query.where(players.match.in_(self.of_club(club, sight)))
         if ruleset is not None:
             query = query.where(players.ruleset == ruleset)
-        rows = connection.execute(query.group_by(players.member))
-        return {row.member: Standing(row.played, row.won, row.halves) for row in rows}
+        rows = connection.execute(query.group_by(players.ruleset, players.member))
+        return {(row.ruleset, row.member): Standing(row.played, row.won, row.halves) for row in rows}
 
     def still_open(self, connection: Connection, club: UUID, member: int | None = None) -> int:
         """Return the number of a club's matches that are not over, or of those in which a member plays."""

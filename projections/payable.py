@@ -6,6 +6,7 @@ shortened to fit. Functions raise a ``ValueError`` that explains a wrong number 
 
 import re
 from io import BytesIO
+from typing import Literal
 from urllib.parse import quote
 
 import segno
@@ -21,6 +22,11 @@ SWISH_MAX = 10**14 - 1
 SWISH_NUMBER = re.compile(r"123[0-9]{7}|07[0-9]{8}")
 """The number of an association or a company, or of a person."""
 SWISH_SIGNS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZÅÄÖabcdefghijklmnopqrstuvwxyzåäö0123456789!?(),.-:; ")
+
+ERROR_CORRECTION: Literal["M"] = "M"
+"""Level of error correction of the codes, as EPC069-12 requires."""
+QUIET_ZONE = 4
+"""Light modules around a code that readers need."""
 
 EPC_NAME_MAX = 70
 EPC_TEXT_MAX = 140
@@ -105,10 +111,12 @@ def epc(name: str, account: str, amount: int, text: str) -> str:
 
 
 def svg(payload: str, title: str) -> str:
-    """Return the payload as a QR code, with error correction M and the quiet zone that readers need."""
+    """Return the payload as a QR code."""
     file = BytesIO()
-    code = segno.make_qr(payload, error="m", boost_error=False, encoding="utf-8", eci=False)
-    code.save(file, kind="svg", scale=4, border=4, light="white", title=in_line(title), xmldecl=False, nl=False)
+    code = segno.make_qr(payload, error=ERROR_CORRECTION, boost_error=False, encoding="utf-8", eci=False)
+    code.save(
+        file, kind="svg", scale=4, border=QUIET_ZONE, light="white", title=in_line(title), xmldecl=False, nl=False
+    )
     return file.getvalue().decode()
 
 

@@ -1,7 +1,8 @@
-"""The pictures in the documents are those that the code makes now."""
+"""The pictures and the table of settings in the documents are those that the code makes now."""
 
 import re
 
+from tests.support import settings_table
 from tests.support.score_sheet import PICTURE, protocol, svg
 from tests.support.structure import PAGE, ROOT, arrows, reduced, with_picture
 
@@ -9,6 +10,11 @@ from tests.support.structure import PAGE, ROOT, arrows, reduced, with_picture
 def test_the_picture_of_the_structure_is_up_to_date():
     page = PAGE.read_text("utf-8")
     assert page == with_picture(page), "run: make describe"
+
+
+def test_the_table_of_the_settings_is_up_to_date():
+    page = settings_table.PAGE.read_text("utf-8")
+    assert page == settings_table.with_table(page), "run: make describe"
 
 
 def test_the_packages_have_no_circle():

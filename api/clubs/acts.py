@@ -5,8 +5,9 @@ from typing import Annotated
 from litestar import post
 from litestar.params import QueryParameter
 from msgspec import Meta
+from msgspec.structs import replace
 
-from api.access.clubs import must_have, why_not_taken
+from api.access.clubs import ClubCaller, must_have, why_not_taken
 from api.clubs.command_handling import ActExecution, ClubActDone
 from api.clubs.erasing import ErasureForeseen, preview_reply
 from api.http.bodies import Body
@@ -52,8 +53,8 @@ ACT: Body[ClubSent] = Body(ClubSent)
     "`payout_limit` within 30 days, and the reversal of a match, both confirmed with `treasury`. The reversal of a "
     "deposit counts as a payout. As soon as two members hold `keys` or `audit`, these take two as well: another "
     "member's key with `keys`, `treasury`, `audit` or `officiate`; a higher `payout_limit` or `stake_limit`, fewer "
-    "`keep_years`, other `currencies`, and `stakes_need` set to `secretary`; `set_payee` for the club or another "
-    "member; and `close_books`. A member with `keys` or `audit` confirms them, and `close_books` also with "
+    "`keep_years`, other `currencies`, and `stakes_need` set to `secretary`; `set_club_payee`; `set_payee` for "
+    "another member; and `close_books`. A member with `keys` or `audit` confirms them, and `close_books` also with "
     "`treasury`. Before that, one person does them alone, and the events have `alone`. A program's key never "
     "confirms. Its acts about money are proposals, and the member who confirms one becomes the sender. A caller who "
     "may not confirm gets 403: `second-person-needed` for the sender, otherwise `confirmed-by-member`, "
@@ -90,7 +91,7 @@ async def send_club_act(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id)
-    sent = await ACT.read(request)
+    sent = _with_own_member(await ACT.read(request), caller)
     makes_secret = isinstance(sent, commands.IssueKeySent | commands.RotateKeySent)
     key = request.secret_idempotency_key if makes_secret else request.idempotency_key
     must_have(caller, needs(caller.club.state, sent, caller.actor))
@@ -105,3 +106,10 @@ async def send_club_act(
         raise why_not_taken(await service.club_access.caller(request, club_id)) from None
     except Full as full:
         raise Problem("club_events_full", most=full.most) from None
+
+
+def _with_own_member(sent: ClubSent, caller: ClubCaller) -> ClubSent:
+    """Return the act; `set_payee` without a member gets the member of the key, if the key has one."""
+    if isinstance(sent, commands.SetPayee) and sent.member is None:
+        return replace(sent, member=caller.member)
+    return sent

@@ -15,6 +15,7 @@ from api.clubs.new_keys import NewKey, derive_secrets, made_key, make_key, rando
 from api.clubs.schemas import EventSeen, KeyGiven, KeyInvitationGiven, event_seen
 from api.clubs.zones import must_be_zone
 from api.http.member_texts import NO_TEXTS
+from api.http.problems import Problem
 from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
 from api.http.writes import must_be_long, replayed
@@ -76,7 +77,7 @@ class ActExecution:
         match sent:
             case commands.Join() | commands.Rename():
                 return await self._name_member(sent)
-            case commands.SetPayee():
+            case commands.SetPayee() | commands.SetClubPayee():
                 return await self._set_payee(sent)
             case commands.IssueKeySent(member=int(member), app=None) if member != self._caller.member:
                 return await self._invite(sent)
@@ -120,13 +121,19 @@ class ActExecution:
         """Hash of the Idempotency-Key, by which a repetition finds its names."""
         return None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
 
-    async def _set_payee(self, sent: commands.SetPayee) -> Reply:
-        """Set payment numbers. The events get only their refs."""
+    async def _set_payee(self, sent: commands.PayeeAct) -> Reply:
+        """Set payment numbers. The events get only their refs.
+
+        Raises ``Problem`` (422) if neither the act nor the key has a member.
+        """
+        member = commands.payee_of(sent)
+        if member is None and isinstance(sent, commands.SetPayee):
+            raise Problem("payee_not_named", field="/member")
         sent = numbers_meant(sent)
         given = {"swish": sent.swish, "iban": sent.iban}
         texts = [text for text in given.values() if text is not None]
         refs_for, act = self._service.commands.refs_for, self._act_hash
-        async with refs_for(self._club.id, texts, member=sent.member, act=act, kind="number") as refs:
+        async with refs_for(self._club.id, texts, member=member, act=act, kind="number") as refs:
             these = iter(refs)
             by_ref = {name: None if text is None else next(these) for name, text in given.items()}
             outcome = await self._decide(replace(sent, **by_ref))
@@ -175,8 +182,10 @@ class ActExecution:
         service, club = self._service, club_of(outcome.aggregate)
         for recorded in outcome.events:
             match recorded.event:
-                case facts.PayeeSet(member=member) | ProposalDeclined(act=commands.SetPayee(member=member)):
+                case facts.PayeeSet(member=member):
                     await service.member_names.forget_numbers(club, member)
+                case ProposalDeclined(act=act) if isinstance(act, commands.PayeeAct):
+                    await service.member_names.forget_numbers(club, commands.payee_of(act))
                 case facts.BooksClosed() if service.signer is not None:
                     service.signer.sign_soon()  # statements name the checkpoint that covers it
         return _answer(outcome, texts, code=code)

@@ -83,7 +83,7 @@ def _check_names(environment: Mapping[str, str]) -> Problems:
         # Kubernetes sets such variables for a Service that is called knacka.
         if name.startswith(PREFIX) and name not in _names() and not re.match(rf"{PREFIX}(SERVICE|PORT)_", name):
             near = get_close_matches(name, _names(), 1, 0.8)
-            yield f"{name}: unknown setting: {f'use {near[0]}' if near else 'see deploy/env.example'}"
+            yield f"{name}: unknown setting: {f'use {near[0]}' if near else 'see `knacka serve --help`'}"
 
 
 # The clock

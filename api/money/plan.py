@@ -1,18 +1,19 @@
 """The calls for the plan of payments and their QR codes."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from litestar import get
 from litestar.params import PathParameter, QueryParameter
 from msgspec import Meta, field
 
 from api.access.clubs import ClubCaller, must_have, must_see_books, sees_books
-from api.http.describe import KEY, Text, described
+from api.http.describe import KEY, Text, described, in_header
+from api.http.headers import chosen
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
-from api.http.replies import Reply, encode
+from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.http.threads import in_long_thread
 from api.money.ledger_access import OneCurrency, currency_of
 from api.money.plan_source import plan_of
@@ -29,7 +30,6 @@ from referee.value import Value
 SVG = "image/svg+xml"
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
 """The payment number that a code needs, and its maximum in minor units, by currency."""
-CODE = "^[0-9a-f]{16}[.]svg$"
 SwishCode = Annotated[
     str,
     Meta(
@@ -88,6 +88,22 @@ class PlanSeen(Value):
     """Number of groups whose debts cancel within the group; null: only the caller's payments are shown."""
 
 
+class PaymentCode(Value):
+    """The QR code of a planned payment, for a client that draws it."""
+
+    payload: Annotated[
+        str, Meta(extra_json_schema={"pattern": "^(C[0-9]{10};|BCD\n002\n1\nSCT\n)", "maxLength": 400})
+    ]
+    """Content of the code: bytes of UTF-8, without a designator of the encoding (ECI). In the plan it is `swish` or
+    `epc`."""
+    error_correction: Literal["M"]
+    """Level of error correction."""
+    quiet_zone: wire_types.Tally
+    """Light modules that surround the code on each side."""
+    title: wire_types.Sentence
+    """Text for people who cannot see the code: amount, currency and text of the payment."""
+
+
 @get(
     "/clubs/{club:uuid}/plan",
     operation_id="get_plan",
@@ -98,7 +114,7 @@ class PlanSeen(Value):
     "proposal. For payments to or from the club the treasurer sends `deposit` or `payout`. Requires `audit` or "
     "`treasury`; with a different key a member sees only their own payments.\n\n"
     "If `set_payee` has set a number for the payee, `swish` or `epc` is the content of a QR code for a bank's app. "
-    "Keys with `treasury` or `keys` see it, and the payer and the payee. `plan/{id}.svg` is the code as a picture.",
+    "Keys with `treasury` or `keys` see it, and the payer and the payee. `plan/{id}` draws the code.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=PlanSeen, errors=(400, 401, 403, 404, 409, 422, 503)),
@@ -138,26 +154,31 @@ async def get_plan(
 
 
 @get(
-    "/clubs/{club:uuid}/plan/{code:str}",
+    "/clubs/{club:uuid}/plan/{payment:str}",
     operation_id="get_payment_code",
-    summary="Draw the QR code of a payment",
-    description="Returns the code of a planned payment, black on white: SEK for Swish, EUR for banks' apps that read "
-    "EPC069-12. Send the `evening` and `currency` of the plan. Requires `treasury`, or a key of the payer or the "
-    "payee. 404 if the plan does not list the payment (any more), 409 if the payee has set no number.",
+    summary="Get the QR code of a payment",
+    description="Returns the QR code of a planned payment: SEK for Swish, EUR for banks' apps that read EPC069-12. "
+    "The answer has what a client needs to draw it. With `Accept: image/svg+xml`, and in a browser, it is a picture, "
+    "black on white. Send the `evening` and `currency` of the plan. Requires `treasury`, or a key of payer or payee. "
+    "404 if the plan does not list the payment (any more), 409 if the payee has set no number.",
     tags=["Money"],
     security=KEY,
     operation_class=described(
+        gives=PaymentCode,
         others={SVG: Text("A picture, in modules of four pixels.", begins="<svg ")},
+        takes=(in_header("Accept", "`application/json` or `image/svg+xml`.", example=SVG),),
         errors=(400, 401, 403, 404, 409, 422, 503),
     ),
 )
 async def get_payment_code(
     request: ApiCall,
     club_id: ClubId,
-    code: Annotated[
+    payment_id: Annotated[
         str,
         PathParameter(
-            description="`id` of the payment, and `.svg`.", schema_extra={"pattern": CODE, "maxLength": 20}
+            name="payment",
+            description="`id` of the payment in the plan.",
+            schema_extra={"pattern": "^[0-9a-f]{16}$", "maxLength": 16},
         ),
     ],
     evening: Evening = "all",
@@ -168,7 +189,7 @@ async def get_payment_code(
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     made = await _visible_plan(service, caller, evening, currency, fresh=fresh)
-    payment = next((one for one in made.payments if f"{one.id}.svg" == code), None)
+    payment = next((one for one in made.payments if one.id == payment_id), None)
     if payment is None:
         raise Problem("no_such_payment")
     if not made.may_make(payment):
@@ -182,8 +203,24 @@ async def get_payment_code(
     if payload is None:
         raise Problem("payee_without_number", payee=payment.payee, needs=number)
     title = f"{decimal(payment.amount)} {made.currency}, {made.text}"
-    body = (await in_long_thread(payable.svg, payload, title)).encode()
-    return await marked_reply(request, body, NO_TEXTS, media_type=SVG)
+    return await _code_reply(request, payload, title)
+
+
+async def _code_reply(request: ApiCall, payload: str, title: str) -> Reply:
+    """Return a code as JSON, or as a picture to a browser and a client that prefers it."""
+    kind = JSON if chosen(request.accepted, (JSON, SVG, HTML)) == JSON else SVG
+    if kind == SVG:
+        body = (await in_long_thread(payable.svg, payload, title)).encode()
+    else:
+        content = PaymentCode(
+            payload=payload,
+            error_correction=payable.ERROR_CORRECTION,
+            quiet_zone=payable.QUIET_ZONE,
+            title=title,
+        )
+        body = encode(content)
+    headers = PRIVATE | {"Vary": "Authorization, Accept"}
+    return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)
 
 
 class _VisiblePlan(NamedTuple):

@@ -18,7 +18,7 @@ from api.runtime.call import ApiCall
 from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
-from referee.clubs.commands import ProposedAct, SetPayee
+from referee.clubs.commands import PayeeAct, ProposedAct
 from referee.clubs.facts import MoneyDraft, account_of
 from referee.clubs.proposals import SECOND, confirmers, not_for, others_of
 from referee.clubs.state import Proposal
@@ -94,7 +94,7 @@ async def list_proposals(
 async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal, at: Any) -> ProposalSeen:
     yours = not_for(caller.club.state, one, caller.actor, utc_now()) is None
     act, others = one.act, others_of(one)
-    if isinstance(act, SetPayee):
+    if isinstance(act, PayeeAct):
         act = replace(act, **await service.member_names.numbers_seen(caller, act, confirms=yours))
     return ProposalSeen(
         proposal=number,

@@ -17,7 +17,7 @@ from api.personal_data.names import Names
 from api.personal_data.texts import Texts
 from api.runtime.aggregate_reader import AggregateReader
 from projections.payable import WrongCheckDigits, iban, swish_number
-from referee.clubs.commands import SetPayee
+from referee.clubs.commands import PayeeAct, payee_of
 from referee.clubs.facts import Ref
 from referee.clubs.state import Member, Payee
 from referee.store.club import Club
@@ -40,7 +40,7 @@ class Numbers(NamedTuple):
     iban: str | None = None
 
 
-def numbers_meant(sent: SetPayee) -> SetPayee:
+def numbers_meant(sent: PayeeAct) -> PayeeAct:
     """Return the act with numbers in the form that is stored. Raises Problem (422) for a wrong number."""
     try:
         swish = None if sent.swish is None else swish_number(sent.swish)
@@ -152,10 +152,10 @@ class MemberNames:
             one: Numbers(found.get(payee.swish or ""), found.get(payee.iban or "")) for one, payee in known.items()
         }
 
-    async def numbers_seen(self, caller: ClubCaller, sent: SetPayee, *, confirms: bool = False) -> dict[str, str]:
+    async def numbers_seen(self, caller: ClubCaller, sent: PayeeAct, *, confirms: bool = False) -> dict[str, str]:
         """Return by field the numbers of a payee: texts if the caller may see or ``confirms`` them, else refs."""
         refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
-        if not (confirms or sees_numbers(caller, sent.member)):
+        if not (confirms or sees_numbers(caller, payee_of(sent))):
             return refs
         texts = await self._texts_of(caller.club.id, refs.values())
         return {name: texts.get(ref, ref) for name, ref in refs.items()}

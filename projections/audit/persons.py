@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from projections.audit.findings import Findings
 from projections.journal import decimal
 from referee.actors import Actor
-from referee.clubs.commands import ProposedAct, SetPayee
+from referee.clubs.commands import PayeeAct, ProposedAct, SetPayee
 from referee.clubs.facts import (
     LIMIT_DAYS,
     AppName,
@@ -131,8 +131,8 @@ class People:
                     self.names.setdefault(whose, []).extend(sorted(numbers))
             case ProposalMade(act=SetPayee(member=int(whose)) as payee):
                 self.names.setdefault(whose, []).extend(_numbers(payee))
-            case ProposalDeclined(act=SetPayee() as payee):
-                self.replaced.update(_numbers(payee))
+            case ProposalDeclined(act=act) if isinstance(act, PayeeAct):
+                self.replaced.update(_numbers(act))
             case MemberErased(texts=digest):
                 self.erasures[digest] = recorded.originator_id, recorded.originator_version
 
@@ -194,7 +194,7 @@ class People:
         return self.keys.get(actor.removeprefix("key:")) if isinstance(actor, str) else None
 
 
-def _numbers(payee: SetPayee) -> list[str]:
+def _numbers(payee: PayeeAct) -> list[str]:
     return [ref for ref in (payee.swish, payee.iban) if ref is not None]
 
 

@@ -14,6 +14,7 @@ from referee.clubs.facts import (
     AMOUNT_MAX,
     APP_MAX,
     KEY_ID,
+    SCOPES,
     SEASON_MAX,
     Account,
     EntryKind,
@@ -53,7 +54,7 @@ MemberSent = Annotated[int, Meta(ge=1, le=wire_types.MEMBERS_MAX)]
 EveningSent = Annotated[int, Meta(ge=1, le=wire_types.MEMBERS_MAX)]
 KeySent = Annotated[KeyId, Meta(pattern=KEY_ID, max_length=6)]
 AppSent = Annotated[str, Meta(min_length=1, max_length=APP_MAX, pattern=PERSON, examples=["Scoreboard"])]
-ScopesSent = Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=9)]
+ScopesSent = Annotated[tuple[Scope, ...], Meta(min_length=1, max_length=len(SCOPES))]
 SeasonSent = Annotated[str, Meta(min_length=1, max_length=SEASON_MAX, pattern=PERSON)]
 CurrencySent = Annotated[str, Meta(pattern="^[A-Z]{3}$", max_length=3, examples=["SEK"])]
 CurrenciesSent = Annotated[tuple[CurrencySent, ...], Meta(min_length=1, max_length=10)]
@@ -106,14 +107,32 @@ class Leave(ClubAct, tag="leave"):
 
 
 class SetPayee(ClubAct, tag="set_payee"):
-    """Set the payment numbers of a member or of the club. A number that is left out or null is removed."""
+    """Set the payment numbers of a member. A number that is left out or null is removed."""
 
+    # A stored act always has a member. Only rows that are older than `set_club_payee` have none, for the club.
     member: MemberSent | None = None
-    """The member; left out or null: the club."""
+    """The member; left out: the member of the key. A program's key always names the member."""
     swish: NumberSent | None = None
     """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
     iban: NumberSent | None = None
     """IBAN in a country of SEPA, for euros."""
+
+
+class SetClubPayee(ClubAct, tag="set_club_payee"):
+    """Set the payment numbers of the club. A number that is left out or null is removed."""
+
+    swish: NumberSent | None = None
+    """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
+    iban: NumberSent | None = None
+    """IBAN in a country of SEPA, for euros."""
+
+
+PayeeAct = SetPayee | SetClubPayee
+
+
+def payee_of(act: PayeeAct) -> int | None:
+    """Return the member whose payment numbers an act sets; ``None``: those of the club."""
+    return act.member if isinstance(act, SetPayee) else None
 
 
 class EraseSent(ClubAct, tag="erase"):
@@ -328,7 +347,7 @@ class CloseBooks(CloseBooksSent, kw_only=True, tag="close_books"):
 MoneySent = Deposit | PayoutSent | PaySent | Fee | OpenAccount | ReverseSent | CloseBooksSent
 MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
 
-ProposedAct = MoneySent | IssueKeySent | Set | SetPayee
+ProposedAct = MoneySent | IssueKeySent | Set | SetPayee | SetClubPayee
 """A command that can wait for a second person."""
 CompletedAct = Payout | Reverse | CloseBooks | Invite
 """A proposed command with values that the service adds."""
@@ -371,6 +390,7 @@ ClubSent = (
     | Rename
     | Leave
     | SetPayee
+    | SetClubPayee
     | EraseSent
     | IssueKeySent
     | RotateKeySent
@@ -388,6 +408,7 @@ ClubRequest = (
     | Rename
     | Leave
     | SetPayee
+    | SetClubPayee
     | Erase
     | IssueKey
     | Invite

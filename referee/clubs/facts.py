@@ -31,7 +31,7 @@ NumberRef = Annotated[
         extra_json_schema={"pattern": wire_types.NAME, "maxLength": wire_types.NAME_MAX},
     ),
 ]
-Scope = Literal["open", "play", "self", "officiate", "treasury", "audit", "read", "keys", "hooks"]
+Scope = Literal["open", "play", "self", "officiate", "treasury", "audit", "read", "keys"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 KEY_ID = r"^k[1-9][0-9]{0,4}$(?!\n)"
 KeyId = Annotated[
@@ -45,7 +45,7 @@ KeyId = Annotated[
 ]
 Scopes = Annotated[
     tuple[Scope, ...],
-    Meta(title="Scopes", description="The scopes that a key grants.", extra_json_schema={"maxItems": 9}),
+    Meta(title="Scopes", description="The scopes that a key grants.", extra_json_schema={"maxItems": len(SCOPES)}),
 ]
 SEASON_MAX = 40
 Season = Annotated[

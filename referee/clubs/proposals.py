@@ -51,8 +51,9 @@ def takes_two(club: Club, request: commands.ClubRequest, actor: Actor) -> bool:
         case commands.Set():
             given = {name: getattr(request, name) for name in LOOSER}
             return any(new is not None and LOOSER[name](getattr(club, name), new) for name, new in given.items())
-        case commands.SetPayee(member=member):
-            return member is None or member != member_by(club, actor)
+        case commands.SetPayee() | commands.SetClubPayee():
+            payee = commands.payee_of(request)
+            return payee is None or payee != member_by(club, actor)
     return False
 
 
@@ -176,13 +177,14 @@ def _on_confirmed(club: Club, event: ProposalConfirmed, number: int) -> Club:
 
 def _on_declined(club: Club, event: ProposalDeclined, number: int) -> Club:
     club = _without(club, event.proposal)
-    if not isinstance(event.act, commands.SetPayee):
+    if not isinstance(event.act, commands.PayeeAct):
         return club
-    payee = club.payee_of(event.act.member)
-    return club.with_payee(event.act.member, replace(payee, numbers=(*payee.numbers, *numbers_of(event.act))))
+    whose = commands.payee_of(event.act)
+    payee = club.payee_of(whose)
+    return club.with_payee(whose, replace(payee, numbers=(*payee.numbers, *numbers_of(event.act))))
 
 
-def numbers_of(act: commands.SetPayee | facts.PayeeSet) -> tuple[str, ...]:
+def numbers_of(act: commands.PayeeAct | facts.PayeeSet) -> tuple[str, ...]:
     return tuple(number for number in (act.swish, act.iban) if number is not None)
 
 

@@ -125,10 +125,11 @@ def _leave(club: Club, request: commands.Leave, moment: Moment) -> Events:
     return (*revoked, facts.MemberLeft(member=request.member, on=facts.day_of(moment.at, club.timezone)))
 
 
-def _set_payee(club: Club, request: commands.SetPayee, moment: Moment) -> Events:
-    if request.member is not None:
-        not_erased(club, request.member)  # A former member may still have a balance.
-    return (facts.PayeeSet(member=request.member, swish=request.swish, iban=request.iban),)
+def _set_payee(club: Club, request: commands.PayeeAct, moment: Moment) -> Events:
+    member = commands.payee_of(request)
+    if member is not None:
+        not_erased(club, member)  # A former member may still have a balance.
+    return (facts.PayeeSet(member=member, swish=request.swish, iban=request.iban),)
 
 
 def _erase(club: Club, request: commands.Erase, moment: Moment) -> Events:
@@ -207,6 +208,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
     commands.Rename: _rename,
     commands.Leave: _leave,
     commands.SetPayee: _set_payee,
+    commands.SetClubPayee: _set_payee,
     commands.Erase: _erase,
     commands.Set: _set,
     commands.OpenEvening: _open_evening,

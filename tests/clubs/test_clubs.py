@@ -139,7 +139,7 @@ class TestPayees:
         assert (payee.swish, payee.iban, payee.numbers) == (None, ref("7"), (SWISH, IBAN, ref("7")))
 
     def test_the_club_has_numbers_of_its_own(self, room: Room):
-        room.do(commands.SetPayee(swish=SWISH))
+        room.do(commands.SetClubPayee(swish=SWISH))
         assert (room.club.payee.swish, room.club.members[0].payee.swish) == (SWISH, None)
 
     def test_a_former_member_may_have_a_payment_number_and_an_erased_one_may_not(self, room: Room):
@@ -155,8 +155,8 @@ class TestPayees:
     def test_a_member_sets_their_own_numbers_and_a_key_with_scope_keys_sets_all(self, room: Room):
         room.do(commands.Join(name=ref("b")))
         own, board = f"key:{room.key('play', member=2)}", f"key:{room.key('read')}"
-        scopes = [needs(room.club, commands.SetPayee(member=whose), own) for whose in (2, 1, None)]
-        assert scopes == ["self", "keys", "keys"]
+        acts = (commands.SetPayee(member=2), commands.SetPayee(member=1), commands.SetClubPayee())
+        assert [needs(room.club, act, own) for act in acts] == ["self", "keys", "keys"]
         assert needs(room.club, commands.SetPayee(), board) == "keys", "a program is no member"
 
 

@@ -61,7 +61,7 @@ class TestDecidedAgain:
         two.do(commands.Decline(proposal=number), third)
 
     def test_a_declined_number_is_one_to_forget(self, two: Two):
-        number = two.proposes(commands.SetPayee(swish=ref("5")))
+        number = two.proposes(commands.SetClubPayee(swish=ref("5")))
         assert two.club.payee.numbers == ()
         two.do(commands.Decline(proposal=number), two.second)
         assert (two.club.payee.swish, two.club.payee.numbers) == (None, (ref("5"),))

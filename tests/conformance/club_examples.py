@@ -74,8 +74,8 @@ class Club:
         self._does("set", payout_limit=50000, keep_years=0)
         self._does("open_evening", on=EVENING, season="2025/26")
         self._does("close_evening", evening=1)
-        self._does("set_payee", swish="123 123 45 67")
-        self._does("set_payee", self.players["secret"], member=member, swish="070-123 45 67", iban=IBAN)
+        self._does("set_club_payee", swish="123 123 45 67")
+        self._does("set_payee", self.players["secret"], swish="070-123 45 67", iban=IBAN)
         self._pays()
         gone = self._does("join", name="Cesar Carlsson")["member"]
         self._does("leave", member=gone)
@@ -159,7 +159,7 @@ class Club:
             self.client.ask("GET", path, self.key)
         _, said = self.client.raw("GET", f"{self.path}/plan", self.key)
         for place, one in enumerate(msgspec.json.decode(said)["payments"]):  # the club is in their ids
-            self.code = f"{one['id']}.svg"
+            self.payment = one["id"]
             self.client.stand_ins[one["id"]] = sha256(f"payment {place}".encode()).hexdigest()[:16]
         for what in (
             "proposals",
@@ -173,11 +173,12 @@ class Club:
             "audit",
         ):
             self.client.ask("GET", f"{self.path}/{what}", self.key)
+        self.client.ask("GET", f"{self.path}/plan/{self.payment}", self.key)
         written = {
             "accounts/member:2/statement": ("text/csv", "text/html"),
             "audit": ("text/html",),
             "export/csv": ("text/csv",),
-            f"plan/{self.code}": ("image/svg+xml",),
+            f"plan/{self.payment}": ("image/svg+xml",),
             "export/hledger": ("text/plain",),
         }
         for what, media_types in written.items():
@@ -188,7 +189,7 @@ class Club:
 
     def provoked(self, method: str, template: str, status: int, unknown: str) -> bytes:
         """Return the answer to a call about the club that fails with this status."""
-        given = {"club": self.id, "account": "member:2", "kind": "csv", "code": self.code}
+        given = {"club": self.id, "account": "member:2", "kind": "csv", "payment": self.payment}
         path, call = template.format(**given), template.rpartition("/")[2]
         asked: Any = FOUNDING if call == "clubs" else {"act": "join", "name": "Elsa"}
         if call == "matches":

@@ -36,8 +36,8 @@ IDS = RequestIds(EXAMPLE_ID.encode(), None)
 """The ids in problems that are made, as in those that are provoked."""
 OF_CLUBS = {("open_match", 404), ("open_match", 409)}
 """Operations and statuses that only a club's match can provoke."""
-NO_CODE = "0123456789abcdef.svg"
-"""A picture of a payment that does not exist."""
+NO_PAYMENT = "0123456789abcdef"
+"""A payment that does not exist."""
 NO_INVITATION = CODES.written(UUID(int=0), "", bytes(16))
 """A code without an invitation."""
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
@@ -52,7 +52,7 @@ def provoked(
     for (method, template), operation in OPERATIONS.items():
         going = heard if re.search("/knocks/{case}/|/proof", template) else usual
         given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1"}
-        theirs = {"invitation": ended, "club": club.id, "account": "member:2", "kind": "csv", "code": NO_CODE}
+        theirs = {"invitation": ended, "club": club.id, "account": "member:2", "kind": "csv", "payment": NO_PAYMENT}
         path = template.format(**given, **theirs, deal=1, case=1, event=1)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             too_many = AS_MANY.get(operation["operationId"]) if status == 403 else None

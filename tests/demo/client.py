@@ -34,9 +34,9 @@ class Client:
         self._connection = kind(parts.hostname, parts.port, timeout=TIMEOUT_SECONDS)
         self._prefix = parts.path.rstrip("/")
 
-    def text(self, path: str, token: str | None = None) -> str:
+    def text(self, path: str, token: str | None = None, headers: Mapping[str, str] = NONE) -> str:
         """Return the text at ``path``."""
-        return self._answer("GET", path, None, token, NONE, 200)
+        return self._answer("GET", path, None, token, headers, 200)
 
     def get(self, path: str, token: str | None = None, headers: Mapping[str, str] = NONE, status: int = 200) -> Any:
         """Return the JSON at ``path``."""

@@ -99,7 +99,8 @@ class Evening:
         for one in plan["payments"]:
             payer, payee = (_name(one[side]) for side in ("from", "to"))
             print(f"  {payer} pays {payee} {_kronor(one['amount'])}\n    Swish {one['swish']}")
-            drawing = self.client.text(f"{self.path}/plan/{one['id']}.svg?evening={self.number}", self.key)
+            code = f"{self.path}/plan/{one['id']}?evening={self.number}"
+            drawing = self.client.text(code, self.key, {"Accept": "image/svg+xml"})
             expect("the picture of the code", drawing.lstrip()[:4] in ("<svg", "<?xm"), True)
             for side, sign in (("from", 1), ("to", -1)):
                 account = f"member:{one[side]}"

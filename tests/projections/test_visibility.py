@@ -25,6 +25,7 @@ from tests.support.random_matches import opening
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 ONE, OTHER = uuid4(), uuid4()
+GAME = opening().ruleset
 
 
 SECRET = bytes(range(32))
@@ -292,16 +293,31 @@ class TestStandings:
         log.add(uuid4(), of_club(), MatchAbandoned(deal=1, reason=""))
         log.add(uuid4(), of_club(club=OTHER), self.won(0, 0, 50, 50))
         assert log.matches.standings(log.connection, ONE, (1, 2), OFFICE) == {
-            5: Standing(2, 1, 2 * 4),
-            1: Standing(2, 1, 2 * 3),
-            12: Standing(2, 0, 2 * 16),
+            (GAME, 5): Standing(2, 1, 2 * 4),
+            (GAME, 1): Standing(2, 1, 2 * 3),
+            (GAME, 12): Standing(2, 0, 2 * 16),
         }
         assert log.matches.standings(log.connection, ONE, (), OFFICE) == {}
+
+    def test_each_ruleset_has_its_own(self, log: Log):
+        log.add(uuid4(), of_club(), self.won(1, 4, 0, 7))
+        log.add(uuid4(), of_club(ruleset="rams-english", members=(5, 1)), self.won(0, 250, -250))
+        assert log.matches.standings(log.connection, ONE, (1,), OFFICE) == {
+            (GAME, 5): Standing(1, 0, 2 * 4),
+            (GAME, 1): Standing(1, 1, 0),
+            (GAME, 12): Standing(1, 0, 2 * 7),
+            ("rams-english", 5): Standing(1, 1, 2 * 250),
+            ("rams-english", 1): Standing(1, 0, 2 * -250),
+        }
 
     def test_halves_are_halves_and_partners_win_together(self, log: Log):
         log.add(uuid4(), of_club(), self.won(0, 5, 3, 0, halves=True, seats=(0, 2)))
         standings = log.matches.standings(log.connection, ONE, (1,), OFFICE)
-        assert standings == {5: Standing(1, 1, 5), 1: Standing(1, 0, 3), 12: Standing(1, 1, 0)}
+        assert standings == {
+            (GAME, 5): Standing(1, 1, 5),
+            (GAME, 1): Standing(1, 0, 3),
+            (GAME, 12): Standing(1, 1, 0),
+        }
 
     def test_a_correction_counts_in_place_of_what_was(self, log: Log):
         match = log.add(uuid4(), of_club(), self.won(1, 4, 0, 7))
@@ -312,7 +328,11 @@ class TestStandings:
         ended = Ended(by="zero", rule="B58", event=3, seat=0)
         log.add(match, ProtocolCorrected(**usual, points=(0, 5, 7), won=ended))
         standings = log.matches.standings(log.connection, ONE, (1,), OFFICE)
-        assert standings == {5: Standing(1, 1, 0), 1: Standing(1, 0, 10), 12: Standing(1, 0, 14)}
+        assert standings == {
+            (GAME, 5): Standing(1, 1, 0),
+            (GAME, 1): Standing(1, 0, 10),
+            (GAME, 12): Standing(1, 0, 14),
+        }
 
     def test_a_private_match_counts_for_its_players_and_the_office(self, log: Log):
         """A knock in an open match counts too, and so would show who is playing now."""
@@ -321,8 +341,12 @@ class TestStandings:
         log.add(uuid4(), private, knocked(0, 1, True))
         for sight in (OFFICE, Sight(club=ONE, member=5)):
             matches = log.matches.of_club(ONE, sight)
-            assert log.matches.standings(log.connection, ONE, (1,), sight).keys() == {5, 1, 12}
-            assert log.cases.knocks(log.connection, ONE, (1,), matches) == {5: (1, 0)}
+            assert log.matches.standings(log.connection, ONE, (1,), sight).keys() == {
+                (GAME, 5),
+                (GAME, 1),
+                (GAME, 12),
+            }
+            assert log.cases.knocks(log.connection, ONE, (1,), matches) == {(GAME, 5): (1, 0)}
         for sight in (Sight(club=ONE), Sight(club=ONE, member=7), Sight(club=OTHER, whole_club=True)):
             assert log.matches.standings(log.connection, ONE, (1,), sight) == {}
             assert log.cases.knocks(log.connection, ONE, (1,), log.matches.of_club(ONE, sight)) == {}
@@ -338,7 +362,7 @@ class TestStandings:
             log.add(match, CaseRuled(case=case, verdict=verdict, official="official", **rules))
         log.add(match, CaseWithdrawn(case=5))
         assert log.cases.knocks(log.connection, ONE, (1,), log.matches.of_club(ONE, OFFICE)) == {
-            5: (1, 1),
-            12: (1, 1),
+            (GAME, 5): (1, 1),
+            (GAME, 12): (1, 1),
         }
         assert log.cases.knocks(log.connection, ONE, (2,), log.matches.of_club(ONE, OFFICE)) == {}

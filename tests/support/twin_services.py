@@ -188,7 +188,7 @@ def base(place: Path) -> Base:
         club.do(Fee(member=NOT_PLAYING, amount=500, currency="SEK"))
         debtor = [club.key(scope, member=NOT_PLAYING) for scope in ("play", "self", "read", "keys")]
         treasurers = [club.key("treasury", member=NOT_PLAYING), club.key("treasury")]
-        programs = [club.key(scope) for scope in ("read", "keys", "hooks", "self")]
+        programs = [club.key(scope) for scope in ("read", "keys", "self")]
         (name,) = names.put(club.id, NOT_PLAYING + 1, ["Ada without a debt"], kind="name")
         club.do(Join(name=name))
         even = [club.key(scope, member=NOT_PLAYING + 1) for scope in ("play", "self", "read")]

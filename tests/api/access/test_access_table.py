@@ -110,7 +110,6 @@ HOLDERS = {
     "key: treasury": "others",
     "key: read": "others",
     "key: keys": "others",
-    "key: hooks": "others",
     "key: self": "others",
     "key of another club": "stranger",
     "token of another match": "unknown",
@@ -230,7 +229,7 @@ CALLS = {
     "list_proposals": Call("club_waits", "{club}/proposals"),
     "list_closings": Call("club_books", "{club}/closings"),
     "get_plan": Call("club_mine", "{club}/plan"),
-    "get_payment_code": Call("club_mine", "{club}/plan/0123456789abcdef.svg"),
+    "get_payment_code": Call("club_mine", "{club}/plan/0123456789abcdef"),
     "get_club_bundle": Call("club_books", "{club}/bundle?closing=1"),
     "get_export": Call("club_books", "{club}/export/json"),
     "get_key": Call("own_key", "/v1/key"),
@@ -323,9 +322,7 @@ def _keys(service: Service) -> tuple[dict[str, str], Club]:
         "half": club.founder[:-7],
         "made up": written(club.id, "k3"),
     }
-    keys |= {
-        f"key: {scope}": club.key(scope) for scope in ("open", "audit", "treasury", "read", "keys", "hooks", "self")
-    }
+    keys |= {f"key: {scope}": club.key(scope) for scope in ("open", "audit", "treasury", "read", "keys", "self")}
     club.revoke(keys["revoked"])
     desk.close()
     return keys, club

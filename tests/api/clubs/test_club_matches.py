@@ -89,7 +89,7 @@ class TestOpening:
 
     @pytest.mark.parametrize(
         ("scopes", "status", "code"),
-        [(("play", "read", "keys", "audit", "officiate", "treasury", "hooks"), 403, "scope-missing")],
+        [(("play", "read", "keys", "audit", "officiate", "treasury"), 403, "scope-missing")],
     )
     def test_a_key_without_the_scope_or_of_another_club_opens_no_match(
         self, home: Home, scopes: tuple[str, ...], status: int, code: str
@@ -216,6 +216,26 @@ class TestStandings:
         problem(home.look(f"/v1/clubs/{home.id}/standings?ruleset=whist"), 422, "unknown-ruleset")
         problem(home.look(f"/v1/clubs/{home.id}/standings", None), 401, "key-missing")
         problem(home.look(f"/v1/clubs/{UUID(int=7)}/standings"), 404, "no-such-club")
+
+    def test_one_row_per_member_and_ruleset(self, home: Home) -> None:
+        """A point is an öre in Rams and a trick in Rödskägg: a sum over both has no meaning."""
+        self.won_by(home, 2)
+        made = home.open(ruleset="rams-english", dealing="tally").json()
+        by = bearer(made["official_token"])
+        closed = home.client.post(f"/v1/matches/{made['id']}/acts", json={"act": "close"}, headers=by)
+        assert closed.status_code == 201, closed.text
+
+        def standings(query: str = "") -> Any:
+            return home.look(f"/v1/clubs/{home.id}/standings?fresh=true{query}").json()["standings"]
+
+        rams, rodskagg = standings("&ruleset=rams-english"), standings("&ruleset=rodskagg-kortoxen")
+        assert [(one["ruleset"], one["member"]) for one in rams] == [("rams-english", number) for number in (1, 2, 3)]
+        assert [(one["ruleset"], one["member"], one["won"]) for one in rodskagg] == [
+            ("rodskagg-kortoxen", 2, 1),
+            ("rodskagg-kortoxen", 1, 0),
+            ("rodskagg-kortoxen", 3, 0),
+        ]
+        assert standings() == rams + rodskagg
 
     def test_a_private_match_counts_for_those_who_may_see_it(self, home: Home) -> None:
         self.won_by(home, 2)

@@ -300,6 +300,7 @@ class TestActs:
             ("close_evening", {"evening": 1}, 422, "no-such-evening"),
             ("issue_key", {"member": 1, "scopes": [], "expires_at": in_days(3)}, 400, "unreadable"),
             ("issue_key", {"member": 1, "scopes": ["all"], "expires_at": in_days(3)}, 400, "unreadable"),
+            ("issue_key", {"member": 1, "scopes": ["hooks"], "expires_at": in_days(3)}, 400, "unreadable"),
             ("issue_key", {"member": 1, "scopes": ["read"], "expires_at": "tomorrow"}, 400, "unreadable"),
             ("issue_key", {"member": 1, "scopes": ["read"], "expires_at": in_days(401)}, 422, "key-expiry"),
             ("issue_key", {"member": 1, "scopes": ["read"], "expires_at": in_days(-1)}, 422, "key-expiry"),

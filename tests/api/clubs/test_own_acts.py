@@ -7,7 +7,7 @@ import pytest
 from tests.api.http.test_problems import problem
 from tests.support.club_client import ClubTable, in_days
 
-STRONG = ("open", "play", "officiate", "treasury", "audit", "read", "keys", "hooks")
+STRONG = ("open", "play", "officiate", "treasury", "audit", "read", "keys")
 """All scopes except `self`."""
 
 
@@ -59,7 +59,7 @@ class TestSelf:
         for act, fields in (
             ("rename", {"member": 1, "name": "Carl"}),
             ("set_payee", {"member": 1, "swish": "0701234567"}),
-            ("set_payee", {"swish": "0701234567"}),
+            ("set_club_payee", {"swish": "0701234567"}),
             ("leave", {"member": 1}),
             ("revoke_key", {"key": "k1"}),
         ):

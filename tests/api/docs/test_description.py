@@ -272,7 +272,7 @@ class TestOneContract:
             assert order == sorted(order), name
 
 
-SCHEMAS_MAX = 452
+SCHEMAS_MAX = 454
 
 
 class TestGeneratorsTakeIt:

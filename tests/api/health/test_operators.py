@@ -11,6 +11,7 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
+from api.cli import main
 from api.docs.reference import SCRIPTS
 from api.http.protocol import HEAD_SECONDS, IDLE_SECONDS, VALUE_MAX
 from api.runtime.service import Service
@@ -269,6 +270,29 @@ class TestSettings:
         given = dict(line.split("=", 1) for line in example.splitlines() if line.startswith("KNACKA_"))
         assert given.keys() == {f"KNACKA_{name.upper()}" for name in Settings.__struct_fields__}
         assert from_environment(given) == msgspec.structs.replace(Settings(), **dict.fromkeys(KEYS_NEEDED, False))
+
+    def test_the_help_of_serve_lists_each_with_its_default(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with pytest.raises(SystemExit, match="0"):
+            main(["serve", "--help"])
+        lines = capsys.readouterr().out.splitlines()
+        for variable, default in self.defaults():
+            (place,) = (number for number, line in enumerate(lines) if line.startswith(f"  {variable}="))
+            assert lines[place] == f"  {variable}={default}"
+            assert lines[place + 1].startswith("      "), "its meaning follows"
+        assert sum(line.startswith("  KNACKA_") for line in lines) == len(self.defaults())
+
+    def test_the_guide_for_operators_lists_each_with_its_default(self) -> None:
+        page = (ROOT / "openapi" / "guides" / "operating.md").read_text(encoding="utf-8")
+        rows = re.findall(r"^\| `(KNACKA_[A-Z0-9_]+)` \| (.*?) \| (.+) \|$", page, re.MULTILINE)
+        assert [(variable, default.strip("`")) for variable, default, _ in rows] == self.defaults()
+
+    @staticmethod
+    def defaults() -> list[tuple[str, str]]:
+        """Return the variable and the default of each setting, as an environment has them."""
+        return [
+            (f"KNACKA_{name.upper()}", json.dumps(value) if isinstance(value, bool) else str(value))
+            for name, value in msgspec.structs.asdict(Settings()).items()
+        ]
 
     @pytest.mark.parametrize(
         ("file", "form"),

@@ -160,7 +160,7 @@ class TestTwoPersons:
             assert key["scopes"] == [one for one in SCOPES if one in ("play", scope)]
 
     def test_a_weak_one_does_not(self, two: ClubTable) -> None:
-        assert "invitation" in invited(two, 3, "play", "self", "read", "open", "hooks").json()
+        assert "invitation" in invited(two, 3, "play", "self", "read", "open").json()
 
     def test_a_lone_founder_invites_alone_and_the_event_says_so(self, club: ClubTable) -> None:
         (said,) = invited(club, 2, *TREASURER).json()["events"]

@@ -59,7 +59,7 @@ class TestSettings:
     def test_a_name_that_is_none(self, sqlite_editor: Editor) -> None:
         said = report(sqlite_editor.url, KNACKA_LOGLEVEL="info", KNACKA_COLOUR="1")
         assert said == [
-            "KNACKA_COLOUR: unknown setting: see deploy/env.example",
+            "KNACKA_COLOUR: unknown setting: see `knacka serve --help`",
             "KNACKA_LOGLEVEL: unknown setting: use KNACKA_LOG_LEVEL",
         ]
 

@@ -154,7 +154,7 @@ def loosens_a_setting(evening: Evening) -> None:
 
 def redirects_a_number(evening: Evening) -> None:
     """Two persons change the number of the club or of another member. A member changes their own number alone."""
-    evening.second(evening.waits("set_payee", "tora", swish="1231234567"), "payee/set")
+    evening.second(evening.waits("set_club_payee", "tora", swish="1231234567"), "payee/set")
     number = evening.waits("set_payee", "tora", member=BERIT, swish="0701740605")
     evening.refused(403, "second-person-needed", "confirm", "tora again", proposal=number)
     evening.done("decline", "alva", proposal=number)
@@ -349,7 +349,7 @@ def test_fraud_by_one_person_is_refused_and_the_audit_names_the_actors(evening: 
     assert len(payments) == 3
     acts = [(one["act"], one["how"]) for one in audit["related"] if names(one) == BOTH]
     assert acts == [
-        (act, "one_invited_the_other") for act in ("close_books", "issue_key", "set", "set_payee", "close_books")
+        (act, "one_invited_the_other") for act in ("close_books", "issue_key", "set", "set_club_payee", "close_books")
     ]
     stakes = [(one["how"], one["by"]["name"], one["members"]) for one in audit["stakes"]]
     assert stakes == [

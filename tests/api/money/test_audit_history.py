@@ -74,7 +74,7 @@ def test_settings(club: ClubTable) -> None:
 
 def test_payees_erasures_and_closings(club: ClubTable) -> None:
     club.done("set_payee", "berit", member=2, swish="0701740605")
-    club.done("set_payee", swish="1231234567")
+    club.done("set_club_payee", swish="1231234567")
     club.done("set_payee", "berit", member=2)
     club.done("leave", member=4)
     club.done("erase", member=4)
@@ -95,7 +95,7 @@ def test_payees_erasures_and_closings(club: ClubTable) -> None:
 def test_acts_of_one_person_alone_are_listed(club: ClubTable) -> None:
     club.done("set", payout_limit=5000)
     club.done("set", payout_limit=6000)
-    club.done("set_payee", swish="1231234567")
+    club.done("set_club_payee", swish="1231234567")
     club.done("opening", account="cash", amount=500)
     club.done("close_books", label="2026")
     club.issue("dag", "treasury", member=4)
@@ -179,7 +179,7 @@ HEADS = {
 @pytest.mark.parametrize(("language", "member"), [("en", "member"), ("sv", "medlem")])
 def test_the_page_has_each_list(club: ClubTable, language: str, member: str) -> None:
     club.done("set", payout_limit=5000)
-    club.done("set_payee", swish="1231234567")
+    club.done("set_club_payee", swish="1231234567")
     club.done("leave", member=4)
     club.done("erase", member=4)
     club.done("opening", account="cash", amount=500)

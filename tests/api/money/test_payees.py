@@ -55,6 +55,21 @@ def test_the_sender_reads_the_numbers_in_the_form_in_which_they_are_kept(club: C
     assert said["event"] == ({"topic": "payee/set", "member": 2, "swish": SWISH, "iban": IBAN})
 
 
+def test_without_member_they_are_those_of_the_member_of_the_key(own: ClubTable) -> None:
+    (recorded,) = own.done("set_payee", "berit", swish="0700000001")["events"]
+    assert recorded["event"] == {"topic": "payee/set", "member": 2, "swish": "0700000001"}
+    own.done("set_payee", member=None, iban=IBAN)
+    assert (numbers(own), numbers(own, member=1)) == (("0700000001", None), (None, IBAN))
+    assert own.get().json()["iban"] is None, "the club's are set by a different act"
+
+
+def test_the_key_of_a_program_names_the_member(own: ClubTable) -> None:
+    refused = own.act("set_payee", "keys", swish=SWISH)
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/payee-not-named")
+    assert own.act("set_payee", "read", swish=SWISH).status_code == 403
+    assert (own.get().json()["swish"], numbers(own)) == (None, (SWISH, IBAN))
+
+
 @pytest.mark.parametrize("who", ["founder", "berit", "treasury", "keys"])
 def test_a_key_that_needs_the_payment_numbers_reads_them(club: ClubTable, who: str) -> None:
     assert numbers(club, who) == (SWISH, IBAN)
@@ -86,14 +101,15 @@ def test_only_the_member_or_a_holder_of_the_scope_keys_enters_payment_numbers(ow
     for who in ("cesar", "treasury", "audit", "read"):
         refused = own.act("set_payee", who, member=2, swish=SWISH)
         assert (refused.status_code, refused.json()["type"]) == (403, "/problems/scope-missing")
-    assert own.act("set_payee", "berit", swish=SWISH).status_code == 403, "the club's are not hers"
+    assert own.act("set_club_payee", "berit", swish=SWISH).status_code == 403, "the club's are not hers"
     waits = own.done("set_payee", "keys", member=2, swish="1231234567")["proposal"]
     own.done("confirm", proposal=waits)
     assert numbers(own) == ("1231234567", None)
 
 
 def test_the_club_is_paid_by_numbers_that_all_its_keys_read(own: ClubTable) -> None:
-    own.done("set_payee", swish="123 123 45 67")
+    own.done("set_club_payee", swish="123 123 45 67")
+    assert own.get("/members").json()["items"][0]["swish"] is None
     for who in ("cesar", "audit"):
         body = own.get("", who).json()
         assert (body["swish"], body["iban"]) == ("1231234567", None)
@@ -130,7 +146,7 @@ def test_a_repeat_is_answered_as_the_first_was(own: ClubTable) -> None:
 def test_operators_are_shown_no_payment_number(sqlite_url: str) -> None:
     with client_of(sqlite_url, operator_key_sha256=hashed(OPERATOR)) as client:
         club = ClubTable(client)
-        club.done("set_payee", swish=SWISH)
+        club.done("set_club_payee", swish=SWISH)
         club.done("set_payee", member=1, iban=IBAN)
         for path in ("", "/members", "/plan", "/export/json?names=true"):
             answer = club.get(path, OPERATOR)

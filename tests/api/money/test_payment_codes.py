@@ -1,8 +1,10 @@
 """The payments of a plan with their payment codes: the callers who see each, and that a scanner reads them."""
 
+from io import BytesIO
 from typing import Any
 
 import pytest
+import segno
 
 from api.http.headers import POLICY
 from referee.clubs.commands import AMOUNT_MAX
@@ -13,6 +15,7 @@ from tests.support.stored_clubs import hashed
 
 SWISH, CLUBS = "0701234567", "1231234567"
 IBAN = "SE4550000000058398257466"
+SVG = "image/svg+xml"
 
 
 class Table(ClubTable):
@@ -36,15 +39,15 @@ class Table(ClubTable):
         payments: list[Any] = self.get(f"/plan{query}", who).json()["payments"]
         return payments
 
-    def code(self, who: str = "treasury", query: str = "", of: int = 0) -> Any:
-        return self.get(f"/plan/{self.plan('treasury', query)[of]['id']}.svg{query}", who)
+    def code(self, who: str = "treasury", query: str = "", of: int = 0, **headers: str) -> Any:
+        return self.get(f"/plan/{self.plan('treasury', query)[of]['id']}{query}", who, **headers)
 
 
 def cesars(client: Any) -> Table:
     """Return a club in which Cesar and the club have set their payment numbers."""
     table = Table(client)
     table.done("set_payee", "cesar", member=3, swish=SWISH, iban=IBAN)
-    table.done("set_payee", swish=CLUBS)
+    table.done("set_club_payee", swish=CLUBS)
     return table
 
 
@@ -86,18 +89,57 @@ def test_euros_go_to_an_account_by_the_name_of_its_owner(club: Table) -> None:
 @pytest.mark.program("zbarimg")
 @pytest.mark.parametrize(("query", "kind"), [("", "swish"), ("?evening=1", "swish"), ("?currency=EUR", "epc")])
 def test_a_scanner_reads_the_code_of_a_payment(club: Table, query: str, kind: str) -> None:
-    answer = club.code(query=query)
+    answer = club.code(query=query, Accept=SVG)
     assert scanned(answer.text).decode() == club.plan(query=query)[0][kind]
 
 
 def test_the_picture_is_private_and_loads_nothing(club: Table) -> None:
-    answer = club.code()
-    assert answer.headers["content-type"] == "image/svg+xml"
+    answer = club.code(Accept=SVG)
+    assert answer.headers["content-type"] == SVG
     assert answer.headers["cache-control"].startswith("private")
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["content-security-policy"] == POLICY[1].decode()
-    again = club.get(answer.url.path.removeprefix(club.path), **{"If-None-Match": answer.headers["etag"]})
+    again = club.get(
+        answer.url.path.removeprefix(club.path), **{"If-None-Match": answer.headers["etag"], "Accept": SVG}
+    )
     assert again.status_code == 304
+
+
+@pytest.mark.parametrize(("query", "kind"), [("", "swish"), ("?currency=EUR", "epc")])
+def test_a_client_can_draw_the_code_itself(club: Table, query: str, kind: str) -> None:
+    drawn, answer = club.code(query=query, Accept=SVG), club.code(query=query)
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["etag"] != drawn.headers["etag"]
+    code, file = answer.json(), BytesIO()
+    assert code["payload"] == club.plan(query=query)[0][kind]
+    picture = segno.make_qr(
+        code["payload"], error=code["error_correction"], boost_error=False, encoding="utf-8", eci=False
+    )
+    settings: dict[str, Any] = {"scale": 4, "light": "white", "xmldecl": False, "nl": False}
+    picture.save(file, kind="svg", border=code["quiet_zone"], title=code["title"], **settings)
+    assert file.getvalue().decode() == drawn.text
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        ("", "application/json"),
+        ("*/*", "application/json"),
+        ("application/json", "application/json"),
+        ("application/json, image/svg+xml;q=0.5", "application/json"),
+        (SVG, SVG),
+        ("image/avif,image/webp,image/*;q=0.8,*/*;q=0.5", SVG),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", SVG),
+    ],
+)
+def test_programs_get_the_content_and_browsers_the_picture(club: Table, accept: str, media_type: str) -> None:
+    answer = club.code(Accept=accept)
+    assert answer.headers["content-type"] == media_type
+    assert "Accept" in answer.headers["vary"].split(", ")
+
+
+def test_a_different_media_type_is_refused(club: Table) -> None:
+    assert status_and_code(club.code(Accept="image/png")) == (406, "not-acceptable")
 
 
 def test_a_member_sees_the_payments_that_they_make_or_get(club: Table) -> None:
@@ -128,9 +170,9 @@ def test_a_program_without_the_scope_sees_nothing(club: Table) -> None:
 
 def test_a_payment_without_a_code_is_refused_with_the_reason(own: Table) -> None:
     assert status_and_code(own.code(query="?currency=NOK")) == (422, "no-code-in-currency")
-    assert status_and_code(own.get("/plan/0123456789abcdef.svg")) == (404, "no-such-payment")
+    assert status_and_code(own.get("/plan/0123456789abcdef")) == (404, "no-such-payment")
     assert status_and_code(own.get("/plan/nothing")) == (404, "no-such-payment")
-    assert status_and_code(own.get(f"/plan/{own.plan()[0]['id']}.svg?evening=1")) == (404, "no-such-payment")
+    assert status_and_code(own.get(f"/plan/{own.plan()[0]['id']}?evening=1")) == (404, "no-such-payment")
     own.done("set_payee", "cesar", member=3)
     assert (own.plan()[0]["swish"], own.plan(query="?currency=EUR")[0]["epc"]) == (None, None)
     for query, needs in (("", "swish"), ("?currency=EUR", "iban")):
@@ -155,7 +197,7 @@ def test_a_confirmed_payment_leaves_the_plan(own: Table) -> None:
     assert own.plan("berit", "?evening=1") == [payment], "until it is confirmed"
     own.done("confirm", "cesar", proposal=number)
     assert own.plan("treasury", "?evening=1") == []
-    assert status_and_code(own.get(f"/plan/{payment['id']}.svg?evening=1", "berit")) == (404, "no-such-payment")
+    assert status_and_code(own.get(f"/plan/{payment['id']}?evening=1", "berit")) == (404, "no-such-payment")
 
 
 def test_operators_see_no_payment_number(sqlite_url: str) -> None:
@@ -165,4 +207,4 @@ def test_operators_see_no_payment_number(sqlite_url: str) -> None:
         club.done("deposit", member=1, amount=100, via="cash")
         (payment,) = club.get("/plan", OPERATOR).json()["payments"]
         assert (payment["to"], payment["swish"]) == (1, None)
-        assert status_and_code(club.get(f"/plan/{payment['id']}.svg", OPERATOR)) == (409, "payee-without-number")
+        assert status_and_code(club.get(f"/plan/{payment['id']}", OPERATOR)) == (409, "payee-without-number")
