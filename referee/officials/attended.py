@@ -174,11 +174,13 @@ class Procedure:
 
     def _after_play(self, state: AttendedState, play: Any, events: tuple[Event, ...], version: int) -> AttendedState:
         """Return the result of :meth:`_fold` for events of the game, which have led to ``play``."""
-        if not cases.RULINGS.isdisjoint(map(type, events)):
-            return self._fold(state, events, version)
-        docket = state.docket
-        for number, event in enumerate(events, version + 1):
-            docket = _note(docket, play, event, number)
+        docket, number = state.docket, version
+        for event in events:
+            number, kind = number + 1, type(event)
+            if kind in cases.RULINGS:
+                return self._fold(state, events, version)
+            if kind in NOTES or docket.last is not None:
+                docket = _note(docket, play, event, number)
         return Attended(play=play, docket=docket, before=state.before)
 
 
