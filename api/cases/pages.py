@@ -11,7 +11,7 @@ from api.docs.pages import framed
 from api.http.replies import encode
 from api.matches.schemas import EventSeen
 from referee import rulebook, sentences
-from referee.actors import Actor, is_official, place_of
+from referee.actors import Actor, is_official, place_of, seat_of
 from referee.games import RULESETS
 from referee.sentences import Language, Text
 
@@ -54,10 +54,14 @@ class _Page:
     def name(self, actor: Actor | None) -> str:
         if actor is None:
             return self.word("referee")
-        if isinstance(actor, int):
-            return escape(self.file.players[actor].name)
+        seat = seat_of(actor)
+        if seat is not None:
+            return self.player(seat)
         place = place_of(actor) if is_official(actor) else None
         return escape(self.file.officials[place] if place is not None and place < len(self.file.officials) else actor)
+
+    def player(self, seat: int) -> str:
+        return escape(self.file.players[seat].name)
 
     def names(self, actors: Iterable[Actor]) -> str:
         return ", ".join(map(self.name, actors)) or "–"
@@ -107,7 +111,7 @@ class _Page:
             appeal_until=self.time(case.appeal_until) if case.appeal_until else "",
             match=escape(file.match),
             deal="" if case.deal is None else str(case.deal),
-            players=self.names(range(len(file.players))),
+            players=", ".join(map(self.player, range(len(file.players)))),
             officials=self.names(f"official:{place}" for place in range(1, len(file.officials) + 1)),
             made=f"{self.time(file.made_at)}, {self.word('version')} {file.version}",
         )
@@ -133,12 +137,12 @@ class _Page:
         for said in case.statements:
             what = self.word("joined" if said.knocked else "agrees" if said.agrees else "denies")
             events = f" {self.word('events')}: {_numbers(said.events)}." if said.events else ""
-            items.append((said.event, f"{self.name(said.seat)} {what}.{events}{_quote(said.text)}"))
+            items.append((said.event, f"{self.player(said.seat)} {what}.{events}{_quote(said.text)}"))
         for appeal in case.appeals:
             ruled = next(one for one in reversed(case.rulings) if one.event < appeal.event)
-            who = ruled.official if appeal.seat is None else appeal.seat
+            who = self.name(ruled.official) if appeal.seat is None else self.player(appeal.seat)
             what = self.word("own_error" if appeal.seat is None else "appealed")
-            items.append((appeal.event, f"{self.name(who)} {what}.{_quote(appeal.text)}"))
+            items.append((appeal.event, f"{who} {what}.{_quote(appeal.text)}"))
         hidden = "" if self.file.viewer == "official" else _in("p", self.word("hidden"))
         return _list(text for _, text in sorted(items)) + hidden
 
@@ -148,7 +152,7 @@ class _Page:
 
     def ruling(self, ruled: RulingMade) -> str:
         sure = "" if ruled.standard is None else f", {self.word(ruled.standard, WORDS.standards)}"
-        cost = "" if ruled.payer is None else f" {self.name(ruled.payer)} {self.sign * ruled.penalty:+d}."
+        cost = "" if ruled.payer is None else f" {self.player(ruled.payer)} {self.sign * ruled.penalty:+d}."
         events = f" {self.word('events')}: {_numbers(ruled.rests_on)}." if ruled.rests_on else ""
         verdict = (
             f"{self.word(ruled.verdict, WORDS.verdicts)}, {self.name(ruled.official)}, {escape(ruled.rule)}{sure}."
@@ -186,7 +190,7 @@ class _Page:
             ((self.box(self.word(one.verdict, WORDS.verdicts)), self.cost(one)) for one in form.outcomes),
         )
         prices = (
-            (escape(one.name), self.name(one.payer), f"{self.sign * one.penalty:+d} ({escape(one.rule)})")
+            (escape(one.name), self.player(one.payer), f"{self.sign * one.penalty:+d} ({escape(one.rule)})")
             for one in form.prices
         )
         priced = self.table(("offence", "payer", "points"), prices, self.word("prices")) if form.prices else ""
@@ -200,9 +204,9 @@ class _Page:
         """Return the cost of a verdict, or its refusal."""
         if one.refused is not None:
             return escape(f"{one.refused.title}. {one.refused.detail}")
-        costs = [f"{self.name(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]
+        costs = [f"{self.player(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]
         if not costs and one.payer is not None and one.penalty:
-            costs = [f"{self.name(one.payer)} {self.sign * one.penalty:+d}"]
+            costs = [f"{self.player(one.payer)} {self.sign * one.penalty:+d}"]
         return ", ".join(costs) or self.word("costs_nothing")
 
     def box(self, label: str) -> str:

@@ -62,9 +62,7 @@ class PaymentPlanned(Value):
     id: wire_types.Digest
     """Id of the payment, constant while the plan lists it: `plan` of `pay`."""
     payer: Node = field(name="from")
-    """The member who pays; null: the club."""
     payee: Node = field(name="to")
-    """The member who is paid; null: the club."""
     amount: wire_types.Money
     """Minor units."""
     text: wire_types.Name
