@@ -203,7 +203,7 @@ class Match:
 
     def on_shuffle_entropy_given(self, event, actor, at):
         seat = event["seat"]
-        if type(actor) is not int or type(seat) is not int or actor != seat:
+        if type(seat) is not int or actor != f"seat:{seat}":
             raise NotFair(f"seat {seat} did not send event {self.number} itself")
         if not self.commitment or self.dealt is not None or seat not in self.playing():
             raise NotFair(f"event {self.number}: seat {seat} cannot add digits now")
@@ -248,7 +248,7 @@ class Match:
             self.faults[self.about] = UNFINISHED
         if event["deal"] != self.deal or self.announced != self.out:
             raise NotFair("its number or the seats that are out do not match the deals before")
-        if event["dealer"] != self.dealer or actor != self.dealer or type(actor) is not int:
+        if event["dealer"] != self.dealer or actor != f"seat:{self.dealer}":
             raise NotFair(f"seat {self.dealer} has to deal")
         if self.game == RAMS and self.stake != (self.number - 1, self.dealer, actor, at):
             raise NotFair("the dealer has not staked in the act of the deal")

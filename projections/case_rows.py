@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from referee.actors import Actor, actor_at
 from referee.events import KnockDismissed, KnockUpheld
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
 from referee.officials.events.takeback import ActTakenBack
@@ -46,13 +47,19 @@ def case_of(recorded: Recorded, ruleset: str) -> dict[str, Any]:
     }
 
 
+def opener_of(event: Any) -> Actor:
+    """Return the opener of the case that begins with this event."""
+    return event.by if isinstance(event, CaseOpened) else actor_at(event.seat)
+
+
 def _opening(event: Any) -> dict[str, Any]:
+    opener = opener_of(event)
     if isinstance(event, CaseOpened):
-        opening, about = (event.by, event.text), {"deal": event.deal, "offence": event.offence}
+        opening, about = (opener, event.text), {"deal": event.deal, "offence": event.offence}
         return {"kind": event.kind, "accused": event.accused, **about, "opening": opening}
     if isinstance(event, ActTakenBack):
-        return {"kind": "misclick", "accused": None, "deal": None, "offence": None, "opening": (event.seat, "")}
-    opening, about = (event.seat, event.note), {"deal": None, "offence": event.offence or event.named}
+        return {"kind": "misclick", "accused": None, "deal": None, "offence": None, "opening": (opener, "")}
+    opening, about = (opener, event.note), {"deal": None, "offence": event.offence or event.named}
     return {"kind": "offence", "accused": event.accused, **about, "opening": opening}
 
 

@@ -35,13 +35,13 @@ from sqlalchemy import (
     case as sqlcase,
 )
 
-from projections.case_rows import begins, case_of, changes_of, entry_of
+from projections.case_rows import begins, case_of, changes_of, entry_of, opener_of
 from projections.cursors import QUERIES_KEPT, Order, rows_of
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
 from projections.visibility import Sight, of_club
-from referee.actors import Actor
+from referee.actors import Actor, seat_of
 from referee.events import ENDS as MATCH_ENDS
 from referee.events import LAYS_OPEN, KnockDismissed, KnockUpheld, MatchOpened, PenaltyImposed
 from referee.officials.events.cases import (
@@ -167,7 +167,7 @@ class _Changes:
         case |= case_of(recorded, match.ruleset) if begins(event) else {}
         case |= changes_of(event)
         if begins(event):
-            knocker = _member(match.members, getattr(event, "by", getattr(event, "seat", None)))
+            knocker = _member(match.members, seat_of(opener_of(event)))
             whose = {"members": match.members, "evening": match.evening, "knocker": knocker}
             self.held += [{"token": token, "of": case, **whose} for token in set(match.officials)]
 
@@ -493,8 +493,8 @@ def _sitting(members: tuple[int, ...]) -> str:
     return f",{','.join(map(str, members))}," if members else ""
 
 
-def _member(members: str, seat: Actor | None) -> int | None:
-    return int(members.strip(",").split(",")[seat]) if members and isinstance(seat, int) else None
+def _member(members: str, seat: int | None) -> int | None:
+    return int(members.strip(",").split(",")[seat]) if members and seat is not None else None
 
 
 def _official_of(sight: Sight) -> dict[str, Any]:

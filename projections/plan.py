@@ -9,18 +9,12 @@ from hashlib import sha256
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import inf
-from typing import Annotated, Literal
-
-from msgspec import Meta
 
 from referee import wire_types
 from referee.value import Value
 
-CLUB: Literal["club"] = "club"
-Node = Annotated[
-    wire_types.MemberNumber | Literal["club"],
-    Meta(title="Payer", description="Who pays or is paid: a member by number, or the club."),
-]
+Node = wire_types.MemberNumber | None
+"""A member, or ``None`` for the club."""
 EXACT_MAX = 16
 """Most nodes left after pairing, for which the best grouping is searched, in 2^n steps."""
 TRIPLES_MAX = 400
@@ -33,7 +27,9 @@ class Payment(Value):
     id: wire_types.Digest
     """An id that stays the same while the same payment is proposed for the same purpose."""
     payer: Node
+    """Null: the club."""
     payee: Node
+    """Null: the club."""
     amount: wire_types.Money
 
 
@@ -58,7 +54,7 @@ def plan(balances: Mapping[int, int], purpose: str) -> Plan:
     """
     nodes: dict[Node, int] = {member: balances[member] for member in sorted(balances) if balances[member]}
     if rest := -sum(nodes.values()):
-        nodes[CLUB] = rest
+        nodes[None] = rest
     groups, left = _opposites(list(nodes.items()))
     minimal = len(left) <= EXACT_MAX
     if not minimal:
@@ -100,9 +96,9 @@ def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
         by_amount.setdefault(amount, []).append(node)
     for (one, first), (two, second) in combinations(nodes, 2):
         if one in left and two in left:
-            third = next((who for who in by_amount.get(-first - second, ()) if who in left.keys() - {one, two}), None)
-            if third is not None:
-                triples.append([(who, left.pop(who)) for who in (one, two, third)])
+            thirds = [who for who in by_amount.get(-first - second, ()) if who in left.keys() - {one, two}]
+            if thirds:
+                triples.append([(who, left.pop(who)) for who in (one, two, thirds[0])])
     return triples, list(left.items())
 
 
@@ -147,7 +143,7 @@ def _settled(group: list[Owed]) -> list[tuple[Node, Node, int]]:
 
 
 def _place(node: Node) -> float:
-    return inf if node == CLUB else float(node)
+    return inf if node is None else float(node)
 
 
 def _id(purpose: str, payer: Node, payee: Node, amount: int) -> str:

@@ -1,36 +1,49 @@
-"""Actors: a seat by its number, all others by name.
+"""Actors, as text.
 
-``official`` is the first of the officials, ``official:2`` the second. ``scribe`` writes for all seats of a real
-table. ``watcher`` only reads. ``key:k3`` is the holder of that key of the club. ``operator`` runs the service.
+``seat:2`` is the player at that seat, counted from 0. ``official`` is the first of the officials, ``official:2`` the
+second. ``scribe`` writes for all seats of a real table. ``watcher`` only reads. ``key:k3`` is the holder of that key
+of the club. ``operator`` runs the service.
 """
 
 import re
 from functools import cache
-from typing import Annotated
+from typing import Annotated, Any
 
-import msgspec
 from msgspec import Meta
 
-from referee.value import SeatSent
-
+SEATS = tuple([f"seat:{seat}" for seat in range(8)])
+_SEAT_OF = {actor: seat for seat, actor in enumerate(SEATS)}
 _NAMED = r"official(?::[1-9][0-9]{0,2})?|operator|scribe|watcher|key:[0-9A-Za-z_-]{1,40}"
 
 Actor = Annotated[
-    SeatSent
-    | Annotated[
-        str,
-        Meta(
-            pattern=rf"^({_NAMED})$(?!\n)",
-            extra_json_schema={"maxLength": len("key:") + 40},
-            description="An actor without a seat: `official`, `official:2`, `scribe`, `key:k3`, `operator`; "
-            "`watcher` when it redeems its invitation.",
-        ),
-    ],
-    Meta(title="Actor", description="The actor: a seat by its number, others by name."),
+    str,
+    Meta(
+        title="Actor",
+        pattern=rf"^(seat:[0-7]|{_NAMED})$(?!\n)",
+        extra_json_schema={"maxLength": len("key:") + 40},
+        description="The actor: `seat:2` is the player at seat 2; `official`, `official:2`, `scribe`, `key:k3`, "
+        "`operator`; `watcher` when it redeems its invitation.",
+    ),
 ]
 
 WRITTEN = rf"P[1-8]|{_NAMED}"
 """Pattern of the texts that :func:`write` returns."""
+
+
+def actor_at(seat: int) -> Actor:
+    """Return the player at a seat, as an actor."""
+    return SEATS[seat]
+
+
+def seat_of(actor: Actor) -> int | None:
+    """Return the seat of an actor; ``None`` if the actor has none."""
+    return _SEAT_OF.get(actor)
+
+
+def actor_of(act: Any) -> Actor:
+    """Return the actor of an act in whose place no other acts: its seat, or the official."""
+    seat = getattr(act, "seat", None)
+    return "official" if seat is None else actor_at(seat)
 
 
 @cache
@@ -41,23 +54,30 @@ def officials(count: int) -> tuple[Actor, ...]:
 
 def place_of(official: str) -> int | None:
     """Return the place of a named official, from 0; ``None`` for an official who acts by a key of the club."""
-    return None if official.startswith("key:") else int(official.partition(":")[2] or 1) - 1
+    return None if by_key(official) else int(official.partition(":")[2] or 1) - 1
+
+
+def by_key(actor: Actor) -> bool:
+    """Return whether the actor acts by a key of the club."""
+    return actor.startswith("key:")
 
 
 def is_official(actor: Actor) -> bool:
     """Return whether the actor is a named official or acts as one by a key of the club."""
-    return isinstance(actor, str) and actor.startswith(("official", "key:"))
+    return actor.startswith(("official", "key:"))
 
 
 def write(actor: Actor) -> str:
-    """Return the actor as text; seats count from ``P1``."""
-    return actor if isinstance(actor, str) else f"P{actor + 1}"
+    """Return the actor as a deal's text names it: seats count from ``P1``."""
+    seat = seat_of(actor)
+    return actor if seat is None else f"P{seat + 1}"
 
 
 def parse(text: str) -> Actor:
-    """Return the actor of a text. Raises ``ValueError`` if the text names none."""
+    """Return the actor that a deal's text names. Raises ``ValueError`` if it names none."""
     seat = re.fullmatch(r"P([1-8])", text)
     if seat is not None:
-        return int(seat[1]) - 1
-    actor: Actor = msgspec.convert(text, Actor)  # a ValidationError is a ValueError
-    return actor
+        return actor_at(int(seat[1]) - 1)
+    if re.fullmatch(_NAMED, text) is None:
+        raise ValueError(f"{text!r} names no actor")
+    return text

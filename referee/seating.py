@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee import invitations
+from referee.actors import by_key, seat_of
 from referee.acts import AgreeStakes
 from referee.admission import Invite, IssueToken, RedeemInvitation, Role
 from referee.events import MatchOpened, StakesNeed, TokenEnded, TokenMade
@@ -107,11 +108,10 @@ def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
     """
     seating: Seating = state.table.seating
     check_place(seating, request.role, request.seat, request.official)
-    own = request.role == "seat" and moment.actor == request.seat
-    by_key = isinstance(moment.actor, str) and moment.actor.startswith("key:")
+    own = request.role == "seat" and seat_of(moment.actor) == request.seat
     if request.role == "official" and not seating.of_club:
         raise WrongPhase("officials_have_tokens", None)
-    if request.role in ("seat", "official") and seating.of_club and not (own or by_key):
+    if request.role in ("seat", "official") and seating.of_club and not (own or by_key(moment.actor)):
         raise NotYours("invited_by_keys", None)
     number = len(seating.invitations) + 1
     if number > INVITATIONS_MAX:
@@ -166,10 +166,9 @@ def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]
         raise WrongPhase("stakes_agreed", None)
     if seat is not None:
         return (StakesAgreed(seats=(seat,), how="seat") if request.agree else StakesDeclined(seat=seat),)
-    by_key = isinstance(moment.actor, str) and moment.actor.startswith("key:")
-    if by_key and not request.agree:
+    if by_key(moment.actor) and not request.agree:
         return (StakesDeclined(),)
-    if seating.need != "secretary" or not by_key:
+    if seating.need != "secretary" or not by_key(moment.actor):
         raise NotYours("members_agree", None, seats=waiting)
     return (StakesAgreed(seats=waiting, how="secretary"),)
 

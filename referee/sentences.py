@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from referee.actors import Actor, place_of
+from referee.actors import Actor, place_of, seat_of
 from referee.events import KnockDismissed, KnockUpheld
 from referee.value import Value
 
@@ -217,8 +217,9 @@ def case(
     """
 
     def name(actor: Actor) -> str:
-        if isinstance(actor, int):
-            return players[actor]
+        seat = seat_of(actor)
+        if seat is not None:
+            return players[seat]
         place = place_of(actor)
         return (
             filled(_HOLDER.in_(language), {"key": actor.removeprefix("key:")}) if place is None else officials[place]
@@ -227,11 +228,11 @@ def case(
     facts = {"seat": name(by), "rule": rule}
     facts["official"] = _REFEREE.in_(language) if official is None else name(official)
     if accused is not None and offence is not None:
-        facts |= {"accused": name(accused), "did": TEXTS.offences[offence].did.in_(language)}
+        facts |= {"accused": players[accused], "did": TEXTS.offences[offence].did.in_(language)}
     if penalty:
         facts["paid" if into_pot else "penalty"] = _points(penalty, language)
     if payer is not None and payer != accused:
-        facts["payer"] = name(payer)
+        facts["payer"] = players[payer]
     return sentence(TEXTS.rulings[code].in_(language), facts)
 
 

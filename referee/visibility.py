@@ -7,20 +7,13 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_origin
 from uuid import UUID
 
 import msgspec
-from msgspec import Meta
 from msgspec.structs import replace
 
 from referee.actors import Actor
 from referee.value import Seat, Value
 
-Viewer = Annotated[
-    Seat
-    | Annotated[
-        Literal["official", "spectator"],
-        Meta(title="ViewerName", description="A viewer without a seat: the official, or any other client."),
-    ],
-    Meta(title="Viewer", description="The viewer: a seat by its number, the official, or a spectator."),
-]
+Viewer = Seat | Literal["official", "spectator"]
+"""A seat, the officials, or any other client."""
 Veil = Callable[[Any, str, Viewer], Any]
 """Returns the value of a field, by name, for a viewer who may not see it yet."""
 Audience = Literal["nobody", "sealed", "official", "open", "own", "by_seat"] | Veil

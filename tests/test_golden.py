@@ -19,6 +19,7 @@ import pytest
 from api.access.caller import Caller
 from api.books.deals import record_of
 from referee import notation
+from referee.actors import seat_of
 from referee.acts import AnyAct, Bid, Deal, Draw, Knock, Result, Void
 from referee.events import DealScored
 from referee.games import RULESETS
@@ -63,12 +64,13 @@ def given(header: notation.Header) -> dict[str, Any]:
 def play(player: Player, deal: notation.Deal) -> None:
     """Make all acts of a deal, and check each ruling and the line in the protocol against the text."""
     for done in deal.acts:
-        body = msgspec.to_builtins(done.act)
+        body, seat = msgspec.to_builtins(done.act), seat_of(done.actor)
+        who = done.actor if seat is None else seat
         if isinstance(done.act, Knock):
             assert done.ruling is not None, "a knock has its ruling"
-            assert ruled(player.knock(done.actor, body), done.ruling) == done.ruling
+            assert ruled(player.knock(who, body), done.ruling) == done.ruling
         else:
-            player.act(done.actor, body)
+            player.act(who, body)
     result, line = deal.result, player.line()
     assert line is not None, "the deal is scored"
     names = ("kind", "declarer", "contract", "points", "tricks", "pot")

@@ -14,6 +14,7 @@ import pytest
 from msgspec import inspect
 from msgspec.structs import replace
 
+from referee.actors import actor_at
 from referee.events import LAYS_OPEN
 from referee.store.club import Club
 from referee.store.log import Log
@@ -237,7 +238,7 @@ def some_scalar(kind: inspect.Type, numbers: "count[int]") -> Any:
         case inspect.IntType() | inspect.FloatType():
             return next(numbers)
         case inspect.StrType(pattern=str(pattern)):
-            return next(text for text in ("S", "A", "SEK") if re.match(pattern, text))
+            return next(text for text in ("S", "A", "SEK", "official") if re.match(pattern, text))
         case inspect.StrType() | inspect.AnyType():
             return f"value {next(numbers)}"
         case inspect.DateTimeType():
@@ -257,7 +258,7 @@ def events() -> dict[str, Event]:
     for topic, kind in TYPES.items():
         event = some(inspect.type_info(kind), count(10))
         made[topic] = replace(event, seat=HOLDER) if isinstance(getattr(event, "seat", None), int) else event
-    made["case/opened"] = replace(made["case/opened"], by=HOLDER)
+    made["case/opened"] = replace(made["case/opened"], by=actor_at(HOLDER))
     made["case/ruled"] = replace(made["case/ruled"], official="official:2")
     said = ("case/opened", "case/stated", "case/ruled", "case/appealed")
     made |= {f"{topic}, between deals": replace(made[topic], within_deal=False) for topic in said}

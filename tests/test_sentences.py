@@ -421,7 +421,9 @@ class TestOneWordForOneThing:
         assert refusal("ruling_differs", {"verdict": "dismissed"}, "sv").endswith("den här knackningen ogillad.")
 
     def test_the_referee_is_the_program_and_an_official_a_person(self) -> None:
-        said = case("case_upheld", PLAYERS, (), "sv", by=0, rule="J2", accused=1, offence="revoke", official="key:k3")
+        said = case(
+            "case_upheld", PLAYERS, (), "sv", by="seat:0", rule="J2", accused=1, offence="revoke", official="key:k3"
+        )
         assert said.startswith("Bifalls av funktionären med nyckel k3")
 
     def test_the_second_best_card_is_no_deuce(self) -> None:

@@ -1,8 +1,10 @@
 """The rights of a caller in one match."""
 
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
+from msgspec import Meta
 from msgspec.structs import replace
 
 from api.access.attempts import tries
@@ -12,7 +14,7 @@ from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.problems import Problem
 from projections.visibility import Sight
-from referee.actors import Actor
+from referee.actors import Actor, actor_at
 from referee.acts import AgreeStakes, Knock, SeatAct
 from referee.admission import Invite, IssueToken
 from referee.clubs.facts import Scope
@@ -30,10 +32,25 @@ ROLES_OF_PROGRAMS = ("scribe", "watcher")
 """Roles to which a key with `open` may admit."""
 
 
-def seat_of(key: KeyHolder, match: Match) -> int | None:
+def seat_of_key(key: KeyHolder, match: Match) -> int | None:
     """Return the seat of the member who holds the key, ``None`` if they do not play in this match."""
     member, members = key.key.member, match.opened.members
     return members.index(member) if member in members and match.opened.club == key.club.id else None
+
+
+ViewerSeen = Annotated[
+    str,
+    Meta(
+        title="Viewer",
+        description="The viewer: `seat:2` is seat 2; `official` or `spectator`.",
+        extra_json_schema={"pattern": "^(seat:[0-7]|official|spectator)$", "maxLength": len("spectator")},
+    ),
+]
+
+
+def viewer_seen(viewer: Viewer) -> ViewerSeen:
+    """Return a viewer as text, as answers name it."""
+    return actor_at(viewer) if isinstance(viewer, int) else viewer
 
 
 class Caller(Value):
@@ -163,7 +180,12 @@ class Caller(Value):
         """Return the caller with the right to issue tokens and to invite scribes and watchers, if the key has `open`,
         is of the match's club, and its member does not play in the match."""
         key = self.key
-        if key is None or key.club.id != match.opened.club or not key.may("open") or seat_of(key, match) is not None:
+        if (
+            key is None
+            or key.club.id != match.opened.club
+            or not key.may("open")
+            or seat_of_key(key, match) is not None
+        ):
             return self
         if isinstance(asked, Invite) and asked.role not in ROLES_OF_PROGRAMS:
             return self
@@ -174,7 +196,7 @@ class Caller(Value):
 
         Only a member's key may invite to a seat in a match for money, so that a person is responsible.
         """
-        if asked.role == "seat" and self.actor == asked.seat:
+        if asked.role == "seat" and asked.seat is not None and self.actor == actor_at(asked.seat):
             return
         must_be_official(self.acting)
         of_club = match.opened.club is not None

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from api.access.caller import SPECTATOR, Caller, seat_of
+from api.access.caller import SPECTATOR, Caller, seat_of_key
 from api.access.clubs import SEES_PRIVATE, KeyHolder
-from referee.actors import place_of
+from referee.actors import actor_at, place_of, seat_of
 from referee.phases import Over
 from referee.store.match import Match
 from referee.visibility import Viewer
@@ -18,8 +18,9 @@ def by_token(match: Match, secret_hash: str) -> Caller | None:
     # Only the seats know the cards that the server deals: refusals to a scribe would reveal them.
     if actor == "watcher" or (actor == "scribe" and match.opened.dealing == "house"):
         return Caller(viewer="spectator", token_hash=secret_hash)
-    viewer: Viewer = actor if isinstance(actor, int) else "spectator" if actor == "scribe" else "official"
-    place = place_of(actor) if viewer == "official" and isinstance(actor, str) else None
+    seat = seat_of(actor)
+    viewer: Viewer = seat if seat is not None else "spectator" if actor == "scribe" else "official"
+    place = place_of(actor) if viewer == "official" else None
     if place is not None and _plays(match, match.seating.given_by[place]):
         return Caller(viewer="spectator", actor=actor, token_hash=secret_hash, held_back=True)
     return Caller(viewer=viewer, actor=actor, token_hash=secret_hash)
@@ -34,7 +35,7 @@ def by_key(match: Match, key: KeyHolder) -> Caller | None:
     """Return the holder of a valid key, ``None`` if they may not see the match."""
     opened = match.opened
     of_club = opened.club == key.club.id
-    seat = seat_of(key, match) if of_club else None
+    seat = seat_of_key(key, match) if of_club else None
     plays = seat is not None and key.may("play")
     seen = opened.visibility == "public" or (
         of_club and (opened.visibility == "club" or plays or any(map(key.may, SEES_PRIVATE)))
@@ -42,7 +43,7 @@ def by_key(match: Match, key: KeyHolder) -> Caller | None:
     if not seen:
         return None
     if seat is not None and plays:
-        return Caller(viewer=seat, actor=seat, key=key)
+        return Caller(viewer=seat, actor=actor_at(seat), key=key)
     if not of_club or seat is not None:
         return Caller(viewer="spectator", key=key)
     held_back = (key.may("officiate") or key.may("audit")) and _plays(match, key.key.behind)

@@ -10,7 +10,7 @@ from api.http.headers import Req
 from api.http.notes import notes_in
 from api.http.problems import CHALLENGE, Problem
 from api.http.request_ids import RequestIds
-from referee.actors import Actor, is_official
+from referee.actors import Actor, is_official, seat_of
 from referee.requests import Request
 from referee.store.match import Match
 
@@ -84,18 +84,20 @@ def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
     whose = match.sole_actor(request)
     if whose is None or whose == actor:
         return
-    if isinstance(whose, int):
-        must_be_seat(actor, whose)
-    else:
+    seat = seat_of(whose)
+    if seat is None:
         must_be_official(actor)
+    else:
+        must_be_seat(actor, seat)
 
 
 def must_be_seat(actor: Actor, seat: int) -> None:
     """Raise Problem (403 for_seats or not_your_seat) unless the actor is this seat."""
-    if not isinstance(actor, int):
+    yours = seat_of(actor)
+    if yours is None:
         raise Problem("for_seats", seat=seat)
-    if actor != seat:
-        raise Problem("not_your_seat", seat=seat, yours=actor)
+    if yours != seat:
+        raise Problem("not_your_seat", seat=seat, yours=yours)
 
 
 def must_be_official(actor: Actor) -> None:

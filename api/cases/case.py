@@ -10,9 +10,10 @@ from api.access.caller import Caller
 from api.http.headers import letters
 from api.http.problems import rule_page
 from api.http.replies import PRIVATE
+from projections.case_rows import opener_of
 from projections.cases import FACTS, Entry, fine_of
 from referee import sentences, wire_types
-from referee.actors import Actor
+from referee.actors import Actor, seat_of
 from referee.acts import Result
 from referee.events import DismissalReason, KnockDismissed, KnockUpheld
 from referee.officials.events.cases import (
@@ -166,12 +167,13 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
     last = rulings[-1] if rulings else None
     status = status_of(entries, at)
     fine = 0 if last and last.verdict == "upheld" else fine_of(entry.fact for entry in entries[:2])
-    by: Actor = opened.by if opened else first.seat
+    by = opener_of(first)
+    seat = seat_of(by)
     verdict = last.verdict if last else "withdrawn" if status == "withdrawn" else "pending"
     payer = last.payer if last else first.payer
     return Case(
         case=first.case,
-        seat=by if isinstance(by, int) else None,
+        seat=seat,
         accused=first.accused,
         named=opened.offence if opened else first.named,
         note=opened.text if opened else first.note,
@@ -179,7 +181,7 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
         offence=last.offence if last else None,
         rule=last.rule if last else _rule_of(entries),
         penalty=fine or (last.penalty if last else 0),
-        payer=by if fine and isinstance(by, int) else payer,
+        payer=seat if fine and seat is not None else payer,
         fine=fine,
         rests_on=last.rests_on if last else first.events,
         reason=first.reason if isinstance(first, KnockDismissed) and len(rulings) == 1 else None,
@@ -206,6 +208,7 @@ def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Cas
     """Return the case of an act taken back by agreement."""
     fact: ActTakenBack = entry.fact
     assert fact.seat is not None, "an official ruled"
+    by = opener_of(fact)
     return Case(
         case=fact.case,
         seat=fact.seat,
@@ -221,12 +224,12 @@ def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Cas
         rests_on=fact.undone,
         reason=None,
         of=None,
-        why=sentences.case("taken_back", match.opened.players, (), language, by=fact.seat, rule=TAKE_BACK_RULE),
+        why=sentences.case("taken_back", match.opened.players, (), language, by=by, rule=TAKE_BACK_RULE),
         event=entry.event,
         version=version,
         status="final",
         kind="misclick",
-        by=fact.seat,
+        by=by,
         deal=None,
         result=None,
         statements=(),
@@ -328,7 +331,7 @@ def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Languag
         players,
         terms.officials,
         language,
-        by=first.by if isinstance(first, CaseOpened) else first.seat,
+        by=opener_of(first),
         accused=first.accused,
         offence=(last.offence if last else None) or first.offence,
         rule=last.rule if last else _rule_of(entries),

@@ -8,14 +8,14 @@ from typing import Any
 
 import msgspec
 
-from api.access.caller import Caller
+from api.access.caller import Caller, ViewerSeen, viewer_seen
 from api.cases.case import Case
 from api.docs.rule_texts import RuleShown, rule_shown
 from api.http.problems import Document, document_of_refusal, rule_page
 from api.matches.schemas import EventSeen, RulesetSeen, Seated, event_seen, seated
 from projections.cases import Listed
 from referee import rulebook, sentences, wire_types
-from referee.actors import Actor, officials
+from referee.actors import Actor, actor_at, officials
 from referee.events import DealScored
 from referee.officials import remedies, state
 from referee.officials.events.cases import CaseRuled
@@ -53,7 +53,7 @@ class Fact(Value):
     """The claim, in the language of the answer."""
     said_by: wire_types.Many[Actor]
     """The seats, or the official, that support the claim."""
-    denied_by: wire_types.Seats
+    denied_by: wire_types.Many[Actor]
     """The seats that deny the claim."""
     events: wire_types.Events
     """The events that the supporters named."""
@@ -159,7 +159,7 @@ class CaseFile(Value):
     match: wire_types.MatchId
     version: Version
     ruleset: RulesetSeen
-    viewer: Viewer
+    viewer: ViewerSeen
     """The viewer whose view the caller gets."""
     made_at: Time
     """The time at which the file was made."""
@@ -184,9 +184,9 @@ def facts_of(match: Match, case: Case, language: Language) -> Facts:
     """J2: Return the claims of a case, by whether the other side supports them."""
     last = _said_last(case)
     sayers = [actor for actor, agrees in last.items() if agrees]
-    deniers = tuple(sorted(actor for actor, agrees in last.items() if not agrees and isinstance(actor, int)))
-    others = {seat for seat in range(len(match.opened.players)) if seat != case.by}
-    paying = {seat for seat in (case.accused, case.payer) if seat is not None}
+    deniers = tuple(sorted(actor for actor, agrees in last.items() if not agrees))
+    others = {actor_at(seat) for seat in range(len(match.opened.players))} - {case.by}
+    paying = {actor_at(seat) for seat in (case.accused, case.payer) if seat is not None}
     met = others <= set(sayers) if case.kind == "entry" else bool(paying & set(sayers))
     naming = named(case)
     claim = Fact(
@@ -208,11 +208,11 @@ def facts_of(match: Match, case: Case, language: Language) -> Facts:
 def _said_last(case: Case) -> dict[Actor, bool]:
     """Return whether each actor's last statement supports the claim. An appeal denies an upheld claim and repeats
     a dismissed one."""
-    said: list[tuple[int, Actor, bool]] = [(one.event, one.seat, one.agrees) for one in case.statements]
+    said: list[tuple[int, Actor, bool]] = [(one.event, actor_at(one.seat), one.agrees) for one in case.statements]
     for appeal in case.appeals:
         if appeal.seat is not None:
             against = next(ruling for ruling in reversed(case.rulings) if ruling.event < appeal.event)
-            said.append((appeal.event, appeal.seat, against.verdict == "dismissed"))
+            said.append((appeal.event, actor_at(appeal.seat), against.verdict == "dismissed"))
     return {case.by: True} | {actor: agrees for _, actor, agrees in sorted(said, key=lambda one: one[0])}
 
 
@@ -232,8 +232,8 @@ def named(case: Case) -> dict[int, tuple[Actor, ...]]:
     found: dict[int, list[Actor]] = {}
     for said in case.statements:
         for number in said.events:
-            if said.seat not in found.setdefault(number, []):
-                found[number].append(said.seat)
+            if (actor := actor_at(said.seat)) not in found.setdefault(number, []):
+                found[number].append(actor)
     return {number: tuple(names) for number, names in found.items()}
 
 
@@ -376,7 +376,7 @@ def file_of(
         match=str(match.id),
         version=match.version,
         ruleset=match.opened.ruleset,
-        viewer=viewer,
+        viewer=viewer_seen(viewer),
         made_at=at,
         players=seated(match),
         officials=() if terms is None else terms.officials,

@@ -34,7 +34,7 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
     if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
         return
     knocked = [said.seat for said in case.statements if said.knocked]
-    if viewer not in (case.by, *knocked, case.accused, case.payer):
+    if viewer not in (case.seat, *knocked, case.accused, case.payer):
         raise Problem("for_parties", case=case.case)
 
 

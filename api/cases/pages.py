@@ -9,7 +9,7 @@ from api.docs.pages import render
 from api.http.replies import encode
 from api.matches.schemas import EventSeen
 from referee import rulebook, sentences
-from referee.actors import Actor, is_official, place_of
+from referee.actors import Actor, is_official, place_of, seat_of
 from referee.games import RULESETS
 from referee.sentences import Language
 
@@ -52,13 +52,21 @@ class _Page:
     def name(self, actor: Actor | None) -> str:
         if actor is None:
             return self.word("referee")
-        if isinstance(actor, int):
-            return self.file.players[actor].name
+        seat = seat_of(actor)
+        if seat is not None:
+            return self.player(seat)
         place = place_of(actor) if is_official(actor) else None
         return self.file.officials[place] if place is not None and place < len(self.file.officials) else actor
 
+    def player(self, seat: int) -> str:
+        return self.file.players[seat].name
+
     def names(self, actors: Iterable[Actor]) -> str:
         return ", ".join(map(self.name, actors)) or "–"
+
+    @property
+    def players(self) -> str:
+        return ", ".join(player.name for player in self.file.players)
 
     @property
     def officials(self) -> str:
@@ -77,12 +85,12 @@ class _Page:
         found = [(case.event, f"{self.name(case.by)} {self.word('knocked')}. {self._claimed_result()}", case.note)]
         for said in case.statements:
             what = self.word("joined" if said.knocked else "agrees" if said.agrees else "denies")
-            found.append((said.event, f"{self.name(said.seat)} {what}.{self._events(said.events)}", said.text))
+            found.append((said.event, f"{self.player(said.seat)} {what}.{self._events(said.events)}", said.text))
         for appeal in case.appeals:
             ruled = next(one for one in reversed(case.rulings) if one.event < appeal.event)
-            who = ruled.official if appeal.seat is None else appeal.seat
+            who = self.name(ruled.official) if appeal.seat is None else self.player(appeal.seat)
             what = self.word("own_error" if appeal.seat is None else "appealed")
-            found.append((appeal.event, f"{self.name(who)} {what}.", appeal.text))
+            found.append((appeal.event, f"{who} {what}.", appeal.text))
         for _, text, quoted in sorted(found):
             yield text, quoted
 
@@ -97,7 +105,7 @@ class _Page:
 
     def ruling(self, ruled: RulingMade) -> str:
         sure = "" if ruled.standard is None else f", {WORDS.standards[ruled.standard].in_(self.language)}"
-        cost = "" if ruled.payer is None else f" {self.name(ruled.payer)} {self.points(ruled.penalty)}."
+        cost = "" if ruled.payer is None else f" {self.player(ruled.payer)} {self.points(ruled.penalty)}."
         verdict = WORDS.verdicts[ruled.verdict].in_(self.language)
         return f"{verdict}, {self.name(ruled.official)}, {ruled.rule}{sure}.{cost}{self._events(ruled.rests_on)}"
 
@@ -119,7 +127,7 @@ class _Page:
         """Return the cost of a verdict, or its refusal."""
         if one.refused is not None:
             return f"{one.refused.title}. {one.refused.detail}"
-        costs = [f"{self.name(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]
+        costs = [f"{self.player(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]
         if not costs and one.payer is not None and one.penalty:
-            costs = [f"{self.name(one.payer)} {self.points(one.penalty)}"]
+            costs = [f"{self.player(one.payer)} {self.points(one.penalty)}"]
         return ", ".join(costs) or self.word("costs_nothing")

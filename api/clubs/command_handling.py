@@ -311,7 +311,7 @@ class ActExecution:
         secret. Without an Idempotency-Key: ``None`` and random bytes."""
         if self._key is None:
             return None, random_bytes()
-        purpose = ("act", str(self._club.id), str(self._caller.actor))
+        purpose = ("act", str(self._club.id), self._caller.actor)
         derived = await derive_secrets(self._service, self._key, sent, *purpose)
         return str(derived.id_of("act")), derived.secret_of("key")
 

@@ -100,7 +100,7 @@ async def found_club(request: ApiCall) -> Reply:
     await must_be_zone(body.timezone)
     club_id, random = uuid4(), random_bytes()
     if key is not None:
-        derived = await derive_secrets(service, key, body, "founding", str(actor))
+        derived = await derive_secrets(service, key, body, "founding", actor)
         club_id, random = derived.id_of("club"), derived.secret_of("founder")
     made = make_key(club_id, FIRST_KEY, random)
     club, version, headers = await _found_once(request, club_id, actor, body, made, keyed=key is not None)

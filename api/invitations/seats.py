@@ -13,7 +13,7 @@ from api.runtime.aggregate_reader import match_of
 from api.runtime.call import ApiCall
 from api.runtime.service import Service
 from referee import invitations, wire_types
-from referee.actors import Actor, officials
+from referee.actors import Actor, actor_at, officials, seat_of
 from referee.admission import RedeemInvitation, Role
 from referee.clubs.lookup import member_by
 from referee.events import MatchOpened, Stakes
@@ -155,7 +155,7 @@ def _actor(invitation: Invitation) -> Actor:
     match invitation.role:
         case "seat":
             assert invitation.seat is not None, "a seat's invitation names it"
-            return invitation.seat
+            return actor_at(invitation.seat)
         case "official":
             return officials(invitation.official or 1)[-1]
         case role:
@@ -175,7 +175,8 @@ async def _member_by(service: Service, opened: MatchOpened, actor: Actor) -> int
     """Return the member who acted, at a seat or with a key; ``None``: no member did."""
     if opened.club is None:
         return None
-    if isinstance(actor, int):
-        return opened.members[actor]
+    seat = seat_of(actor)
+    if seat is not None:
+        return opened.members[seat]
     club = await service.reader.club(opened.club)
     return member_by(club.state, actor)

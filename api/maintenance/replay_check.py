@@ -9,6 +9,7 @@ from eventsourcing.persistence import StoredEvent
 from msgspec.structs import replace
 
 from api.maintenance.raw_store import Row
+from referee.actors import seat_of
 from referee.history import History as Past
 from referee.refusals import Refused
 from referee.ruleset import Moment
@@ -262,9 +263,8 @@ def _decided(
         return (opened, *rules.begin(rules.start(opened), moment)), None
     sent = type(before).REQUEST_OF(request)
     whose = before.sole_actor(sent)
-    if isinstance(first.actor, int) and whose is not None and first.actor != whose:
-        owner = f"seat {whose}" if isinstance(whose, int) else "the official"
-        raise PermissionError(f"seat {first.actor} did an act of {owner}")
+    if seat_of(first.actor) is not None and whose is not None and first.actor != whose:
+        raise PermissionError(f"{first.actor} did an act of {whose}")
     moment = Moment(before.version, first.at, seed, first.actor, Past(lambda: past), before.id)
     return before.procedure.take(before.state, sent, moment)
 

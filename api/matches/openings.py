@@ -166,7 +166,7 @@ def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
     seats = tuple(make(f"seat {seat}") for seat, _ in enumerate(body.players))
     named = officials_of(body)
     given = tuple(
-        OfficialGiven(actor=actor, name=one.name, token=make(str(actor)) if one.token_sha256 is None else None)
+        OfficialGiven(actor=actor, name=one.name, token=make(actor) if one.token_sha256 is None else None)
         for actor, one in zip(officials(len(named)), named, strict=True)
     )
     hashes = tuple(

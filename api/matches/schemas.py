@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta
 
-from api.access.caller import Caller
+from api.access.caller import Caller, ViewerSeen, viewer_seen
 from api.http.headers import tag_of
 from api.http.problems import Document
 from api.http.schemas import PHASE
@@ -78,7 +78,7 @@ class MatchSeen(Shown, kw_only=True):
 
     id: UUID
     version: Version
-    viewer: Viewer
+    viewer: ViewerSeen
     ruleset: RulesetSeen
     edition: wire_types.Edition
     options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
@@ -140,7 +140,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
     return {
         "id": match.id,
         "version": match.version,
-        "viewer": viewer,
+        "viewer": viewer_seen(viewer),
         "ruleset": opened.ruleset,
         "edition": opened.edition,
         "options": opened.options,

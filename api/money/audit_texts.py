@@ -80,7 +80,7 @@ class Sheet:
             return ""
         if person.member is not None:
             return self.member(person.member, person.name)
-        return str(person.actor) if person.app is None else f"{person.app} ({person.actor})"
+        return person.actor if person.app is None else f"{person.app} ({person.actor})"
 
     def act(self, tag: str) -> str:
         """Return the name of an act for two persons."""

@@ -22,7 +22,7 @@ from api.runtime.member_names import Numbers, sees_numbers
 from api.runtime.service import Service
 from projections import payable
 from projections.journal import decimal
-from projections.plan import CLUB, Node, Payment, Plan
+from projections.plan import Node, Payment, Plan
 from referee import wire_types
 from referee.clubs.lookup import evening_of
 from referee.value import Value
@@ -236,9 +236,12 @@ class _VisiblePlan(NamedTuple):
 
     def may_make(self, payment: Payment) -> bool:
         """Return whether the caller may see the payee's number."""
-        if sees_numbers(self.caller, None if payment.payee == CLUB else payment.payee):
-            return True
-        return self.caller.member == payment.payer
+        return sees_numbers(self.caller, payment.payee) or _is_of(self.caller.member, payment.payer)
+
+
+def _is_of(member: int | None, *nodes: Node) -> bool:
+    """Return whether one of the nodes is this member. ``None`` is a caller who is no member, and is not the club."""
+    return member is not None and member in nodes
 
 
 async def _visible_plan(
@@ -253,7 +256,7 @@ async def _visible_plan(
     made = await plan_of(service, caller.club, number, unit, fresh=fresh)
     state = caller.club.state
     text = state.name if number is None else f"{state.name} {state.evenings[number - 1].on}"
-    shown = tuple(one for one in made.plan.payments if sees_books(caller) or own in (one.payer, one.payee))
+    shown = tuple(one for one in made.plan.payments if sees_books(caller) or _is_of(own, one.payer, one.payee))
     return _VisiblePlan(caller, made.entry, unit, text[: wire_types.NAME_MAX], made.plan, shown)
 
 
@@ -262,13 +265,13 @@ async def _codes(service: Service, made: _VisiblePlan, payments: tuple[Payment, 
     if made.currency not in CODES:
         return [None] * len(payments)
     club = made.caller.club
-    payees = {None if one.payee == CLUB else one.payee for one in payments if made.may_make(one)}
+    payees = {one.payee for one in payments if made.may_make(one)}
     numbers = await service.member_names.numbers_of(club, payees)
     members = {one: club.state.members[one - 1] for one in payees if one is not None}
     names = await service.member_names.names_of(club, members) if made.currency == "EUR" else {}
 
     def code(payment: Payment) -> str | None:
-        payee = None if payment.payee == CLUB else payment.payee
+        payee = payment.payee
         known = numbers.get(payee, Numbers())
         name = club.state.name if payee is None else names.get(members[payee].name) if payee in members else None
         try:

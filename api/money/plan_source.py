@@ -9,7 +9,7 @@ from api.http.threads import in_long_thread
 from api.money.ledger_access import ask_the_books
 from api.runtime.service import Service
 from projections.journal import Balance
-from projections.plan import CLUB, Plan, plan
+from projections.plan import Plan, plan
 from referee.clubs.commands import PaySent, PlannedPayment
 from referee.clubs.facts import member_of
 from referee.store.club import Club
@@ -47,6 +47,6 @@ async def planned_payment(service: Service, club: Club, sent: PaySent) -> Planne
     currency = sent.currency or club.state.currencies[0]
     made = await plan_of(service, club, sent.evening, currency)
     for one in made.plan.payments:
-        if one.id == sent.plan and one.payer != CLUB and one.payee != CLUB:
+        if one.id == sent.plan and one.payer is not None and one.payee is not None:
             return PlannedPayment(payer=one.payer, payee=one.payee, amount=one.amount)
     return None

@@ -14,6 +14,8 @@ from api.http.threads import in_thread
 from api.personal_data.names import Kind, Names
 from api.personal_data.texts import replaced, written
 from api.runtime.aggregate_reader import AggregateReader
+from referee.actors import seat_of
+from referee.clubs.lookup import member_by
 from referee.refusals import Refused
 from referee.store.acts import key_of
 from referee.store.clock import ClockWrong
@@ -145,9 +147,10 @@ class Commands:
     async def _writer(self, match: Match, command: Command) -> int | None:
         """Return the member who wrote the texts of a command: at a seat, or with a key. None if no member did."""
         actor, opened = command.actor, match.opened
-        seat = actor if isinstance(actor, int) else getattr(command.request, "seat", None)
+        seat = seat_of(actor)
+        if seat is None:
+            seat = getattr(command.request, "seat", None)
         if isinstance(seat, int):
             return opened.members[seat] if 0 <= seat < len(opened.members) else None
         club = None if opened.club is None else await self._reader.readable_club(opened.club)
-        key = None if club is None or not str(actor).startswith("key:") else club.state.key(str(actor)[4:])
-        return None if key is None else key.member
+        return None if club is None else member_by(club.state, actor)

@@ -200,7 +200,7 @@ class History:
 
     def person(self, actor: Actor) -> Person:
         """Return the caller behind an actor."""
-        known = self._persons.get(str(actor).removeprefix("key:"))
+        known = self._persons.get(actor.removeprefix("key:"))
         return known or Person(actor=actor, member=None, name=None, app=None)
 
     def _done(self, recorded: Recorded) -> dict[str, Any]:

@@ -191,7 +191,7 @@ class People:
         return key is not None and "treasury" in key.scopes
 
     def _key(self, actor: Actor) -> KeyHeld | None:
-        return self.keys.get(actor.removeprefix("key:")) if isinstance(actor, str) else None
+        return self.keys.get(actor.removeprefix("key:"))
 
 
 def _numbers(payee: PayeeAct) -> list[str]:

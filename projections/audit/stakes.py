@@ -7,7 +7,7 @@ from uuid import UUID
 
 from projections.audit.history import LISTED_MAX, Person
 from referee import wire_types
-from referee.actors import Actor
+from referee.actors import Actor, seat_of
 from referee.officials.events.seating import Invited, StakesAgreed, StakesDeclined
 from referee.value import EventNumber, Time, Value
 from referee.visibility import Recorded
@@ -55,7 +55,7 @@ class Agreements:
                 self.listed.append(StakesAnswered(**place, how="secretary", by=person, members=agreed))
             case StakesAgreed(seats=(seat,), how="invitation", invitation=int(number)):
                 by = self._invited.get((match, number), recorded.actor)
-                if not isinstance(by, int):  # a seat invites only to itself
+                if seat_of(by) is None:  # a seat invites only to itself
                     inviter, agreed = self._person(by), (members[seat],)
                     self.listed.append(StakesAnswered(**place, how="invitation", by=inviter, members=agreed))
             case StakesDeclined(seat=None):

@@ -4,7 +4,6 @@ import unicodedata
 
 from projections.journal import Account, JournalEntry, member_of
 from projections.transliterate import spelled
-from referee import actors
 
 NAMES = {
     "cash": "Assets:Cash",
@@ -30,7 +29,7 @@ def narration(entry: JournalEntry) -> str:
 
 def actor(entry: JournalEntry) -> str:
     """Return the actor of an entry as ``key k3``: a colon would make it a tag."""
-    return actors.write(entry.by).replace(":", " ")
+    return entry.by.replace(":", " ")
 
 
 def words(text: str, kept: str) -> str:

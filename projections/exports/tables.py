@@ -7,7 +7,6 @@ import msgspec
 
 from projections.journal import Journal, accounts, decimal, name_of
 from projections.spreadsheets import table
-from referee import actors
 
 COLUMNS = (
     *("entry", "date", "kind", "account", "name", "amount", "balance", "currency"),
@@ -34,7 +33,7 @@ def _rows(journal: Journal) -> Iterator[list[object]]:
         written = amounts(one.account, one.currency, one.amount)
         yield ["", journal.first, BROUGHT_FORWARD, *written, "", "", "", "", ""]
     for entry in journal.entries:
-        fields = [entry.evening, entry.reverses, entry.cause, actors.write(entry.by), entry.text]
+        fields = [entry.evening, entry.reverses, entry.cause, entry.by, entry.text]
         for posting in entry.postings:
             written = amounts(posting.account, entry.currency, posting.amount)
             yield [entry.number, entry.date, entry.kind, *written, *fields]

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from referee.actors import Actor
+from referee.actors import Actor, by_key
 from referee.clubs.state import Club, Evening, Key, Member
 from referee.refusals import AgainstTheClub, ClubState
 
@@ -55,7 +55,7 @@ def evening_of(club: Club, number: int) -> Evening:
 
 
 def key_by(club: Club, actor: Actor) -> Key | None:
-    return club.key(actor.removeprefix("key:")) if isinstance(actor, str) and actor.startswith("key:") else None
+    return club.key(actor.removeprefix("key:")) if by_key(actor) else None
 
 
 def is_program(club: Club, actor: Actor) -> bool:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from referee.actors import actor_at
 from referee.acts import AgreeStakes, Cut, Draw, Entropy, RequestCards
 from referee.acts import Deal as DealAct
 from referee.admission import Invite, IssueToken, RedeemInvitation
@@ -163,7 +164,7 @@ def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Reco
 
 
 def _drawn(event: CardDrawn) -> Done:
-    return Done(actor=event.seat, act=Draw(seat=event.seat, card=event.card))
+    return Done(actor=actor_at(event.seat), act=Draw(seat=event.seat, card=event.card))
 
 
 def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:

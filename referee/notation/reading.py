@@ -233,7 +233,8 @@ def _read_deal(lines: _Lines, seats: int) -> Done:
     if (text := lines.may("  turn-up")) is not None:
         _read_cards(lines, text)
         fields["turn_up"] = text
-    return Done(actor=seat if actor is None else actor, act=DealAct(seat=seat, hands=tuple(hands) or None, **fields))
+    act = DealAct(seat=seat, hands=tuple(hands) or None, **fields)
+    return Done(actor=actors.actor_at(seat) if actor is None else actor, act=act)
 
 
 _KNOCK = re.compile(
@@ -257,7 +258,8 @@ def _read_knock(lines: _Lines, seats: int) -> Done:
         knock = msgspec.convert(fields, Knock)
     except msgspec.ValidationError as error:
         raise lines.wrong(f"{found[3]!r} is no offence: {error}") from None
-    return Done(actor=actors.parse(found[4]) if found[4] else seat, act=knock, ruling=ruling)
+    actor = actors.parse(found[4]) if found[4] else actors.actor_at(seat)
+    return Done(actor=actor, act=knock, ruling=ruling)
 
 
 def _read_item(lines: _Lines, line: str, item: str, seats: int) -> Done:
@@ -274,7 +276,7 @@ def _read_item(lines: _Lines, line: str, item: str, seats: int) -> Done:
             content = None
         if content is not None:
             act = KINDS[name](**fields, **content)
-            return Done(actor=fields.get("seat", "official") if actor is None else actor, act=act)
+            return Done(actor=actors.actor_of(act) if actor is None else actor, act=act)
     raise lines.wrong(f"{text!r} cannot be read after {line!r}; that line holds {', '.join(names)}")
 
 

@@ -34,10 +34,7 @@ def _seats(seats: tuple[int, ...]) -> str:
 
 def _by(done: Done) -> str:
     """Return the note on the actor, if it is not the seat of the act."""
-    seat = getattr(done.act, "seat", "official")
-    if seat == done.actor:
-        return ""
-    return f" ({actors.write(done.actor)})"
+    return "" if done.actor == actors.actor_of(done.act) else f" ({actors.write(done.actor)})"
 
 
 def _header_lines(header: Header) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee import offences, phases, seating
-from referee.actors import Actor, is_official, officials
+from referee.actors import Actor, actor_at, is_official, officials
 from referee.acts import Abandon, Close, Knock, Report, Result, Void
 from referee.events import LAYS_OPEN, DealScored, Dealt, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.offences import DISMISSED_MAX
@@ -151,7 +151,7 @@ def _open(
     deal = phases.deal_of(state.play)
     return opening_events(
         state,
-        by=request.seat,
+        by=actor_at(request.seat),
         kind="offence",
         deal=deal,
         offence=offence,
@@ -203,7 +203,7 @@ def revise_report(
         return events
     deal = phases.deal_of(state.play)
     fields = {"offence": request.fault, "accused": request.accused, "payer": breach.payer}
-    return opening_events(state, by=request.seat, kind="offence", deal=deal, **fields)
+    return opening_events(state, by=actor_at(request.seat), kind="offence", deal=deal, **fields)
 
 
 def revise_result(
@@ -232,10 +232,10 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
     WrongPhase if nothing can be decided now.
     """
     docket, now = state.docket, phases.deal_of(state.play)
-    by: Actor = moment.actor if request.seat is None else request.seat
     for seat in (request.seat, request.accused):
         if seat is not None:
             _check_seat(state, seat)
+    by = moment.actor if request.seat is None else actor_at(request.seat)
     deal = now if request.deal is None else request.deal
     if deal > now:
         raise AgainstTheRules("deal_to_come", "J1", last=now)
@@ -300,7 +300,7 @@ def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: 
         raise NotYours("not_the_opener", "J1")
     if case.status != "pending":
         raise WrongPhase("case_decided", "J7", status=status_at(case, moment.at))
-    if any(seat != case.by for seat in case.joined):
+    if any(seat != case.opener for seat in case.joined):
         raise WrongPhase("others_knocked", "J1")
     return (CaseWithdrawn(case=case.case),)
 
@@ -432,7 +432,7 @@ def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed,
         events, span = docket.case(of).events, docket.case(of).span
     case = Case(
         case=event.case,
-        by=event.seat,
+        by=actor_at(event.seat),
         kind="offence",
         deal=deal,
         during=deal,
@@ -458,7 +458,7 @@ def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int)
     if event.case is None or event.points < 0:
         return docket
     case = docket.case(event.case)
-    if case.verdict != "dismissed" or case.instance > 1 or case.by != event.seat:
+    if case.verdict != "dismissed" or case.instance > 1 or case.opener != event.seat:
         return docket
     return docket.with_case(replace(case, fine=event.points))
 

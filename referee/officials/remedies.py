@@ -106,8 +106,8 @@ def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: D
             events += (event,)
     if found is not None and case.accused is not None:
         events += priced(rules, play, found, case.accused)
-    if upheld and due is not None and due.fine and isinstance(case.by, int):  # the knock was right
-        events += (PenaltyImposed(seat=case.by, points=-due.fine, rule=ruled.rule),)
+    if upheld and due is not None and due.fine and case.opener is not None:  # the knock was right
+        events += (PenaltyImposed(seat=case.opener, points=-due.fine, rule=ruled.rule),)
     return tuple([replace(one, case=case.case) if isinstance(one, PenaltyImposed) else one for one in events])
 
 

@@ -96,8 +96,8 @@ def check_may_rule(case: Case, moment: Moment) -> None:
 def _facts_agreed(case: Case, *, upheld: bool) -> bool:
     """J2: Return whether the losing side has agreed."""
     if not upheld:
-        return isinstance(case.by, int) and case.agrees(case.by) is False
-    return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.by))
+        return case.opener is not None and case.agrees(case.opener) is False
+    return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.opener))
 
 
 def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
@@ -114,10 +114,10 @@ def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> t
 
 def _is_agreed(state: AttendedState, case: Case) -> bool:
     if case.kind == "offence":
-        return bool(case.agrees(case.payer)) or (case.payer == case.by and case.status == "pending")
+        return bool(case.agrees(case.payer)) or (case.payer == case.opener and case.status == "pending")
     table = state.play.table
     concerned = table.active if case.kind == "misclick" else range(table.seats)
-    others = [seat for seat in concerned if seat != case.by]
+    others = [seat for seat in concerned if seat != case.opener]
     return all(case.agrees(seat) for seat in others)
 
 

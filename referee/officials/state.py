@@ -6,7 +6,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from msgspec.structs import replace
 
-from referee.actors import Actor
+from referee.actors import Actor, seat_of
 from referee.acts import Result
 from referee.events import Adjudication
 from referee.officials.events.cases import Remedy
@@ -102,10 +102,15 @@ class Case(Value):
         return self.status in ("pending", "appealed")
 
     @property
+    def opener(self) -> int | None:
+        """The seat that opened the case; ``None``: an official did."""
+        return seat_of(self.by)
+
+    @property
     def parties(self) -> tuple[int, ...]:
         """The seats that knocked, the accused and the payer, in the order of the seats."""
-        concerned = {seat for seat in (self.by, *self.joined, self.accused, self.payer) if isinstance(seat, int)}
-        return tuple(sorted(concerned))
+        concerned = {self.opener, *self.joined, self.accused, self.payer}
+        return tuple(sorted(seat for seat in concerned if seat is not None))
 
     def went_against(self, seat: int) -> bool:
         """J7: Return whether the last ruling went against a seat.
@@ -117,10 +122,10 @@ class Case(Value):
         upheld, said = self.verdict == "upheld", self.agrees(seat)
         more = self.remedy != Remedy(result=self.result)  # more than the opener asked for
         if not upheld:
-            return seat in (self.by, *self.joined) or (self.kind != "offence" and said is True)
+            return seat in (self.opener, *self.joined) or (self.kind != "offence" and said is True)
         if self.kind == "offence":
-            return seat in (self.accused, self.payer) or (seat == self.by and more)
-        return seat not in self.gained and (said is False or seat != self.by or more)
+            return seat in (self.accused, self.payer) or (seat == self.opener and more)
+        return seat not in self.gained and (said is False or seat != self.opener or more)
 
 
 def status_at(case: Case, at: datetime) -> CaseStatus:

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee import offences, phases, seating
-from referee.actors import Actor, is_official
+from referee.actors import Actor, actor_at, is_official, seat_of
 from referee.acts import Act, AgreeStakes, TakeBack
 from referee.events import LAYS_OPEN, MatchOpened
 from referee.officials.events.cases import CaseWithdrawn
@@ -100,14 +100,14 @@ def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Momen
         rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
     check_play(state.docket)
     seat = act.seat
-    last = takeable(state, seat)
+    last = takeable(state, actor_at(seat))
     case = state.play.table.ledger.next_case
     if state.docket.takes_back == "alone":
         return (ActTakenBack(case=case, seat=seat, first=last.first, last=last.last),)
     if seat in last.asked:
         raise WrongPhase("take_back_asked", "J11", pending=awaited(state))
     asked = TakeBackAsked(seat=seat, first=last.first, last=last.last)
-    if set(awaited(state)) <= {seat, last.actor}:
+    if set(awaited(state)) <= {seat, seat_of(last.actor)}:
         return asked, ActTakenBack(case=case, seat=last.asked[0], first=last.first, last=last.last)
     return (asked,)
 
@@ -123,9 +123,9 @@ def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
     last = state.docket.last
     if last is None or not last.last:
         raise WrongPhase("nothing_to_take_back", "J11")
-    of_seats = isinstance(by, int) and isinstance(last.actor, int)
-    if takes_back == "agreed" and of_seats and not last.asked and by != last.actor:
-        raise WrongPhase("not_your_act", "J11", seat=last.actor)
+    player, other = seat_of(last.actor), None if by is None else seat_of(by)
+    if takes_back == "agreed" and player is not None and not last.asked and other not in (None, player):
+        raise WrongPhase("not_your_act", "J11", seat=player)
     if last.seen:  # checked last, for it would show the other seats whether the discarded cards are entered
         raise WrongPhase("seen_already", "J11")
     return last
@@ -144,7 +144,7 @@ def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
     """
     last = takeable(state, by)
     if state.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
-        raise WrongPhase("not_your_act", "J11", seat=last.actor)
+        raise WrongPhase("not_your_act", "J11", seat=seat_of(last.actor))
     return tuple(range(last.first, last.last + 1))
 
 
@@ -176,7 +176,7 @@ def offers(state: AttendedState, seat: int) -> tuple[Act, ...]:
         last = takeable(state)
     except Refused:
         return ()
-    may = docket.takes_back == "alone" or (seat not in last.asked and (last.asked or seat == last.actor))
+    may = docket.takes_back == "alone" or (seat not in last.asked and (last.asked or actor_at(seat) == last.actor))
     return (TakeBack(seat=seat),) if may else ()
 
 
@@ -200,7 +200,7 @@ def after_taken_back(rules: Ruleset, state: AttendedState, event: ActTakenBack, 
         deal = phases.deal_of(play)
         case = Case(
             case=event.case,
-            by=event.seat,
+            by=actor_at(event.seat),
             kind="misclick",
             deal=deal,
             during=deal,

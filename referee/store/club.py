@@ -34,14 +34,14 @@ class Club(Aggregate):
 
     def has_token(self, actor: Actor, token: str) -> bool:
         """Return whether this is the SHA-256 of the actor's present or previous key, not revoked; perhaps expired."""
-        key = self.state.key(str(actor).removeprefix("key:"))
+        key = self.state.key(actor.removeprefix("key:"))
         if key is None or key.revoked:
             return False
         return any(compare_digest(known, token) for known in (key.hash, key.before) if known is not None)
 
     def may_act(self, actor: Actor, token: str) -> bool:
         """Return whether this is the SHA-256 of the actor's present key, not revoked."""
-        key = self.state.key(str(actor).removeprefix("key:"))
+        key = self.state.key(actor.removeprefix("key:"))
         return key is not None and not key.revoked and compare_digest(key.hash, token)
 
     def sole_actor(self, request: Any) -> Actor | None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime
 from hmac import compare_digest
 from importlib import import_module
+from itertools import chain
 from pkgutil import iter_modules
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from referee import events
-from referee.actors import Actor, officials, place_of
+from referee.actors import SEATS, Actor, actor_at, officials, place_of, seat_of
 from referee.acts import Act, AgreeStakes, Knock, Result, SeatAct
 from referee.admission import Invite, RedeemInvitation
 from referee.events import DealScored, MatchOpened, event_kinds_in
@@ -94,8 +95,9 @@ class Match(Aggregate):
     def has_token(self, actor: Actor, token: str) -> bool:
         """Return whether this is the SHA-256 of the actor's present token."""
         seating, token = self.seating, in_match(self.id, token)
-        if isinstance(actor, int):
-            return compare_digest(seating.seats[actor], token)
+        seat = seat_of(actor)
+        if seat is not None:
+            return compare_digest(seating.seats[seat], token)
         if actor in ("scribe", "watcher"):
             return compare_digest(getattr(seating, actor), token)
         place = place_of(actor)
@@ -105,12 +107,10 @@ class Match(Aggregate):
         """Return the actor whose token has this SHA-256, if any. The time does not depend on the token."""
         seating, token = self.seating, in_match(self.id, token)
         found: Actor | None = None
-        for actor, known in zip(officials(len(seating.officials)), seating.officials, strict=True):
+        of_officials = zip(officials(len(seating.officials)), seating.officials, strict=True)
+        for actor, known in chain(of_officials, zip(SEATS, seating.seats, strict=False)):
             if compare_digest(token, known):
                 found = actor
-        for seat, known in enumerate(seating.seats):
-            if compare_digest(token, known):
-                found = seat
         for role, known in (("scribe", seating.scribe), ("watcher", seating.watcher)):
             if known and compare_digest(token, known):
                 found = role
@@ -119,16 +119,16 @@ class Match(Aggregate):
     def sole_actor(self, request: Request) -> Actor | None:
         """Return the only actor who may make a request; ``None`` for any."""
         if isinstance(request, OF_A_SEAT):
-            return None if self.opened.dealing == "tally" else request.seat
-        if isinstance(request, AgreeStakes):
-            return "official" if request.seat is None else request.seat
-        if isinstance(request, Invite):
-            return request.seat if request.role == "seat" else "official"
+            return None if self.opened.dealing == "tally" else actor_at(request.seat)
         if isinstance(request, RedeemInvitation):
-            return self.seating.invitations[request.invitation - 1].seat
-        seat: int | None = getattr(request, "seat", None) if isinstance(request, Proceeding) else None
+            invited = self.seating.invitations[request.invitation - 1].seat
+            return None if invited is None else actor_at(invited)
+        of_a_seat = isinstance(request, AgreeStakes | Proceeding) or (
+            isinstance(request, Invite) and request.role == "seat"
+        )
+        seat: int | None = getattr(request, "seat", None) if of_a_seat else None
         if seat is not None:  # this seat speaks only for itself
-            return seat
+            return actor_at(seat)
         return None if isinstance(request, Result) else "official"
 
     def legal(self, viewer: Viewer) -> tuple[Act, ...]:

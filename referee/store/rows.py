@@ -31,12 +31,12 @@ E = TypeVar("E", bound=Event)
 Salt = Annotated[bytes, msgspec.Meta(min_length=SALT_BYTES, max_length=SALT_BYTES)]
 
 
-FORM: Literal[1] = 1
-"""Version of the form of rows. Rows without a version are of an earlier commit."""
+FORM: Literal[2] = 2
+"""Version of the form of rows. Rows with a lower version, or none, are of an earlier commit."""
 
 
 class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
-    form: Literal[1] = msgspec.field(name="v")
+    form: Literal[2] = msgspec.field(name="v")
     at: datetime
     actor: Actor
     act_id: str = msgspec.field(name="act")
@@ -52,7 +52,7 @@ class _Shape(msgspec.Struct):
 
     prev: str
     event: msgspec.Raw
-    form: msgspec.Raw = msgspec.field(name="v", default=_NOTHING)
+    form: int = msgspec.field(name="v", default=0)
 
 
 class ActOfRow(msgspec.Struct, frozen=True):
@@ -139,7 +139,7 @@ class OlderStore(Exception):
 
 
 def refuse_older(states: Iterable[Any]) -> None:
-    """Raise :class:`OlderStore` if all these states, of the first and last row of a log, lack only their version."""
+    """Raise :class:`OlderStore` if all these states, of the first and last row of a log, differ in the version."""
     shapes = [*map(_is_older, states)]
     if shapes and all(shapes):
         raise OlderStore
@@ -147,7 +147,7 @@ def refuse_older(states: Iterable[Any]) -> None:
 
 def _is_older(state: Any) -> bool:
     try:
-        return _shape_of_row(state).form is _NOTHING
+        return _shape_of_row(state).form < FORM
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
         return False
 

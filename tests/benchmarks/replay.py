@@ -8,6 +8,7 @@ from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
 
+from referee.actors import actor_at
 from referee.acts import Deal, Void
 from referee.events import Adjudication, DealScored, PlayEnded
 from referee.games import RULESETS
@@ -46,7 +47,7 @@ def long_history() -> list[StoredEvent]:
             state = rules.evolve(state, event, len(history))
     rows, prev = [], FIRST
     for number, event in enumerate(history[:EVENTS], 1):
-        rows.append(row_of(Recorded(UUID(int=7), number, NOW, 1, "~" + "0" * 32, "0" * 16, prev, event)))
+        rows.append(row_of(Recorded(UUID(int=7), number, NOW, "seat:1", "~" + "0" * 32, "0" * 16, prev, event)))
         prev = row_hash(rows[-1])
     return rows
 
@@ -81,7 +82,7 @@ def growth() -> tuple[float, float]:
             dealer = match.play.table.dealer
             for _ in range(10):
                 desk.submit(Command(id=match_id, actor="official", request=Void())).result()
-                desk.submit(Command(id=match_id, actor=dealer, request=Deal(seat=dealer))).result()
+                desk.submit(Command(id=match_id, actor=actor_at(dealer), request=Deal(seat=dealer))).result()
             return 20
 
         rates = side_by_side({"young": lambda: dealt(young), "old": lambda: dealt(old)})
@@ -113,7 +114,7 @@ def played(key: str, deals: int, seed: str) -> list[Recorded]:
         act: Any = chance.choice(tame)
         events, state = rules.take(state, act, Moment(len(history), NOW, f"{seed} {len(history)}"))
         history += (
-            Recorded(UUID(int=7), number, NOW, 1, "", "", "", event)
+            Recorded(UUID(int=7), number, NOW, "seat:1", "", "", "", event)
             for number, event in enumerate(events, len(history) + 1)
         )
     return history

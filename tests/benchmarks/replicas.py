@@ -17,6 +17,7 @@ import msgspec
 import uvloop
 from eventsourcing.persistence import StoredEvent
 
+from referee.actors import actor_at
 from referee.events import MatchOpened
 from referee.store.desk import digest_of
 from referee.store.rows import FIRST, row_hash
@@ -46,7 +47,7 @@ def histories(ids: Sequence[UUID], events: int, keyed: bool) -> tuple[list[Store
     played = list(islice(game(), events + ACTS))
     for match_id in ids:
         prev, number = FIRST, 0
-        for place, (actor, body, made) in enumerate(played):
+        for place, (seat, body, made) in enumerate(played):
             if number >= events:
                 break
             act_id = f"{place:032x}" if keyed else f"~{place:032x}"
@@ -55,7 +56,9 @@ def histories(ids: Sequence[UUID], events: int, keyed: bool) -> tuple[list[Store
                     event = msgspec.structs.replace(event, tokens=tokens)
                 number += 1
                 request = msgspec.Raw(body) if place and event is made[0] else None
-                recorded = Recorded(match_id, number, NOW, actor, act_id, digest_of(body), prev, event, request)
+                recorded = Recorded(
+                    match_id, number, NOW, actor_at(seat), act_id, digest_of(body), prev, event, request
+                )
                 rows.append(row_of(recorded))
                 prev = row_hash(rows[-1])
     return rows, [(seat, body) for seat, body, _ in played[place:]]

@@ -36,7 +36,7 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
     won = MatchWon(seat=1, by="points", rule="E51", points=(312, 505))
     first = row_of(Recorded(MATCH, 1, begun, "official", f"~{'0' * 24}", "0" * 16, FIRST, opened))
     ended = begun + timedelta(hours=1)
-    last = row_of(Recorded(MATCH, 2, ended, 1, f"~{'1' * 24}", "1" * 16, row_hash(first), won))
+    last = row_of(Recorded(MATCH, 2, ended, "seat:1", f"~{'1' * 24}", "1" * 16, row_hash(first), won))
     others = [leaf_hash(str(MATCH), number, "none/such", b"") for number in range(2 * BEFORE)]
     posted, closed, entry = _closing(begun)
     rows = {BEFORE: first, 2 * BEFORE + 1: last, 2 * BEFORE + 2: posted, 2 * BEFORE + 3: closed}

@@ -11,7 +11,6 @@ from typing import Any, Protocol, TypedDict
 
 import msgspec
 
-from referee.actors import Actor
 from referee.acts import AnyAct, Knock
 from referee.events import DealScored, KnockDismissed, KnockUpheld, MatchClosed, MatchWon, PenaltyImposed, Stakes
 from referee.refusals import Refused, WrongPhase
@@ -63,13 +62,13 @@ class TakenOver(TypedDict, total=False):
 class Player(Protocol):
     """A way to play a match: in memory or over HTTP."""
 
-    def act(self, actor: Actor, body: dict[str, Any]) -> None:
+    def act(self, actor: int | str, body: dict[str, Any]) -> None:
         """Send an act. Raises :class:`Refusal` if it is refused."""
 
-    def knock(self, actor: Actor, body: dict[str, Any]) -> dict[str, Any]:
+    def knock(self, actor: int | str, body: dict[str, Any]) -> dict[str, Any]:
         """Send a knock; return ``verdict``, ``rule``, ``penalty`` and ``payer``. Raises :class:`Refusal`."""
 
-    def legal(self, actor: Actor) -> list[dict[str, Any]]:
+    def legal(self, actor: int | str) -> list[dict[str, Any]]:
         """Return the legal acts of an actor."""
 
     def line(self) -> dict[str, Any] | None:

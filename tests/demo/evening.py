@@ -181,8 +181,8 @@ def _verify(bundle: str, keys: str) -> tuple[int, list[str]]:
     return ran.returncode, ran.stdout.splitlines() or [ran.stderr]
 
 
-def _name(node: int | str) -> str:
-    return PLAYERS[node - 1] if isinstance(node, int) else "The club"
+def _name(node: int | None) -> str:
+    return "The club" if node is None else PLAYERS[node - 1]
 
 
 def _kronor(amount: int) -> str:

@@ -56,7 +56,7 @@ def journals(draw: st.DrawFn) -> Journal:
     before = draw(st.integers(0, 1000))
     days = sorted(draw(st.lists(st.integers(0, 40), max_size=ENTRIES_MAX)))
     entries = []
-    actors: tuple[int | str, ...] = (0, 7, "official", "official:2", "scribe", "key:k3")
+    actors = ("seat:0", "seat:7", "official", "official:2", "scribe", "key:k3")
     for number, day in enumerate(days, before + 1):
         currency, kind = draw(st.sampled_from(currencies)), draw(st.sampled_from(KINDS))
         written = draw(spread(accounts))

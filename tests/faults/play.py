@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from api.http.headers import version_of
+from referee.actors import Actor, actor_at
 from referee.games import RULESETS
 from tests.benchmarks.load import OPENING, script
 from tests.conformance.replay import matches
@@ -51,7 +52,7 @@ class Ledger:
     """All answers to clients, and the faults in them."""
 
     def __init__(self) -> None:
-        self.acts: dict[tuple[str, int | str, str], Acknowledged] = {}
+        self.acts: dict[tuple[str, Actor, str], Acknowledged] = {}
         """Acts by match, actor and key."""
         self.versions: dict[str, int] = {}
         """Latest known version by match."""
@@ -163,10 +164,10 @@ class Player:
             headers = {"Authorization": f"Bearer {self._tokens[actor]}", "Idempotency-Key": key}
             answer = await self._done("POST", f"{self._path}/{call}", headers, body, may_refuse)
             if answer.status == 201:
-                self._acknowledged(match, actor, key, answer)
+                self._acknowledged(match, actor_at(actor) if isinstance(actor, int) else actor, key, answer)
         self._ledger.over[match] = self._ledger.versions[match]
 
-    def _acknowledged(self, match: str, actor: int | str, key: str, answer: Answer) -> None:
+    def _acknowledged(self, match: str, actor: Actor, key: str, answer: Answer) -> None:
         said, ledger = answer.said, self._ledger
         first = said["events"][0]["number"] if "events" in said else None
         ledger.acts[match, actor, key] = Acknowledged(first, said["version"])

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from eventsourcing.persistence import StoredEvent
 
+from referee.actors import actor_of
 from referee.store.desk import Desk
 from referee.store.store import construct
 from tests.faults.audit import audit
@@ -28,7 +29,7 @@ def rows(tmp_path: Path, ledger: Ledger) -> list[StoredEvent]:
         for turn in range(ACTS):
             act = legal_acts(desk.get(match))[0]
             numbers = [one.originator_version for one in send(desk, match, act, key=f"act-{turn}").events]
-            ledger.acts[str(match), act.seat, f"act-{turn}"] = Acknowledged(numbers[0], numbers[-1])
+            ledger.acts[str(match), actor_of(act), f"act-{turn}"] = Acknowledged(numbers[0], numbers[-1])
             ledger.told(str(match), numbers[-1])
         desk.close()
         return list(referee.rows(match))

@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
+from referee.actors import actor_at
 from tests.faults.books_check import Seen
 from tests.faults.http_client import LOST
 from tests.faults.play import Acknowledged, Ledger, Player
@@ -103,9 +104,9 @@ class Treasurer(Player):
             agree = {"act": "agree_stakes", "seat": seat}
             headers = self._bearer(seat + 1) | {"Idempotency-Key": f"{key}-agreed-{seat}"}
             done = await self._done("POST", f"{self._path}/acts", headers, agree)
-            self._acknowledged(made["id"], seat, f"{key}-agreed-{seat}", done)
+            self._acknowledged(made["id"], actor_at(seat), f"{key}-agreed-{seat}", done)
         headers = self._bearer(2) | {"Idempotency-Key": key}
-        self._acknowledged(made["id"], 1, key, await self._done("POST", f"{self._path}/acts", headers, SHEET))
+        self._acknowledged(made["id"], "seat:1", key, await self._done("POST", f"{self._path}/acts", headers, SHEET))
 
     async def _act(self, who: int, key: str, may_refuse: bool = False, /, **sent: Any) -> dict[str, Any]:
         headers = self._bearer(who) | {"Idempotency-Key": key}

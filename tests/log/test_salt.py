@@ -88,7 +88,7 @@ def guessed(event: dict[str, Any], **salt: str) -> dict[str, Any]:
     """Return the row of an event. All its parts are public but the hidden parts of the event, the act and its
     Idempotency-Key, which may be guessed, and the salt."""
     return {
-        "v": 1,
+        "v": 2,
         "at": event["at"],
         "actor": event["actor"],
         "act": KEY_OF_ACT,

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from referee.actors import Actor
+from referee.actors import Actor, actor_of
 from referee.events import Adjudication
 from referee.refusals import Refused
 from referee.requests import Request
@@ -67,8 +67,7 @@ class Attending:
 
     def who(self, request: Any) -> Actor:
         """Return the actor of a request that names none: its seat, or the official."""
-        seat: int | None = getattr(request, "seat", None)
-        return "official" if seat is None else seat
+        return actor_of(request)
 
     def refused(self, request: Any, code: str, rule: str | None = "J11") -> Refused:
         """Return the refusal of a request."""

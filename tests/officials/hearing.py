@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import pytest
 
-from referee.actors import Actor
+from referee.actors import Actor, actor_of
 from referee.acts import Deal, Knock, KnockOut
 from referee.events import Adjudication
 from referee.officials.state import Case, status_at
@@ -43,8 +43,7 @@ class Hearing:
     def ask(self, request: Request, actor: Actor | None = None) -> tuple[Event, ...]:
         """Do a request; return its events. Check that the fold gives the decided state."""
         if actor is None:
-            actor = getattr(request, "seat", None)
-        actor = "official" if actor is None else actor
+            actor = actor_of(request)
         moment = Moment(len(self.history), self.at, "seed", actor, self.history)
         events, state = self.match.procedure.take(self.match.state, request, moment)
         self._record(events, actor)

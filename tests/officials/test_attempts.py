@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.rule("J12")]
 SETTLE_SECONDS = 30
 
 
-def tried(match_id: UUID, place: tuple[int, str], *, actor: Actor = 1, code: str = "out_of_turn") -> Attempt:
+def tried(match_id: UUID, place: tuple[int, str], *, actor: Actor = "seat:1", code: str = "out_of_turn") -> Attempt:
     return Attempt(match_id, actor, "bid", code, "B13", NOON, *place)
 
 
@@ -83,7 +83,7 @@ def test_a_hundred_thousand_attempts(store: tuple[Referee, Desk, UUID], store_ur
     place, version = place_of_match(desk, match_id), desk.get(match_id).version
     with closing(Attempts(referee.tried)) as attempts:
         for number in range(100_000):
-            attempts.put(tried(match_id, place, actor=(1, "official")[number % 2]))
+            attempts.put(tried(match_id, place, actor=("seat:1", "official")[number % 2]))
             if number % 5000 == 0:
                 settled(attempts)
         settled(attempts)
@@ -100,7 +100,7 @@ def test_each_actor_and_each_reason_has_its_own_rows(store: tuple[Referee, Desk,
     referee, desk, match_id = store
     place = place_of_match(desk, match_id)
     with closing(Attempts(referee.tried)) as attempts:
-        for actor in (0, 1, "official"):
+        for actor in ("seat:0", "seat:1", "official"):
             for code in ("out_of_turn", "bid_too_low"):
                 for _ in range(25):
                     attempts.put(tried(match_id, place, actor=actor, code=code))

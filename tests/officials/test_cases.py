@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from referee.actors import actor_at
 from referee.acts import AnswerEntered, Bid, BidEntered, Deal, Knock, PickUp, Play, Report, Result
 from referee.events import Adjudication, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.games import RULESETS
@@ -37,7 +38,7 @@ class TestKnocksThatOpenCases:
         (opened,) = dealt.said
         assert opened == CaseOpened(
             case=1,
-            by=BERIT,
+            by=actor_at(BERIT),
             kind="offence",
             deal=1,
             offence="revoke",

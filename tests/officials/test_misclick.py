@@ -53,7 +53,7 @@ def agree(table: Attending, *seats: int, agrees: bool = True) -> None:
 @pytest.mark.rule("J2")
 def test_when_all_others_agree_the_referee_rules(table: Attending) -> None:
     (opened,) = table.do(misclick())
-    assert (opened.kind, opened.by, opened.events, opened.accused) == ("misclick", 1, (3,), None)
+    assert (opened.kind, opened.by, opened.events, opened.accused) == ("misclick", "seat:1", (3,), None)
     agree(table, 2, 0)
     assert table.match.play.to_speak[0] == 2, "it stands while somebody has not agreed"
     agree(table, 3)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from projections import pots, protocols
 from referee import notation
+from referee.actors import actor_at
 from referee.acts import (
     Bid,
     Cut,
@@ -261,7 +262,7 @@ class TestNumbersAndTokens:
         docket = table.match.docket
         assert docket is not None
         (case,) = docket.cases
-        assert (case.case, case.by, case.kind, case.events) == (1, 1, "misclick", (3,))
+        assert (case.case, case.by, case.kind, case.events) == (1, "seat:1", "misclick", (3,))
         assert (case.verdict, status_at(case, NOON)) == ("upheld", "final")
 
     def test_cases_stay(self) -> None:
@@ -383,7 +384,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
         act, before, seed = chance.choice(acts), table.match, f"seed {stands}"
         made = table.do(act, seed=seed)
         if takeback.offers(table.match.state, act.seat):
-            moment = Moment(before.version, NOON, "another seed", act.seat)
+            moment = Moment(before.version, NOON, "another seed", actor_at(act.seat))
             assert before.procedure.take(before.state, act, moment)[0] == made, "chance had no part in it"
             if turn % 3 == 0:
                 others = [seat for seat in table.match.play.table.active if seat != act.seat]

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import msgspec
 
+from referee.actors import Actor, actor_at
 from referee.acts import Close, Knock, Play, SeatAct, Void
 from referee.events import Stakes
 from referee.games import RULESETS
@@ -32,7 +33,7 @@ KINDS: tuple[dict[str, Any], ...] = (
 )
 
 
-def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
+def _any_act(match: Match, chance: random.Random) -> tuple[Actor, Any]:
     """Return an actor and an act, mostly within the rules."""
     what, seats = chance.random(), range(len(match.opened.players))
     if what < (0.05 if any(match.rules.view(match.play, "spectator").penalties) else 0.005):
@@ -42,17 +43,17 @@ def _any_act(match: Match, chance: random.Random) -> tuple[Any, Any]:
         done = [(one.breach.seat, one.breach.offence) for one in getattr(ledger, "standings", ())]
         accused, offence = chance.choice([*done, (0, None)])
         seat = chance.choice([seat for seat in seats if seat != accused])
-        return seat, Knock(seat=seat, accused=accused, offence=offence)
+        return actor_at(seat), Knock(seat=seat, accused=accused, offence=offence)
     legal = [act for act in legal_acts(match) if getattr(act, "bid", None) != "rodskagg" or chance.random() < 0.02]
     plays = [act for act in legal if isinstance(act, Play)]
     if plays and what < 0.2:
         seat = plays[0].seat
-        return seat, Play(seat=seat, card=chance.choice(match.rules.view(match.play, seat).hand or ("SA",)))
+        return actor_at(seat), Play(seat=seat, card=chance.choice(match.rules.view(match.play, seat).hand or ("SA",)))
     if not legal:
         return "official", Close()
     act = chance.choice(legal)
     assert isinstance(act, SeatAct)
-    return act.seat, act
+    return actor_at(act.seat), act
 
 
 def history_of(kind: dict[str, Any], seed: int, acts: int = 1500, match_id: UUID = ALONE) -> list[Recorded]:
@@ -64,7 +65,7 @@ def history_of(kind: dict[str, Any], seed: int, acts: int = 1500, match_id: UUID
     history: list[Recorded] = []
     match: Match | None = None
 
-    def stand(actor: int | str, events: tuple[Event, ...], act: Any = None) -> Match:
+    def stand(actor: Actor, events: tuple[Event, ...], act: Any = None) -> Match:
         first = len(history) + 1
         said, at = None if act is None else msgspec.Raw(msgspec.json.encode(act)), NOON + timedelta(seconds=first)
         new = [

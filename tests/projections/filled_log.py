@@ -17,6 +17,7 @@ from projections.follow.page import Page, Read
 from projections.matches import Matches
 from projections.pots import Pots
 from projections.protocols import Protocols
+from referee.actors import actor_of
 from referee.acts import Knock, Play, Void
 from referee.refusals import Refused
 from referee.store.command import Command
@@ -76,7 +77,7 @@ def play_some(referee: Referee, acts: int, seed: int) -> tuple[StoredEvent, ...]
         for _ in range(acts):
             match: Any = desk.get(chance.choice(matches))
             if act := _any_act(match, chance):
-                actor = "official" if isinstance(act, Void) else act.seat
+                actor = actor_of(act)
                 try:
                     desk.submit(Command(id=match.id, actor=actor, request=act)).result(30)
                 except Refused:

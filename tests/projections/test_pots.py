@@ -16,6 +16,7 @@ from projections.follow.follow import prepare, rebuild
 from projections.pots import Pot, PotClosed, PotLine, PotPending, Pots, csv, entered
 from projections.protocols import Protocol
 from projections.protocols import entered as on_sheet
+from referee.actors import actor_of
 from referee.acts import Close, Play, Void
 from referee.events import DealVoided, MatchClosed, PotEntry, Stakes
 from referee.refusals import Refused
@@ -57,7 +58,7 @@ def play_sessions(referee: Referee, acts: int, seed: int) -> None:
         matches = [opened(desk, **kind) for kind in KINDS]
 
         def send(match_id: UUID, act: Any) -> None:
-            actor = getattr(act, "seat", "official")
+            actor = actor_of(act)
             desk.submit(Command(id=match_id, actor=actor, request=act)).result(30)
 
         for _ in range(acts):

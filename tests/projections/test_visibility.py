@@ -220,7 +220,14 @@ def test_an_official_sees_the_cases_of_their_matches_and_no_others(log: Log, see
     chance = random.Random(seed)
     opened: dict[UUID, MatchOpened] = {}
     cases: dict[tuple[UUID, int], Event] = {}
-    said: dict[str, Any] = {"by": 0, "kind": "offence", "deal": 1, "offence": "revoke", "accused": 1, "payer": 1}
+    said: dict[str, Any] = {
+        "by": "seat:0",
+        "kind": "offence",
+        "deal": 1,
+        "offence": "revoke",
+        "accused": 1,
+        "payer": 1,
+    }
     for _ in range(30):
         match = uuid4()
         official, ruleset = chance.choice(OFFICIALS), chance.choice(RULESETS)
@@ -353,7 +360,14 @@ class TestStandings:
 
     def test_knocks_count_for_the_knocker_by_their_last_ruling(self, log: Log):
         match = log.add(uuid4(), of_club(), knocked(0, 1, True), knocked(0, 2, False), knocked(2, 3, False))
-        usual: dict[str, Any] = {"by": 2, "kind": "offence", "deal": 1, "offence": "revoke", "accused": 0, "payer": 0}
+        usual: dict[str, Any] = {
+            "by": "seat:2",
+            "kind": "offence",
+            "deal": 1,
+            "offence": "revoke",
+            "accused": 0,
+            "payer": 0,
+        }
         log.add(match, *(CaseOpened(case=case, **usual) for case in (4, 5, 6)))
         log.add(match, CaseOpened(case=7, **usual | {"kind": "entry"}))
         log.add(match, CaseOpened(case=8, **usual | {"by": "official"}))

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 from eventsourcing.persistence import StoredEvent
 
+from referee.actors import actor_at
 from referee.acts import Bid, Deal, Knock
 from referee.refusals import Refused
 from referee.requests import request_of
@@ -36,7 +37,7 @@ def other(referee: Counting) -> Iterator[Desk]:
 
 def knock(desk: Desk, match_id: UUID, seat: int = 1, **command: Any) -> Outcome:
     request = Knock(seat=seat, accused=(seat + 2) % 3)
-    return desk.submit(Command(id=match_id, actor=seat, request=request, **command)).result(30)
+    return desk.submit(Command(id=match_id, actor=actor_at(seat), request=request, **command)).result(30)
 
 
 def test_an_existing_store_is_opened_without_waiting_for_a_writer(sqlite_url: str) -> None:
@@ -101,7 +102,7 @@ class TestKeys:
         knock(desk, match_id, key="k")
         for at in (desk, other):
             with pytest.raises(KeyReused):
-                at.submit(Command(id=match_id, actor=1, request=Knock(seat=1, accused=2), key="k")).result(30)
+                at.submit(Command(id=match_id, actor="seat:1", request=Knock(seat=1, accused=2), key="k")).result(30)
         assert len(referee.rows(match_id)) == 2
 
     def test_a_repeat_is_known_before_if_match_is_looked_at(self, desk: Desk, other: Desk) -> None:
@@ -116,8 +117,10 @@ class TestKeys:
         for match_id in ids:
             knock(desk, match_id, key="k")
             other.get(match_id)
-        futures = [other.submit(Command(id=match_id, actor=1, request=KNOCK, key="k")) for match_id in ids[:2]]
-        futures += [other.submit(Command(id=match_id, actor=1, request=KNOCK, key="new")) for match_id in ids[2:]]
+        futures = [other.submit(Command(id=match_id, actor="seat:1", request=KNOCK, key="k")) for match_id in ids[:2]]
+        futures += [
+            other.submit(Command(id=match_id, actor="seat:1", request=KNOCK, key="new")) for match_id in ids[2:]
+        ]
         assert [future.result(30).repeated for future in futures] == [True] * 2 + [False] * 4
 
     def test_a_store_that_has_events_and_no_table_of_acts_gets_it(
@@ -163,7 +166,7 @@ class TestOthers:
             other.get(match_id)
         knock(desk, ids[0])  # unknown to the other desk
         referee.rows_read = 0
-        futures = [other.submit(Command(id=match_id, actor=1, request=KNOCK)) for match_id in ids]
+        futures = [other.submit(Command(id=match_id, actor="seat:1", request=KNOCK)) for match_id in ids]
         assert [future.result(30).aggregate.version for future in futures] == [23] + [22] * 7
         assert referee.rows_read <= 3, "the new row, and a look whether ours were stored"
 

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from eventsourcing.persistence import IntegrityError, OperationalError, StoredEvent
 
+from referee.actors import actor_at, actor_of
 from referee.acts import Bid, Deal, Knock
 from referee.events import DealScored
 from referee.refusals import OutOfTurn, Refused
@@ -74,7 +75,7 @@ class TestStored:
             assert first.request is not None
             assert digest_of(first.request) == first.digest
             assert [one.request for one in rest if one.request] == []
-            assert getattr(request_of(first.request), "seat", "official") == first.actor
+            assert actor_of(request_of(first.request)) == first.actor
         begun = [one for one in referee.history(match_id) if one.digest == referee.history(match_id)[0].digest]
         assert len(begun) > 1, "the first dealer was drawn"
         assert all(one.request is None for one in begun)
@@ -133,7 +134,9 @@ class TestInOrder:
     def test_waiting_requests_are_decided_in_the_order_of_arrival(self, desk: Desk) -> None:
         match_id = opened(desk, deal_ritual=False)
         acts = [Deal(seat=0), Bid(seat=1, bid="1"), Bid(seat=2, bid="2"), Bid(seat=0, bid="1"), Bid(seat=0, bid="3")]
-        futures: list[Answer] = [desk.submit(Command(id=match_id, actor=act.seat, request=act)) for act in acts]
+        futures: list[Answer] = [
+            desk.submit(Command(id=match_id, actor=actor_at(act.seat), request=act)) for act in acts
+        ]
         done = [error_of(future) or future.result().aggregate.version for future in futures]
         assert [done[0], done[1], done[2], done[4]] == [2, 3, 4, 6]
         assert isinstance(done[3], Refused)
@@ -180,7 +183,7 @@ class TestOnce:
 
     def test_a_repeat_in_the_same_transaction_too(self, desk: Desk, referee: Referee) -> None:
         match_id = opened(desk, deal_ritual=False)
-        command = Command(id=match_id, actor=0, request=Deal(seat=0), key="a")
+        command = Command(id=match_id, actor="seat:0", request=Deal(seat=0), key="a")
         outcomes = [future.result(30) for future in [desk.submit(command) for _ in range(5)]]
         assert [outcome.repeated for outcome in outcomes] == [False, True, True, True, True]
         assert all(outcome.events == outcomes[0].events for outcome in outcomes)
@@ -203,7 +206,7 @@ class TestOnce:
 
     def test_a_knock_too(self, desk: Desk) -> None:
         match_id = opened(desk, deal_ritual=False)
-        knock = Command(id=match_id, actor=1, request=Knock(seat=1, accused=0), key="k")
+        knock = Command(id=match_id, actor="seat:1", request=Knock(seat=1, accused=0), key="k")
         first, again = desk.submit(knock).result(30), desk.submit(knock).result(30)
         assert again.events == first.events
 
@@ -270,7 +273,7 @@ class TestAtNoCostForOthers:
         with Looking(env=settings_for(store_url)) as looking:
             desk = Desk(looking)
             match_id = opened(desk, deal_ritual=False)
-            knock = Command(id=match_id, actor=1, request=Knock(seat=1, accused=0), key="k")
+            knock = Command(id=match_id, actor="seat:1", request=Knock(seat=1, accused=0), key="k")
             desk.submit(knock).result(30)
             before = looking.inserts
             assert together(desk, store_url, knock, *openings(10)) == [None] * 11
@@ -300,9 +303,9 @@ class TestTogether:
         other.get(contested)
         send(desk, contested, Deal(seat=0))  # unknown to the other desk
         futures = [
-            other.submit(Command(id=contested, actor=1, request=Knock(seat=1, accused=0))),
-            other.submit(Command(id=quiet, actor=0, request=Deal(seat=0))),
-            other.submit(Command(id=contested, actor=0, request=Knock(seat=0, accused=1), expected=1)),
+            other.submit(Command(id=contested, actor="seat:1", request=Knock(seat=1, accused=0))),
+            other.submit(Command(id=quiet, actor="seat:0", request=Deal(seat=0))),
+            other.submit(Command(id=contested, actor="seat:0", request=Knock(seat=0, accused=1), expected=1)),
         ]
         done = [error_of(future) for future in futures]
         other.close()
@@ -333,7 +336,7 @@ class TestTogether:
             send(desk, match_id, Deal(seat=0))
 
         def acted(*acts: tuple[UUID, Bid | Deal]) -> list[Exception | None]:
-            commands = [Command(id=one, actor=act.seat, request=act) for one, act in acts]
+            commands = [Command(id=one, actor=actor_at(act.seat), request=act) for one, act in acts]
             return together(other, store_url, *commands)
 
         assert acted((moved, Bid(seat=1, bid="1")), (quiet, Deal(seat=0))) == [None, None]
@@ -350,7 +353,7 @@ class TestTogether:
         other = Desk(referee)
         other.get(match_id)
         knock = Knock(seat=2, accused=0)
-        desk.submit(Command(id=match_id, actor=2, request=knock)).result(30)
+        desk.submit(Command(id=match_id, actor="seat:2", request=knock)).result(30)
         outcome = send(other, match_id, Bid(seat=1, bid="1"))
         other.close()
         assert outcome.aggregate.version == 4

@@ -20,8 +20,13 @@ TO_DO = "Begin with an empty store (KNACKA_DATABASE_URL), or run the commit that
 
 
 def without_version(row: bytes) -> bytes:
-    """Return a row as an earlier commit would have stored it."""
-    return re.sub(rb'"v":1,', b"", row)
+    """Return a row as the first commits would have stored it."""
+    return re.sub(rb'"v":2,', b"", row)
+
+
+def in_the_first_form(row: bytes) -> bytes:
+    """Return a row with the version of an earlier form."""
+    return re.sub(rb'"v":2,', b'"v":1,', row)
 
 
 def stored(url: str) -> UUID:
@@ -41,13 +46,13 @@ def match_id(store_url: str) -> UUID:
     return stored(store_url)
 
 
-@pytest.fixture
-def older_url(store_url: str, match_id: UUID) -> str:
+@pytest.fixture(params=[without_version, in_the_first_form])
+def older_url(store_url: str, match_id: UUID, request: pytest.FixtureRequest) -> str:
     """Return a store with rows as an earlier commit stored them."""
     with construct(store_url) as referee:
         rows = referee.rows(match_id)
     for row in rows:
-        Editor(store_url).edit(match_id, row.originator_version, without_version)
+        Editor(store_url).edit(match_id, row.originator_version, request.param)
     return store_url
 
 

@@ -25,13 +25,13 @@ def test_another_process_refuses_what_has_ended(store_url: str) -> None:
     try:
         opened = replace(opening(deal_ritual=False), tokens=(in_match(MATCH, OLD),) * 3)
         here.submit(Command(id=MATCH, actor="official", request=opened)).result(20)
-        deal = Command(id=MATCH, actor=0, request=Deal(seat=0), key="k", token=OLD)
+        deal = Command(id=MATCH, actor="seat:0", request=Deal(seat=0), key="k", token=OLD)
         there.submit(deal).result(20)
         here.get(MATCH, min_version=2)
         for seat in 0, 1:
             given = IssueToken(seat=seat, hash=in_match(MATCH, NEW))
             here.submit(Command(id=MATCH, actor="official", request=given)).result(20)
-        bid = Command(id=MATCH, actor=1, request=Bid(seat=1, bid="pass"), token=OLD)
+        bid = Command(id=MATCH, actor="seat:1", request=Bid(seat=1, bid="pass"), token=OLD)
         for late in bid, deal, bid:
             with pytest.raises(NotHeld):
                 there.submit(late).result(20)

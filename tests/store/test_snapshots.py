@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from referee.actors import actor_at
 from referee.acts import Knock
 from referee.events import DealScored
 from referee.games import RULESETS
@@ -54,7 +55,10 @@ def test_many_acts_without_a_scored_deal_leave_one_now_and_then(
 ) -> None:
     monkeypatch.setattr(at_the_desk, "SNAPSHOT_EVERY", 10)
     match_id = opened(desk, deal_ritual=False)
-    knocks = [Command(id=match_id, actor=seat, request=Knock(seat=seat, accused=(seat + 1) % 3)) for seat in range(3)]
+    knocks = [
+        Command(id=match_id, actor=actor_at(seat), request=Knock(seat=seat, accused=(seat + 1) % 3))
+        for seat in range(3)
+    ]
     for future in [desk.submit(knock) for knock in knocks * 15]:
         future.result(30)
     desk.close()
@@ -69,7 +73,7 @@ class TestAnothers:
         """Return a match, with a correct snapshot of it and two wrong ones: of a different event and of no event."""
         match_id = opened(desk, deal_ritual=False)
         for _ in range(20):
-            desk.submit(Command(id=match_id, actor=1, request=Knock(seat=1, accused=0))).result(30)
+            desk.submit(Command(id=match_id, actor="seat:1", request=Knock(seat=1, accused=0))).result(30)
         now = referee.load(match_id)
         tenth = Loaded(referee.replay(match_id, 10), referee.history(match_id, after=10, to=11)[0].prev)
         referee.take_snapshots([tenth])

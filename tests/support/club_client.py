@@ -7,6 +7,7 @@ from uuid import UUID
 import httpx
 
 from api.access.tokens import hash_of, new_token
+from referee.actors import actor_at
 from referee.admission import Invite, RedeemInvitation
 from referee.store.command import Command
 from referee.tokens import in_match
@@ -101,5 +102,5 @@ def seated(client: Any, match_id: str, seats: int = 3) -> dict[int | str, str]:
             Invite(role="seat", seat=seat, hash=hash_of(f"code for {tokens[seat]}")),
             RedeemInvitation(invitation=seat + 1, hash=in_match(UUID(match_id), hash_of(tokens[seat]))),
         ):
-            desk.submit(Command(id=UUID(match_id), actor=seat, request=request)).result(30)
+            desk.submit(Command(id=UUID(match_id), actor=actor_at(seat), request=request)).result(30)
     return tokens

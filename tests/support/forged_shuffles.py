@@ -13,6 +13,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from referee.actors import actor_at
 from referee.acts import Abandon, Void
 from referee.cards import shuffled
 from referee.events import Adjudication, DealScored, PenaltyImposed
@@ -226,7 +227,7 @@ def entropy_by_the_house(lines: list[Line], chance: Random) -> bool:
     if not silent:
         return False
     seat = chance.choice(silent)
-    actor = chance.choice(["official", "operator", None, str(seat), *sorted(seats - {seat})])
+    actor = chance.choice(["official", "operator", None, seat, str(seat), *map(actor_at, sorted(seats - {seat}))])
     lines.insert(begun + 1, entropy(seat, actor, lines[begun], chance))
     dealt_again(lines)
     return True
@@ -298,7 +299,7 @@ def other_dealer(lines: list[Line], chance: Random) -> bool:
         for name in {"hands", "counts"} & event.keys():
             event[name] = event[name][-by:] + event[name][:-by]
         if line["event"]["topic"] in ("deal/dealt", "pot/staked", "deal/scored"):
-            line["actor"] = (lines[dealt]["event"]["dealer"] + by) % seats
+            line["actor"] = actor_at((lines[dealt]["event"]["dealer"] + by) % seats)
         for name in {"dealer", "seat"} & event.keys():
             event[name] = None if event[name] is None else (event[name] + by) % seats
     return True
@@ -466,7 +467,7 @@ def of_another_match(lines: list[Line], chance: Random) -> bool:
 def not_by_the_dealer(lines: list[Line], chance: Random) -> bool:
     """Let another seat than the dealer deal."""
     _, dealt, _ = a_dealing(lines, chance)
-    lines[dealt]["actor"] = (lines[dealt]["event"]["dealer"] + 1) % len(lines[0]["event"]["players"])
+    lines[dealt]["actor"] = actor_at((lines[dealt]["event"]["dealer"] + 1) % len(lines[0]["event"]["players"]))
     return True
 
 

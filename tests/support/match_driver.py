@@ -14,7 +14,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from referee.actors import Actor
+from referee.actors import Actor, actor_of
 from referee.acts import Play
 from referee.events import DealScored, Dealt, MatchOpened, MatchWon, TrickTaken
 from referee.games import RULESETS
@@ -81,7 +81,7 @@ class Table:
         done: tuple[Event, ...] = ()
         for act in acts:
             self.made = self.decide(act)
-            self.stand(self.made, getattr(act, "seat", "official"), act)
+            self.stand(self.made, actor_of(act), act)
             done += self.made
         return done
 

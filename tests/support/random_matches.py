@@ -11,6 +11,7 @@ from api.access.caller import SPECTATOR
 from api.cases.case import entries_of
 from projections.cases import Case
 from referee import notation
+from referee.actors import actor_of
 from referee.acts import AnyAct
 from referee.events import (
     Adjudication,
@@ -77,7 +78,7 @@ def opened(desk: Desk, **kwargs: Any) -> UUID:
 
 def send(desk: Desk, match_id: UUID, act: AnyAct, **kwargs: Any) -> Outcome:
     """Send an act by its own seat, or by the official. Return its outcome."""
-    return desk.submit(Command(id=match_id, actor=getattr(act, "seat", "official"), request=act, **kwargs)).result(30)
+    return desk.submit(Command(id=match_id, actor=actor_of(act), request=act, **kwargs)).result(30)
 
 
 def legal_acts(match: Any) -> list[Any]:

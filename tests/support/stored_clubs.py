@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from msgspec.structs import replace
 
 from api.access.keys import written
-from referee.actors import Actor, officials
+from referee.actors import Actor, actor_of, officials
 from referee.acts import AnyAct
 from referee.admission import IssueToken
 from referee.clubs.commands import ClubRequest, IssueKey, Join, RevokeKey
@@ -102,8 +102,8 @@ class Placed:
             kept = in_match(self.id, hashed(self.tokens[role]))
             self.do("official", IssueToken(seat=None, hash=kept, role=role))
 
-    def do(self, actor: Any, request: Any) -> Outcome:
+    def do(self, actor: Actor, request: Any) -> Outcome:
         return self.desk.submit(Command(id=self.id, actor=actor, request=request)).result(30)
 
     def act(self, act: AnyAct) -> Outcome:
-        return self.do(getattr(act, "seat", "official"), act)
+        return self.do(actor_of(act), act)

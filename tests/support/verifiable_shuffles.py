@@ -14,7 +14,7 @@ import pytest
 
 from api.access.caller import SPECTATOR
 from api.matches.schemas import event_seen, shuffling
-from referee.actors import Actor
+from referee.actors import Actor, actor_of
 from referee.acts import Act, Entropy, RequestCards
 from referee.events import MatchOpened
 from referee.refusals import Refused
@@ -80,7 +80,7 @@ class Played:
 
     def do(self, act: Any) -> tuple[Event, ...]:
         """Return the events of an act, which takes a second."""
-        actor = getattr(act, "seat", "official")
+        actor = actor_of(act)
         match = self.match
         events, state = match.procedure.take(match.state, act, self.moment(actor))
         self.record(events, actor)

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 import msgspec
 from msgspec.structs import replace
 
-from referee.actors import Actor
+from referee.actors import Actor, actor_of
 from referee.acts import Act, Bid, Deal, Discard, Exchange, Fault, Knock, Play, Report, RequestCards
 from referee.cards import texts_of
 from referee.events import LAYS_OPEN, Dealt, Enforcement, KnockUpheld, MatchOpened, PlayEnded
@@ -225,8 +225,7 @@ class Pair:
 
     def _actor(self, request: Request) -> Actor:
         """Return the actor of a request."""
-        seat: int | None = getattr(request, "seat", None)
-        return "official" if seat is None else seat
+        return actor_of(request)
 
     def _try(self, state: Any, act: Request) -> Answer:
         """Return the result of an attempt in a world."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee.actors import Actor, officials
+from referee.actors import Actor, actor_at, officials
 from referee.acts import Entropy, Knock, TakeBack, Void
 from referee.events import Adjudication, Dealt, Enforcement, MatchOpened
 from referee.officials import shuffle, takeback
@@ -77,7 +77,7 @@ class AttendedPair(Pair):
 
     def _actor(self, request: Request) -> Actor:
         seat: int | None = getattr(request, "seat", None)
-        return self.official if seat is None else seat
+        return self.official if seat is None else actor_at(seat)
 
     def _asked(self, state: Any, act: Request) -> Any:
         return before_request(state, act, self._actor(act), self.left.version + 1)
@@ -113,7 +113,7 @@ class AttendedPair(Pair):
         name, under_way = WRITTEN.get(type(act)), self.ours.docket.under_way
         # otherwise the game rules on a knock, and its note is public at once
         heard = self.ours.docket.terms is not None
-        if name is None or self._actor(act) == self.watcher or not (under_way and heard):
+        if name is None or self._actor(act) == actor_at(self.watcher) or not (under_way and heard):
             return super()._twin(act)
         self.written += 1
         return replace(act, **{name: self._text()})

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from referee import wire_types
-from referee.actors import Actor
+from referee.actors import Actor, seat_of
 from referee.acts import Result
 from referee.value import CaseKind, OffenceText, RuleId, Seat, Standard, Time, Value, Verdict
 from referee.visibility import Event, Hidden, Viewer
@@ -36,7 +36,7 @@ class Remedy(Value, omit_defaults=True):
 
 def to_writer(event: Any, field: str, viewer: Viewer) -> str:
     """Return a text; empty for viewers other than its writer until its deal is over."""
-    writer = event.by if isinstance(event, CaseOpened) else event.seat
+    writer = seat_of(event.by) if isinstance(event, CaseOpened) else event.seat
     text: str = getattr(event, field)
     return text if not event.within_deal or viewer == writer else ""
 
@@ -44,7 +44,7 @@ def to_writer(event: Any, field: str, viewer: Viewer) -> str:
 def without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
     """Return a result; for viewers other than the opener without the notes of knocks, until its deal is over."""
     result: Result | None = getattr(opened, field)
-    if result is None or not result.knocks or not opened.within_deal or viewer == opened.by:
+    if result is None or not result.knocks or not opened.within_deal or viewer == seat_of(opened.by):
         return result
     return replace(result, knocks=tuple([replace(knock, note="") for knock in result.knocks]))
 

@@ -301,7 +301,7 @@ def placed(desk: Desk, opened: MatchOpened) -> Placed:
     match.act(Bid(seat=1, bid="2"))
     for seat in (2, 3):
         match.act(Bid(seat=seat, bid="pass"))
-    match.do(0, Knock(seat=0, accused=1, offence="revoke"))
+    match.do("seat:0", Knock(seat=0, accused=1, offence="revoke"))
     return match
 
 

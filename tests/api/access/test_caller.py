@@ -15,12 +15,12 @@ from referee.visibility import Event, Recorded
 
 AUDITOR = Caller(viewer="spectator", audits=True)
 OFFICIAL = Caller(viewer="official", actor="official")
-SEAT = Caller(viewer=1, actor=1)
+SEAT = Caller(viewer=1, actor="seat:1")
 SCRIBE = Caller(viewer="spectator", actor="scribe")
 REVOKE = Breach(offence="revoke", seat=1, rule="B42", payer=1, points=5)
 
 
-def seen(caller: Caller, public: bool, actor: Actor = 1) -> dict[str, Any]:
+def seen(caller: Caller, public: bool, actor: Actor = "seat:1") -> dict[str, Any]:
     event = CardPlayed(seat=1, card="SA", breaches=(REVOKE,))
     return event_seen(
         Recorded(uuid4(), 7, datetime.now(UTC), actor, "key", "d", "p", event), caller, public, act_number=7
@@ -35,12 +35,14 @@ def test_an_auditor_sees_as_the_official_what_is_over_and_the_rest_as_a_spectato
     assert b'"breaches"' not in bytes(seen(AUDITOR, public=False)["event"])
 
 
-@pytest.mark.parametrize(("caller", "actor"), [(SEAT, 1), (SCRIBE, "scribe"), (OFFICIAL, 0)])
+@pytest.mark.parametrize(("caller", "actor"), [(SEAT, "seat:1"), (SCRIBE, "scribe"), (OFFICIAL, "seat:0")])
 def test_the_sender_and_the_official_see_the_key_of_an_act(caller: Caller, actor: Actor) -> None:
     assert seen(caller, public=False, actor=actor)["act"] == "key"
 
 
-@pytest.mark.parametrize(("caller", "actor"), [(SEAT, 0), (SPECTATOR, 1), (SCRIBE, 1), (SEAT, "scribe")])
+@pytest.mark.parametrize(
+    ("caller", "actor"), [(SEAT, "seat:0"), (SPECTATOR, "seat:1"), (SCRIBE, "seat:1"), (SEAT, "scribe")]
+)
 def test_the_key_of_an_act_is_shown_to_no_other_caller(caller: Caller, actor: Actor) -> None:
     assert seen(caller, public=True, actor=actor)["act"] is None
 

@@ -161,7 +161,7 @@ class TestDoes:
     def test_a_key_that_officiates_rules_on_a_case(self, client: Client) -> None:
         room = room_of(client)
         room.match.act(Deal(seat=0, counts=(6, 6, 6)))
-        room.match.do(0, Knock(seat=0, accused=1, offence="revoke"))
+        room.match.do("seat:0", Knock(seat=0, accused=1, offence="revoke"))
         key = room.club.key("officiate")
         assert room.get("/knocks/1/file", key).json()["form"]["yours"] is True
         answer = room.post("/knocks/1/ruling", RULING, key)
@@ -171,7 +171,7 @@ class TestDoes:
     def test_a_member_plays_with_their_own_key(self, room: Room) -> None:
         key = room.club.key("play", member=3)
         assert room.post("/acts", BID | {"seat": 1}, key).status_code == 201
-        assert room.actors()[-1] == 1
+        assert room.actors()[-1] == "seat:1"
 
     def test_a_scribe_writes_for_all_seats_under_its_own_name(self, room: Room) -> None:
         scribe = room.match.tokens["scribe"]

@@ -48,11 +48,11 @@ def test_the_old_one_is_refused_and_the_new_one_taken(dealt: Table) -> None:
     ]:
         answer = dealt.client.post(dealt.path + call, json=body, headers=as_(old) | {"Idempotency-Key": "k"})
         assert answer.status_code == 401, "nor a repeat of what was done by it"
-    assert dealt.get("", 1).json()["viewer"] == 1
+    assert dealt.get("", 1).json()["viewer"] == "seat:1"
     again = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 1, **{"Idempotency-Key": "k"})
     assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
     dealt.bid("pass", first=2)
-    assert dealt.get("", 0).json()["viewer"] == 0, "the others keep theirs"
+    assert dealt.get("", 0).json()["viewer"] == "seat:0", "the others keep theirs"
     first = dealt.tokens[1]
     assert reissued(dealt, 1) == first
     assert dealt.client.get(dealt.path, headers=as_(first)).status_code == 401
@@ -123,7 +123,7 @@ def test_in_another_process_too(postgres_url: str) -> None:
             answer = there.post(table.path + "/acts", json=bid, headers=as_(old))
             assert (answer.status_code, answer.json()["type"]) == (401, "/problems/token-unknown")
             old = reissued(table, seat)
-            assert there.get(table.path, headers=table.bearer(seat)).json()["viewer"] == seat
+            assert there.get(table.path, headers=table.bearer(seat)).json()["viewer"] == f"seat:{seat}"
             assert there.get(table.path, headers=as_(old)).status_code == 401
 
 

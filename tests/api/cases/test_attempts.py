@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
+from referee.actors import actor_at
 from tests.projections.follower_driver import until
 from tests.support.match_client import Table
 from tests.support.running_service import served
@@ -44,12 +45,12 @@ def test_refused_requests_are_stored_as_attempts(house: Table) -> None:
     assert house.post("/tokens", {"seat": 2}, 1).status_code == 403
     kept = attempts(house)
     assert [(one["actor"], one["act"], one["problem"], one["rule"]) for one in kept] == [
-        (2, "bid", "/problems/out-of-turn", "B29"),
-        (0, "bid", "/problems/not-your-seat", None),
-        (1, "cut", kept[2]["problem"], kept[2]["rule"]),
-        (1, "bid", "/problems/stale", None),
-        (0, "knock", "/problems/knocks-on-oneself", kept[4]["rule"]),
-        (1, "issue_token", "/problems/for-officials", None),
+        ("seat:2", "bid", "/problems/out-of-turn", "B29"),
+        ("seat:0", "bid", "/problems/not-your-seat", None),
+        ("seat:1", "cut", kept[2]["problem"], kept[2]["rule"]),
+        ("seat:1", "bid", "/problems/stale", None),
+        ("seat:0", "knock", "/problems/knocks-on-oneself", kept[4]["rule"]),
+        ("seat:1", "issue_token", "/problems/for-officials", None),
     ]
     for number, one in enumerate(kept, 1):
         assert (one["number"], one["version"], one["head"], one["count"]) == (number, 2, last["hash"], 1)
@@ -119,7 +120,7 @@ def test_a_hundred_equal_attempts_leave_few_rows(lone_client: Client) -> None:
         house.send("bid", 2, bid="1")
     assert [one["count"] for one in attempts(house)] == [*range(1, 21), 40, 80]
     house.send("bid", 0, bid="1")
-    assert attempts(house)[-1]["actor"] == 0, "another is listed as before"
+    assert attempts(house)[-1]["actor"] == "seat:0", "another is listed as before"
     counts = house.client.app.state.service.metrics.attempts
     assert counts == {"stored": 23, "counted": 78, "dropped": 0}
 
@@ -170,4 +171,6 @@ def test_refused_requests_in_a_case_are_stored_as_attempts(either_client: Client
     assert looked.status_code == 422, "which is asked, and would change nothing"
     kept = [(one["actor"], one["act"]) for one in attempts(table, who="official:2")]
     names = ("statement", "withdrawal", "appeal", "ruling", "ruling", "knock")
-    assert kept == list(zip((who for _, _, who, _ in tried), names, strict=True))
+    assert kept == list(
+        zip((actor_at(who) if isinstance(who, int) else who for _, _, who, _ in tried), names, strict=True)
+    )

@@ -10,6 +10,7 @@ import pytest
 from api.cases.documents import WORDS
 from api.docs.pages import policy_of_kind
 from api.http.replies import HTML
+from referee.actors import seat_of
 from referee.sentences import fields
 from tests.api.cases.test_cases import ANNA, BERIT, CESAR, EXPOSED, REVOKE, RULING, TWO, ask, attended, finish
 from tests.api.cases.test_docket import MINE, NILS
@@ -47,9 +48,13 @@ def heard(client: Client) -> Table:
 
 
 class TestFacts:
+    @staticmethod
+    def seats(actors: list[str]) -> list[int | None]:
+        return [seat_of(actor) for actor in actors]
+
     def facts(self, table: Table) -> dict[str, list[tuple[str, list[Any], list[int]]]]:
         return {
-            name: [(fact["text"], fact["said_by"], fact["denied_by"]) for fact in found]
+            name: [(fact["text"], self.seats(fact["said_by"]), self.seats(fact["denied_by"])) for fact in found]
             for name, found in file(table)["facts"].items()
         }
 
@@ -86,7 +91,7 @@ class TestFacts:
             if seat is not None:
                 ask(heard, f"/{number}/statements", seat, {"seat": seat, "agrees": True})
         ask(heard, f"/{number}/statements", CESAR, {"seat": CESAR, "agrees": False})
-        assert [fact["denied_by"] for fact in file(heard, number)["facts"]["disputed"]] == [[CESAR]]
+        assert [fact["denied_by"] for fact in file(heard, number)["facts"]["disputed"]] == [[f"seat:{CESAR}"]]
 
     @pytest.mark.rule("J2", "J7")
     def test_an_appeal_denies_what_was_upheld(self, heard: Table) -> None:
@@ -122,7 +127,7 @@ class TestTimeline:
         shown = [{name: value for name, value in one.items() if name not in proofs} for one in events]
         assert [one["event"] for one in body] == shown
         assert [one["of_case"] for one in body] == [False, True, True]
-        assert [one["named_by"] for one in body] == [[BERIT], [], []]
+        assert [one["named_by"] for one in body] == [[f"seat:{BERIT}"], [], []]
         for one, event in zip(body, events, strict=True):
             linked = heard.client.get(one["href"], headers=heard.bearer("official")).json()["events"]
             assert [found["number"] for found in linked] == [event["number"]]
@@ -292,7 +297,7 @@ class TestForm:
 class TestReaders:
     def test_officials_and_parties(self, heard: Table) -> None:
         for who in ("official", "Nils", ANNA, BERIT):
-            assert file(heard, 1, who)["viewer"] == (who if isinstance(who, int) else "official")
+            assert file(heard, 1, who)["viewer"] == (f"seat:{who}" if isinstance(who, int) else "official")
         problem(heard.get("/knocks/1/file", CESAR), 403, "for-parties")
         problem(heard.get("/knocks/1/file"), 401, "token-missing")
         heard.tokens["nobody"] = "nobody's"

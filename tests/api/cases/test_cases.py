@@ -174,7 +174,7 @@ class TestACase:
         table = attended(either_client)
         opened = ask(table, "", ANNA, REVOKE)
         assert (opened["verdict"], opened["status"], opened["rule"]) == ("pending", "pending", "J1")
-        assert (opened["by"], opened["seat"], opened["payer"], opened["penalty"]) == (ANNA, ANNA, BERIT, 0)
+        assert (opened["by"], opened["seat"], opened["payer"], opened["penalty"]) == (f"seat:{ANNA}", ANNA, BERIT, 0)
         assert opened["why"] == ("Open: Anna says that Berit revoked. Officials rule on it, or it is agreed (J1).")
         denied = ask(table, "/1/statements", BERIT, {"seat": BERIT, "agrees": False, "text": "I had none"})
         assert [one["seat"] for one in denied["statements"]] == [BERIT]

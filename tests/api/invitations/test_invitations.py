@@ -67,7 +67,7 @@ class TestWithoutAClub:
         before = table.tokens[1]
         taken = redeemed(table.client, code).json()
         assert (taken["match"], taken["seat"], taken["agreed"]) == (table.id, 1, False)
-        assert table.client.get(table.path, headers=bearer(taken["token"])).json()["viewer"] == 1
+        assert table.client.get(table.path, headers=bearer(taken["token"])).json()["viewer"] == "seat:1"
         assert table.client.get(table.path, headers=bearer(before)).status_code == 401, "the seat has another token"
 
     def test_a_code_is_redeemed_once(self, table: Table) -> None:
@@ -123,7 +123,7 @@ class TestWithoutAClub:
     def test_an_invitation_is_redeemed_after_the_end_of_the_match(self, table: Table) -> None:
         table.done("abandon", None)
         token = redeemed(table.client, invited(table, "official", seat=1)).json()["token"]
-        assert table.client.get(table.path, headers=bearer(token)).json()["viewer"] == 1
+        assert table.client.get(table.path, headers=bearer(token)).json()["viewer"] == "seat:1"
 
 
 class TestCodes:
@@ -247,7 +247,7 @@ class TestInAClub:
             "Hilda",
         )
         shown = look(club.client, invited(table, "berit", seat=1)).json()
-        assert (shown["by"], shown["by_member"], shown["by_name"]) == (1, 2, "Berit")
+        assert (shown["by"], shown["by_member"], shown["by_name"]) == ("seat:1", 2, "Berit")
 
     def test_a_program_that_opens_matches_admits_to_no_seat(self, club: OfClub) -> None:
         table = club.table()

@@ -206,8 +206,8 @@ class TestRows:
     def test_a_changed_actor_of_the_last_act_is_found(self, editor: Editor, match_id: UUID, matches: Matches) -> None:
         number = numbers(matches, "card/played")[-1]
         editor.delete(match_id, number + 1, 10_000)
-        editor.edit(match_id, number, lambda row: re.sub(rb'"actor":\d', b'"actor":6', row))
-        names(editor.url, match_id, number, r"seat 6 did an act of seat \d")
+        editor.edit(match_id, number, lambda row: re.sub(rb'"actor":"seat:\d"', b'"actor":"seat:6"', row))
+        names(editor.url, match_id, number, r"seat:6 did an act of seat:\d")
 
     @pytest.mark.parametrize("fields", [{"seed": None}, {"hands": [["SA"], ["SK"], ["SQ"]]}, {"seed": "another"}])
     def test_the_cards_of_the_last_deal(
@@ -282,7 +282,7 @@ class TestRows:
             (b"", "Input data was truncated"),
             (b'{"at": 1', "cannot be read"),
             (
-                b'{"v":1,"at":"2026-01-01T00:00:00Z","actor":0,"act":"~","digest":"","prev":"",'
+                b'{"v":2,"at":"2026-01-01T00:00:00Z","actor":"seat:0","act":"~","digest":"","prev":"",'
                 b'"salt":"AAECAwQFBgcICQoLDA0ODw==","event":{"seat":"x"}}',
                 r"\$\.event",
             ),

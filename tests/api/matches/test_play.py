@@ -62,7 +62,7 @@ class TestActing:
         assert done["version"] == 2
         assert answer.headers["etag"] == '"2"'
         (event,) = done["events"]
-        assert (event["number"], event["actor"], event["event"]["topic"]) == (2, 0, "deal/dealt")
+        assert (event["number"], event["actor"], event["event"]["topic"]) == (2, "seat:0", "deal/dealt")
         assert event["event"]["hands"] == [HANDS[0], [], []]
 
     def test_the_legal_acts_are_ready_bodies(self, dealt: Table) -> None:
@@ -107,7 +107,7 @@ class TestActing:
 class TestLooking:
     def test_each_viewer_sees_their_own_view(self, dealt: Table) -> None:
         seat, official, nobody = (dealt.get(who=who).json() for who in (0, "official", None))
-        assert (seat["viewer"], official["viewer"], nobody["viewer"]) == (0, "official", "spectator")
+        assert (seat["viewer"], official["viewer"], nobody["viewer"]) == ("seat:0", "official", "spectator")
         assert sorted(seat["hand"]) == sorted(HANDS[0])
         assert seat["hands"] is None
         assert [sorted(hand) for hand in official["hands"]] == [sorted(hand) for hand in HANDS]

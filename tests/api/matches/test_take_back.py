@@ -102,7 +102,7 @@ def test_it_is_a_case_on_which_the_table_agreed(house: Table) -> None:
     assert body == {
         "verdict": "upheld",
         "status": "final",
-        "by": 1,
+        "by": "seat:1",
         "accused": None,
         "rule": "J11",
         "rests_on": [3],

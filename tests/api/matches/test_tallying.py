@@ -47,8 +47,8 @@ def entered(table: Table, body: dict[str, Any], who: int | str = 0, **headers: s
 
 
 @pytest.mark.rule("B58", "B-O40")
-@pytest.mark.parametrize("who", [0, 3, "official"])
-def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str, who: int | str) -> None:
+@pytest.mark.parametrize(("who", "actor"), [(0, "seat:0"), (3, "seat:3"), ("official", "official")])
+def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str, who: int | str, actor: str) -> None:
     """Runs on either store: checks the line, the audit trail, the record and the text of the deal, and verifies the
     store."""
     table = tally(lone_client)
@@ -57,7 +57,7 @@ def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str,
     protocol = table.get(f"/protocol?min_version={version}").json()
     assert protocol["points"] == AFTER
     events = table.get("/events", "official").json()["events"]
-    assert {event["actor"] for event in events} == {"official", who}
+    assert {event["actor"] for event in events} == {"official", actor}
     first = next(event for event in events if event["event"]["topic"] == "result/entered")
     assert first["event"]["result"] == X1
     assert events[-1]["event"]["topic"] == "deal/scored"
@@ -69,7 +69,7 @@ def test_a_whole_deal_from_its_score_sheet(lone_client: Client, either_url: str,
     assert "dealing   tally" in text
     body = notation.parse(text)
     assert notation.write(body) == text
-    assert [done.actor for done in body.acts] == [who]
+    assert [done.actor for done in body.acts] == [actor]
     code, lines = said(either_url)
     assert code == 0, lines
 
@@ -101,7 +101,7 @@ def test_act_by_act_one_token_writes_for_all(either_client: Client) -> None:
     write("score", 3)
     assert table.get().json()["points"] == [11, 11, 12 + 5 - 4, 12]
     events = table.get("/events", "official").json()["events"]
-    assert [event["actor"] for event in events] == ["official", *[1] * (len(events) - 1)]
+    assert [event["actor"] for event in events] == ["official", *["seat:1"] * (len(events) - 1)]
     text = table.get("/deals/1", Accept="text/plain").text
     assert "trick 1   P3 takes (P2)\n" in text
     assert notation.write(notation.parse(text)) == text

@@ -70,7 +70,7 @@ def status_and_code(answer: Any) -> tuple[int, str]:
 def test_kronor_go_by_swish_to_a_member_and_to_the_club(club: Table) -> None:
     assert [(one["from"], one["to"], one["swish"], one["epc"]) for one in club.plan()] == [
         (2, 3, "C0701234567;300,00;Knackarna;0", None),
-        (4, "club", "C1231234567;10,00;Knackarna;0", None),
+        (4, None, "C1231234567;10,00;Knackarna;0", None),
     ]
 
 
@@ -161,6 +161,12 @@ def test_an_auditor_sees_the_payments_and_no_number(club: Table) -> None:
     ], "the club's own is nobody's in particular"
     assert status_and_code(club.code("audit")) == (403, "scope-missing")
     assert club.code("audit", of=1).status_code == 200
+
+
+def test_a_program_is_not_taken_for_the_club_that_pays(own: Table) -> None:
+    own.done("deposit", member=2, amount=30000, via="cash")
+    assert [(one["from"], one["to"], one["swish"]) for one in own.plan("audit")] == [(4, 3, None), (None, 3, None)]
+    assert status_and_code(own.code("audit", of=1)) == (403, "scope-missing")
 
 
 def test_a_program_without_the_scope_sees_nothing(club: Table) -> None:

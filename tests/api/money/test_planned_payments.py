@@ -96,7 +96,7 @@ def test_it_is_paid_as_it_is_planned(club: Table) -> None:
 
 def test_a_planned_payment_to_the_club_is_not_paid_to_a_member(club: Table) -> None:
     payments = {one["from"]: one for one in club.get("/plan").json()["payments"]}
-    assert payments[4]["to"] == "club"
+    assert payments[4]["to"] is None
     pay = {"payer": 4, "payee": 1, "amount": 1000, "plan": payments[4]["id"]}
     assert club.refused("pay", "dag", **pay) == (409, "payment-not-planned")
 

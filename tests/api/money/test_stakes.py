@@ -119,7 +119,7 @@ class TestWaiting:
         match.agrees(0, 1, 2)
         (entry,) = club.entries()
         last = match.client.get(match.path, headers=match.bearer("official")).json()["version"]
-        assert (entry["kind"], entry["cause"], entry["by"]) == ("match", f"{match.id}/{last}", 2)
+        assert (entry["kind"], entry["cause"], entry["by"]) == ("match", f"{match.id}/{last}", "seat:2")
 
     def test_a_result_counts_at_once_if_all_agreed_before(self, club: Club) -> None:
         match = club.match()
