@@ -5,7 +5,8 @@ The postings of an entry add up to 0.
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from uuid import UUID
 
 from msgspec.structs import replace
 
@@ -14,7 +15,39 @@ from referee.actors import Actor
 from referee.clubs.facts import MEMBER, OWN, Account, Balance, Posting, SieAccounts, member_of
 from referee.value import Value
 
-__all__ = ["MEMBER", "OWN", "Account", "Balance", "Journal", "JournalEntry", "Posting", "member_of"]
+__all__ = [
+    "MEMBER",
+    "OWN",
+    "Account",
+    "Author",
+    "Balance",
+    "Journal",
+    "JournalEntry",
+    "Posting",
+    "author_of",
+    "member_of",
+]
+
+
+class Author(Value):
+    """The author of an entry or of a proposal: a caller in the club, or an actor in a match."""
+
+    actor: Actor
+    """The actor, as the event has it."""
+    member: wire_types.MemberNumber | None
+    """The member who owns the key of the actor; null: a program, the operator, or an actor without a key."""
+    match: wire_types.MatchId | None
+    """The match in which the actor acted; null: they acted in the club."""
+
+
+def author_of(by: Actor, cause: str, club: UUID, member: Callable[[Actor], int | None]) -> Author:
+    """Return the author of an entry of a club.
+
+    ``cause``: the id of a club or match, and the number of its event (``id/number``).
+    ``member``: returns the member who owns the key of an actor.
+    """
+    aggregate = cause.partition("/")[0]
+    return Author(actor=by, member=member(by), match=None if aggregate == str(club) else aggregate)
 
 
 class JournalEntry(Value):

@@ -26,12 +26,12 @@ def _now(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     yield (
         "proposals",
         ("proposal", "kind", "by", "at"),
-        [(one.proposal, sheet.proposed(one), one.by, moment(one.at)) for one in audit.proposals],
+        [(one.proposal, sheet.proposed(one), sheet.author(one.by), moment(one.at)) for one in audit.proposals],
     )
     yield (
         "reversals",
         ("number", "reverses", "date", "by"),
-        [(one.number, one.reverses, one.date, one.by) for one in audit.reversals],
+        [(one.number, one.reverses, one.date, sheet.author(one.by)) for one in audit.reversals],
     )
     yield (
         "keys",

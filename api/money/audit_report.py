@@ -33,6 +33,7 @@ from projections.audit.settled import SettlingRules
 from projections.audit.stakes import StakesAnswered
 from projections.audit.tree import Signed, compare
 from projections.follow.page import Row
+from projections.journal import Author, author_of
 from projections.visibility import Sight
 from referee import wire_types
 from referee.actors import Actor
@@ -103,7 +104,7 @@ class Reversal(Value):
     """Number of the entry."""
     reverses: wire_types.EntryNumber | None
     date: Day
-    by: Actor
+    by: Author
     """Sender of the act, or the official who corrected the match."""
 
 
@@ -303,7 +304,13 @@ def _reversals(rows: Rows, club: UUID) -> tuple[Reversal, ...]:
     entries = written(rows.made, rows.ledger, club)
     found = deque((one for one in entries if one.kind == "reverse"), maxlen=LISTED_MAX)
     return tuple(
-        Reversal(number=one.number, reverses=one.reverses, date=one.date.isoformat(), by=one.by) for one in found
+        Reversal(
+            number=one.number,
+            reverses=one.reverses,
+            date=one.date.isoformat(),
+            by=author_of(one.by, one.cause, club, lambda actor: rows.history.person(actor).member),
+        )
+        for one in found
     )
 
 

@@ -20,7 +20,7 @@ from api.http.replies import PRIVATE, Reply
 from api.http.threads import in_long_thread
 from api.money.ledger_access import (
     Day,
-    EntrySeen,
+    EntryFields,
     FromDay,
     InCurrency,
     ToDay,
@@ -35,6 +35,7 @@ from projections.exports import EXPORTS
 from projections.journal import Journal, in_currency
 from projections.ledger import Ledger
 from referee import wire_types
+from referee.actors import Actor
 from referee.clubs.facts import TRIAL_MAX, Account, Currencies, Ref, Trial, day_of
 from referee.store.clock import utc_now
 from referee.store.club import Club
@@ -53,9 +54,11 @@ class AccountFiled(Value):
     """Name of the member; null: an account of the club, or names were not requested."""
 
 
-class EntryFiled(EntrySeen):
-    """An entry of the journal."""
+class EntryFiled(EntryFields):
+    """An entry of the journal. Its postings add up to 0."""
 
+    by: Actor
+    """Sender of the act, or the actor who ended the match."""
     text: wire_types.Note
     """Text of the entry, or empty."""
 

@@ -1,5 +1,6 @@
 """The call that lists the entries of a club's books."""
 
+from functools import partial
 from operator import attrgetter
 from typing import Annotated
 from uuid import UUID
@@ -14,12 +15,20 @@ from api.http.member_texts import NO_TEXTS
 from api.http.pages import NumberCursor, after_of, page_by_number, page_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.replies import Reply, encode
-from api.money.ledger_access import LINES_MAX, EntrySeen, Lines, ask_the_books
+from api.money.ledger_access import LINES_MAX, EntryFields, Lines, ask_the_books
 from api.runtime.call import ApiCall
-from projections.journal import JournalEntry
+from projections.journal import Author, JournalEntry, author_of
 from referee import wire_types
 from referee.clubs.facts import EntryKind
+from referee.clubs.lookup import member_by
 from referee.value import Value
+
+
+class EntrySeen(EntryFields):
+    """An entry. Its postings add up to 0."""
+
+    by: Author
+    """Sender of the act, or the actor who ended the match."""
 
 
 class JournalPage(Value):
@@ -51,26 +60,25 @@ async def list_entries(
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
-    ledger, after = service.projections.ledger, after_of(cursor)
+    ledger, after, club = service.projections.ledger, after_of(cursor), caller.club
+
+    def seen(entry: JournalEntry) -> EntrySeen:
+        return EntrySeen(
+            number=entry.number,
+            date=entry.date.isoformat(),
+            kind=msgspec.convert(entry.kind, EntryKind),
+            currency=entry.currency,
+            cause=entry.cause,
+            evening=entry.evening,
+            postings=entry.postings,
+            reverses=entry.reverses,
+            by=author_of(entry.by, entry.cause, club.id, partial(member_by, club.state)),
+        )
 
     def read(connection: Connection, club_id: UUID) -> tuple[bytes, str | None]:
         found = list(ledger.read(connection, club_id, after=after, limit=limit + 1))
         page = page_by_number(found, limit, attrgetter("number"))
-        return encode(JournalPage(items=tuple(map(_seen, page.entries)), next=page.next)), page.next
+        return encode(JournalPage(items=tuple(map(seen, page.entries)), next=page.next)), page.next
 
-    body, following = await ask_the_books(service, caller.club, read, fresh=fresh)
+    body, following = await ask_the_books(service, club, read, fresh=fresh)
     return await page_reply(request, body, following, NO_TEXTS)
-
-
-def _seen(entry: JournalEntry) -> EntrySeen:
-    return EntrySeen(
-        number=entry.number,
-        date=entry.date.isoformat(),
-        kind=msgspec.convert(entry.kind, EntryKind),
-        currency=entry.currency,
-        cause=entry.cause,
-        evening=entry.evening,
-        postings=entry.postings,
-        reverses=entry.reverses,
-        by=entry.by,
-    )

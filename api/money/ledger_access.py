@@ -14,7 +14,6 @@ from api.access.clubs import ClubCaller, KeyHolder
 from api.http.problems import Problem
 from api.runtime.service import Service
 from referee import wire_types
-from referee.actors import Actor
 from referee.clubs.facts import ACCOUNT, Account, EntryKind, Postings, Ref, member_of
 from referee.refusals import AgainstTheClub
 from referee.store.club import Club
@@ -48,8 +47,8 @@ Cause = Annotated[
 Day = Annotated[str, Meta(extra_json_schema={"format": "date", "maxLength": 10})]
 
 
-class EntrySeen(Value):
-    """An entry. Its postings add up to 0."""
+class EntryFields(Value):
+    """The fields that an entry has in the journal and in a file."""
 
     number: wire_types.EntryNumber
     """Number of the entry, from 1 without gaps."""
@@ -61,8 +60,6 @@ class EntrySeen(Value):
     evening: wire_types.EveningNumber | None
     postings: Postings
     reverses: wire_types.EntryNumber | None
-    by: Actor
-    """Sender of the act, or the actor who ended the match."""
 
 
 async def ask_the_books(service: Service, club: Club, question: Callable[[Connection, UUID], T], *, fresh: bool) -> T:

@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from projections.audit.findings import Findings
-from projections.journal import decimal
+from projections.journal import Author, decimal
 from referee.actors import Actor
 from referee.clubs.commands import PayeeAct, ProposedAct, SetPayee
 from referee.clubs.facts import (
@@ -59,7 +59,7 @@ class Waiting(Value):
     """The proposed act."""
     draft: MoneyDraft | None
     """The entry that the act makes; null: none."""
-    by: Actor
+    by: Author
     """The sender of the act."""
     at: Time
     """The time of the proposal."""
@@ -108,7 +108,13 @@ class People:
             case KeyRevoked(key=key) if key in self.keys:
                 self.keys[key] = replace(self.keys[key], revoked_at=recorded.at)
             case ProposalMade(proposal=number, act=act, draft=draft, by=by):
-                self.proposals[number] = Waiting(proposal=number, act=act, draft=draft, by=by, at=recorded.at)
+                self.proposals[number] = Waiting(
+                    proposal=number,
+                    act=act,
+                    draft=draft,
+                    by=Author(actor=by, member=self._member(by), match=None),
+                    at=recorded.at,
+                )
             case ProposalConfirmed(proposal=number) if number in self.proposals:
                 self._confirmed = {number: self.proposals.pop(number)}
             case ProposalDeclined(proposal=number):
@@ -162,7 +168,7 @@ class People:
         sender, confirmed = self._member(posted.by), self._member(recorded.actor)
         where = {"aggregate": str(recorded.originator_id), "event": recorded.originator_version}
         who = {"stands": f"{posted.by}, {recorded.actor}", "should": "treasury"}
-        if proposal is None or proposal.by != posted.by:
+        if proposal is None or proposal.by.actor != posted.by:
             self.findings.add("two_persons", "not_proposed", **where, **who)
         elif (draft := posted.draft) != proposal.draft:
             values = {

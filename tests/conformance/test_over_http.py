@@ -150,8 +150,7 @@ class OverHttp:
             for call in ("", f"/replay?{at}", f"/events?limit=1000&{own}", f"/protocol?{own}", f"/knocks?{own}"):
                 answer, body = self._client.send("GET", f"{self._path}{call}", token)
                 assert answer.status == 200, body
-            cases = msgspec.json.decode(body)
-            for case in cases[:1]:
+            for case in msgspec.json.decode(body)["items"][:1]:
                 self._client.send("GET", f"{self._path}/knocks/{case['case']}?{own}", token)
             if actor != "spectator":
                 self._client.send("GET", f"{self._path}/legal-acts", token)

@@ -46,7 +46,7 @@ def test_an_honest_club(copy: Copy) -> None:
     assert [one.check for one in audit.checks] == list(CHECKS)
     assert [one.match for one in audit.open_matches] == [str(copy.kept.open)]
     assert [one.draft.kind for one in audit.proposals] == ["pay"]
-    assert [one.by for one in audit.reversals] == ["official", "key:k1", "key:k1"]
+    assert [one.by.actor for one in audit.reversals] == ["official", "key:k1", "key:k1"]
     assert [(one.key, one.member, one.app) for one in audit.keys] == [
         ("k1", 1, None),
         ("k2", 2, None),

@@ -125,7 +125,7 @@ def test_the_journal(club: ClubTable) -> None:
         {"account": "member:2", "amount": -30000},
         {"account": "member:3", "amount": 30000},
     ]
-    assert entry["by"] == "key:k2"
+    assert entry["by"] == {"actor": "key:k2", "member": 2, "match": None}
 
 
 def test_the_digest_of_a_closing_can_be_made_of_the_journal(club: ClubTable) -> None:
