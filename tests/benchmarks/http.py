@@ -82,12 +82,20 @@ def loaded(variant: str, url: str, clients: int) -> dict[str, float]:
 
 
 def must_store_as_named(variant: str, url: str) -> None:
-    """Check that a variant stored what its name says: nothing, or rows."""
+    """Check that a variant stored what its name says: nothing, rows, or (``save``) each act in its transaction."""
     referee = construct(url)
     rows = referee.recorder.max_notification_id() or 0
     referee.close()
     stores = variant not in ("nothing", "route")
     assert bool(rows) == stores, f"{variant} stored {rows} rows"
+    if variant == "save":
+        with psycopg.connect(url) as connection:
+            ((transactions, made),) = connection.execute(
+                "SELECT count(DISTINCT xmin::text), count(*) FILTER"
+                " (WHERE originator_version = 1 OR convert_from(state, 'UTF8') LIKE %s) FROM referee_events",
+                ['%"request":%'],
+            )
+        assert transactions == made, f"{made} acts in {transactions} transactions"
 
 
 def pgbench(server: Postgres, clients: int) -> float | None:

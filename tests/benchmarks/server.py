@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
+from eventsourcing.postgres import PostgresApplicationRecorder
 from litestar import Litestar, Request, post
 from litestar.response.base import ASGIResponse
 
@@ -23,6 +24,7 @@ from api.settings import Settings
 from referee.store.answer import Answer
 from referee.store.command import Command
 from referee.store.desk import Desk, _Job, _Work
+from referee.store.postgres import Factory, Recorder
 from referee.store.store import Referee, construct, settings_for
 
 THREADS = 40
@@ -75,10 +77,22 @@ class SavingDesk(Desk):
             answer.set(outcome)
 
 
+class LibraryRecorder(Recorder):
+    """Stores rows on PostgreSQL with the library's own statement."""
+
+    insert_events = PostgresApplicationRecorder.insert_events
+
+
+class LibraryFactory(Factory):
+    application_recorder_class = LibraryRecorder
+
+
 def construct_for_threads(url: str, **settings: Any) -> Referee:
-    """Return the library's own recorder with a pool so large that no thread waits for a connection."""
-    theirs = {"PERSISTENCE_MODULE": "eventsourcing.postgres", "POSTGRES_POOL_SIZE": "10"}
-    return Referee(env={**settings_for(url), **theirs, "POSTGRES_MAX_OVERFLOW": str(THREADS), **settings})
+    """Return a store with a pool so large that no thread waits for a connection."""
+    env = settings_for(url)
+    if "POSTGRES_URL" in env:
+        env["PERSISTENCE_MODULE"] = f"tests.benchmarks.server:{LibraryFactory.__name__}"
+    return Referee(env={**env, "POSTGRES_POOL_SIZE": "10", "POSTGRES_MAX_OVERFLOW": str(THREADS), **settings})
 
 
 @post("/v1/matches/{match:uuid}/acts")
