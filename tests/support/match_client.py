@@ -79,7 +79,7 @@ class Table:
         return version
 
     def finish_deal(self, seed: int = 0, acts: int = 100) -> None:
-        """Send random legal acts until a deal is scored."""
+        """Send random legal acts until a deal is scored. No seat bids rödskagg, which can end the match."""
         chance = random.Random(seed)
         deal = self.get().json()["deal"]
         for _ in range(acts):
@@ -87,8 +87,10 @@ class Table:
             if state["deal"] != deal or state["phase"] == "over":
                 return
             legal = [act for seat in state["active"] for act in self.get("/legal-acts", seat).json()]
-            wanted = [act for act in legal if act["act"] not in ("knock_out", "take_back")] or legal
-            act = chance.choice(wanted)
+            wanted = [
+                act for act in legal if act["act"] not in ("knock_out", "take_back") and act.get("bid") != "rodskagg"
+            ]
+            act = chance.choice(wanted or legal)
             if act == {"act": "deal", "seat": act["seat"]} and state["dealing"] == "table":
                 act["hands"] = HANDS
             answer = self.post("/acts", act, act["seat"])
