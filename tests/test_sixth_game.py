@@ -17,7 +17,7 @@ from referee.games import ENTRY_POINT_GROUP, RULESETS
 from tests.sixth.high_card import RULESET
 from tests.support.match_client import Table
 from tests.support.paths import ROOT
-from tests.support.running_service import running
+from tests.support.running_service import environment_of, running
 
 METADATA = "Metadata-Version: 2.1\nName: knacka-high-card\nVersion: 1\n"
 CARDS = [["H9"], ["SA"], ["DA"]]
@@ -43,6 +43,19 @@ def client(installed: Path) -> Iterator[httpx.Client]:
     fresh = [sys.executable, "-m", "api"]
     with running(url, knacka=fresh) as process, httpx.Client(base_url=process.address, timeout=30) as client:
         yield client
+
+
+def test_a_distribution_that_left_out_its_rulebook_is_named_at_the_start(tmp_path: Path):
+    (tmp_path / "bare_game").mkdir()
+    (tmp_path / "bare_game" / "__init__.py").write_text("from tests.sixth.high_card import RULESET\n")
+    info = tmp_path / "bare_game-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bare-game\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINT_GROUP}]\nbare = bare_game\n")
+    command = [sys.executable, "-c", "import referee.games"]
+    environment = environment_of(PYTHONPATH=str(tmp_path))
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
+    assert "ImportError: The package bare_game has no file high-card.toml" in done.stderr
 
 
 def test_here_it_is_not_known():

@@ -24,9 +24,18 @@ def _own_modules() -> Iterator[ModuleType]:
 
 
 def _installed_modules() -> Iterator[ModuleType]:
+    """Yield the modules of other distributions. Raises ``ImportError`` if one has a game without its rulebook."""
     for point in entry_points(group=ENTRY_POINT_GROUP):
-        yield importlib.import_module(point.module)
+        module = importlib.import_module(point.module)
         rulebook.add(point.module)
+        try:
+            rulebook.load(module.RULESET.key)
+        except KeyError as missing:
+            raise ImportError(
+                f"The package {point.module} has no file {module.RULESET.key}.toml, the rulebook of its game. "
+                "Name the file in the package data of its distribution."
+            ) from missing
+        yield module
 
 
 def _find_rulesets() -> dict[str, Ruleset]:
