@@ -20,6 +20,7 @@ from sqlalchemy import (
     Integer,
     MetaData,
     Select,
+    Subquery,
     Table,
     Text,
     Uuid,
@@ -40,6 +41,7 @@ from projections.cursors import QUERIES_KEPT, Order, rows_of
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
+from projections.matches import Row
 from projections.visibility import Sight, of_club
 from referee.actors import Actor, seat_of
 from referee.events import ENDS as MATCH_ENDS
@@ -430,28 +432,29 @@ class Cases:
         connection: Connection,
         club: UUID,
         evenings: Collection[int],
-        matches: Select[UUID],
+        matches: Subquery,
         ruleset: str | None = None,
-    ) -> dict[tuple[str, int], tuple[int, int]]:
-        """Return the numbers of upheld and dismissed knocks by ruleset and member, on these evenings of a club.
+    ) -> dict[Row, tuple[int, int]]:
+        """Return the numbers of upheld and dismissed knocks on these evenings of a club, by row of the standings.
 
-        ``matches``: the query for the ids of the matches that count.
+        ``matches``: the query by :meth:`~projections.matches.Matches.counted` for the matches that count.
         """
         held = self.held.c
         upheld = func.sum(sqlcase((held.verdict == "upheld", 1), else_=0))
         dismissed = func.sum(sqlcase((held.verdict == "dismissed", 1), else_=0))
-        query = select(held.ruleset, held.knocker, upheld, dismissed).where(
+        key = held.ruleset, matches.c.currency, held.knocker
+        query = select(*key, upheld, dismissed).join(matches, matches.c.match == held.match)
+        query = query.where(
             held.token == of_club(club),
             held.evening.in_(evenings),
             held.kind == "offence",
             held.status != "withdrawn",
             held.knocker.is_not(None),
-            held.match.in_(matches),
         )
         if ruleset is not None:
             query = query.where(held.ruleset == ruleset)
-        rows = connection.execute(query.group_by(held.ruleset, held.knocker))
-        return {(ruleset, member): (for_, against) for ruleset, member, for_, against in rows}
+        rows = connection.execute(query.group_by(*key))
+        return {Row(*row[:3]): (row[3], row[4]) for row in rows}
 
     def about(
         self,

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Integer,
     MetaData,
     Select,
+    Subquery,
     Table,
     Text,
     Uuid,
@@ -80,6 +81,8 @@ class Listed(Value):
     table: int | None = None
     members: tuple[int, ...] = ()
     visibility: Visibility = "public"
+    currency: str | None = None
+    """The currency of the stakes."""
 
 
 def listed(entry: Listed | None, recorded: Recorded) -> Listed:
@@ -103,6 +106,7 @@ def listed(entry: Listed | None, recorded: Recorded) -> Listed:
             table=event.table,
             members=event.members,
             visibility=event.visibility,
+            currency=None if event.stakes is None else event.stakes.currency,
         )
     assert entry is not None, "a match begins with its opening"
     status: Status
@@ -129,8 +133,17 @@ ENDS = (MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
 """Event types that end a match or reopen it."""
 
 
+class Row(NamedTuple):
+    """A row of the standings."""
+
+    ruleset: str
+    currency: str | None
+    """The currency whose minor units the points are; ``None``: they are points of the game."""
+    member: int
+
+
 class Standing(NamedTuple):
-    """A member's results in finished matches of a ruleset: the number, the wins, and the points in halves."""
+    """A member's results in the finished matches of a row: the number, the wins, and the points in halves."""
 
     played: int
     won: int
@@ -147,7 +160,7 @@ IDS_MAX = 10_000
 class Matches:
     """The projection; :class:`~projections.follow.projection.Projection` explains its methods."""
 
-    name, key = "matches", "matches_2"
+    name, key = "matches", "matches_3"
     takes = topics(MatchOpened, Dealt, DealScored, MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
 
     def __init__(self, prefix: str = LIVE) -> None:
@@ -171,6 +184,7 @@ class Matches:
             Column("table", Integer),
             Column("members", Json(tuple[int, ...]), nullable=False),
             Column("visibility", Text, nullable=False),
+            Column("currency", Text),
         )
         entries = self.entries.c
         Index(own_name("ix_matches"), entries.visibility, entries.opened_at, entries.match)
@@ -323,28 +337,37 @@ class Matches:
         query = select(self.entries.c.match).where(is_visible)
         return query.params({name: value for name, value in given.items() if value is not None})
 
+    def counted(self, club: UUID, sight: Sight, in_money: Collection[str]) -> Subquery:
+        """Return the query for the matches of a club that are visible in lists: their ids, and the ``currency`` of
+        their :class:`Row`.
+
+        ``in_money``: the rulesets whose points are money in a match with stakes.
+        """
+        entries = self.entries.c
+        currency = case((entries.ruleset.in_(in_money), entries.currency)).label("currency")
+        return self.of_club(club, sight).add_columns(currency).subquery()
+
     def standings(
         self,
         connection: Connection,
         club: UUID,
         evenings: Collection[int],
-        sight: Sight,
+        matches: Subquery,
         ruleset: str | None = None,
-    ) -> dict[tuple[str, int], Standing]:
-        """Return the results in the visible finished matches of these evenings of a club, by ruleset and member."""
+    ) -> dict[Row, Standing]:
+        """Return the results in the finished matches of these evenings of a club.
+
+        ``matches``: the query by :meth:`counted` for the matches that count.
+        """
         players = self.players.c
-        query = select(
-            players.ruleset,
-            players.member,
-            func.count().label("played"),
-            func.sum(case((players.won, 1), else_=0)).label("won"),
-            func.sum(players.halves).label("halves"),
-        ).where(players.club == club, players.evening.in_(evenings), players.won.is_not(None))
-        query = query.where(players.match.in_(self.of_club(club, sight)))
+        key = players.ruleset, matches.c.currency, players.member
+        query = select(*key, func.count(), func.sum(case((players.won, 1), else_=0)), func.sum(players.halves))
+        query = query.join(matches, matches.c.match == players.match)
+        query = query.where(players.club == club, players.evening.in_(evenings), players.won.is_not(None))
         if ruleset is not None:
             query = query.where(players.ruleset == ruleset)
-        rows = connection.execute(query.group_by(players.ruleset, players.member))
-        return {(row.ruleset, row.member): Standing(row.played, row.won, row.halves) for row in rows}
+        rows = connection.execute(query.group_by(*key))
+        return {Row(*row[:3]): Standing(*row[3:]) for row in rows}
 
     def still_open(self, connection: Connection, club: UUID, member: int | None = None) -> int:
         """Return the number of a club's matches that are not over, or of those in which a member plays."""

@@ -169,6 +169,7 @@ class Ruleset(Value):
     basis: Callable[[Mapping[str, Any]], Basis | None] = not_for_money
     """Returns the source of the rules for payments with these options; ``None``: no match for money is possible."""
     has_pot: bool = False
+    """True if points are paid into a pot and from it: in a match with stakes they are minor units of money."""
     knocks: bool = True
     """True if an open breach costs nothing until a knock."""
     unseen: Callable[[Any], frozenset[str]] | None = None

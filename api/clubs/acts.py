@@ -5,9 +5,8 @@ from typing import Annotated
 from litestar import post
 from litestar.params import QueryParameter
 from msgspec import Meta
-from msgspec.structs import replace
 
-from api.access.clubs import ClubCaller, must_have, why_not_taken
+from api.access.clubs import must_have, why_not_taken
 from api.clubs.command_handling import ActExecution, ClubActDone
 from api.clubs.erasing import ErasureForeseen, preview_reply
 from api.http.bodies import Body
@@ -91,7 +90,7 @@ async def send_club_act(
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id)
-    sent = _with_own_member(await ACT.read(request), caller)
+    sent = await ACT.read(request)
     makes_secret = isinstance(sent, commands.IssueKeySent | commands.RotateKeySent)
     key = request.secret_idempotency_key if makes_secret else request.idempotency_key
     must_have(caller, needs(caller.club.state, sent, caller.actor))
@@ -106,10 +105,3 @@ async def send_club_act(
         raise why_not_taken(await service.club_access.caller(request, club_id)) from None
     except Full as full:
         raise Problem("club_events_full", most=full.most) from None
-
-
-def _with_own_member(sent: ClubSent, caller: ClubCaller) -> ClubSent:
-    """Return the act; `set_payee` without a member gets the member of the key, if the key has one."""
-    if isinstance(sent, commands.SetPayee) and sent.member is None:
-        return replace(sent, member=caller.member)
-    return sent

@@ -77,7 +77,9 @@ class ActExecution:
         match sent:
             case commands.Join() | commands.Rename():
                 return await self._name_member(sent)
-            case commands.SetPayee() | commands.SetClubPayee():
+            case commands.SetPayeeSent():
+                return await self._set_payee(self._with_member(sent))
+            case commands.SetClubPayee():
                 return await self._set_payee(sent)
             case commands.IssueKeySent(member=int(member), app=None) if member != self._caller.member:
                 return await self._invite(sent)
@@ -121,15 +123,16 @@ class ActExecution:
         """Hash of the Idempotency-Key, by which a repetition finds its names."""
         return None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
 
-    async def _set_payee(self, sent: commands.PayeeAct) -> Reply:
-        """Set payment numbers. The events get only their refs.
-
-        Raises ``Problem`` (422) if neither the act nor the key has a member.
-        """
-        member = commands.payee_of(sent)
-        if member is None and isinstance(sent, commands.SetPayee):
+    def _with_member(self, sent: commands.SetPayeeSent) -> commands.SetPayee:
+        """Return the act with its member, by default that of the key. Raises ``Problem`` (422) if neither has one."""
+        member = self._caller.member if sent.member is UNSET else sent.member
+        if member is None:
             raise Problem("payee_not_named", field="/member")
-        sent = numbers_meant(sent)
+        return commands.SetPayee(member=member, swish=sent.swish, iban=sent.iban)
+
+    async def _set_payee(self, sent: commands.PayeeAct) -> Reply:
+        """Set payment numbers. The events get only their refs."""
+        member, sent = commands.payee_of(sent), numbers_meant(sent)
         given = {"swish": sent.swish, "iban": sent.iban}
         texts = [text for text in given.values() if text is not None]
         refs_for, act = self._service.commands.refs_for, self._act_hash

@@ -1,20 +1,21 @@
 """The call that returns the standings of a club."""
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from litestar import get
 from litestar.params import QueryParameter
 from sqlalchemy import Connection
 
 from api.http.describe import KEY, described
-from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
+from api.http.pages import LIMIT_MAX, Cursor, Limit, must_be_cursor, page_reply
 from api.http.params import ClubId, Fresh, OfRuleset
 from api.http.query import must_be_ruleset
-from api.http.replies import PRIVATE, Reply, encode
+from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
-from projections.matches import Standing
+from projections.cursors import Page, cursor_of, page_of, read_cursor
+from projections.matches import Row, Standing
 from referee import wire_types
 from referee.clubs.commands import PERSON
 from referee.clubs.facts import SEASON_MAX, Season
@@ -22,62 +23,87 @@ from referee.events import in_points
 from referee.games import RULESETS
 from referee.value import Points, Value
 
+IN_MONEY = tuple(key for key, rules in RULESETS.items() if rules.has_pot)
+"""The rulesets whose points are minor units of money in a match with stakes."""
+
 
 class StandingSeen(Value):
-    """A member's results in finished matches of one game, and the rulings on their knocks."""
+    """A member's results in finished matches of one ruleset, and the rulings on their knocks."""
 
     ruleset: RulesetSeen
+    currency: wire_types.Currency | None
+    """The currency whose minor units the points are, in matches of Rams with stakes; null: points of the ruleset."""
     member: wire_types.MemberNumber
     played: wire_types.Tally
     """Finished matches."""
     won: wire_types.Tally
     """Matches won, with partners or alone."""
     points: Points
-    """Sum of the final points. In Rams, matches with and without stakes count in different units."""
+    """Sum of the final points."""
     knocks_upheld: wire_types.Tally
     """Knocks upheld by the present rulings, also in unfinished matches."""
     knocks_dismissed: wire_types.Tally
     """Knocks dismissed by the present rulings, also in unfinished matches."""
 
 
+class StandingPage(Value):
+    """A page of the standings: one row per ruleset, currency of the points, and member."""
+
+    season: Season | None
+    """null: all seasons."""
+    items: Annotated[tuple[StandingSeen, ...], wire_types.at_most(LIMIT_MAX)]
+    """Sorted by ruleset and currency (null first); in each, most matches won first, then most played, then by
+    number."""
+    next: wire_types.Cursor | None
+    behind: wire_types.Lag
+    """Stored events that the standings do not include yet."""
+
+
+class Place(NamedTuple):
+    """The place of a row in the order of the standings."""
+
+    ruleset: str
+    currency: str
+    """Empty: the points of the row are not money."""
+    minus_won: int
+    minus_played: int
+    member: int
+
+
 NOTHING = Standing(0, 0, 0)
 
 
-def _seen(ruleset: str, member: int, results: Standing, upheld: int, dismissed: int) -> StandingSeen:
-    played, won, halves = results
-    (points,) = in_points((halves,), halves=True)
+def _place(row: Row, results: Standing) -> Place:
+    return Place(row.ruleset, row.currency or "", -results.won, -results.played, row.member)
+
+
+def _seen(row: Row, results: Standing, upheld: int, dismissed: int) -> StandingSeen:
+    (points,) = in_points((results.halves,), halves=True)
     return StandingSeen(
-        ruleset=ruleset,
-        member=member,
-        played=played,
-        won=won,
+        ruleset=row.ruleset,
+        currency=row.currency,
+        member=row.member,
+        played=results.played,
+        won=results.won,
         points=points,
         knocks_upheld=upheld,
         knocks_dismissed=dismissed,
     )
 
 
-class Standings(Value):
-    """Standings of the members who played: one per ruleset and member, since points of two games have no sum."""
-
-    season: Season | None
-    """null: all seasons."""
-    standings: Annotated[tuple[StandingSeen, ...], wire_types.at_most(wire_types.MEMBERS_MAX * len(RULESETS))]
-    """Sorted by ruleset; in each, most matches won first, then most played, then by number."""
-    behind: wire_types.Lag
-    """Stored events that the standings do not include yet."""
-
-
 @get(
     "/clubs/{club:uuid}/standings",
     operation_id="get_standings",
     summary="Get the standings of a season",
-    description="Returns the results of members in the matches of a season's evenings that were won or closed, not "
-    "abandoned, with all corrections: one row per game and member. Requires any key of the club. Private matches "
-    "count only for callers who may see them: their players, and keys that see all matches of the club.",
+    description="Returns a page of the results of members in the matches of a season's evenings that were won or "
+    "closed, not abandoned, with all corrections. There is one row per ruleset and member. In Rams the points are "
+    "minor units of money in a match with stakes, and otherwise units of one trick, so a member has one row for each "
+    "`currency` and one without. Each page is made from the standings at that time. Requires any key of the club. "
+    "Private matches count only for callers who may see them: their players, and keys that see all matches of the "
+    "club.",
     tags=["Clubs"],
     security=KEY,
-    operation_class=described(gives=Standings, errors=(400, 401, 404, 422, 503)),
+    operation_class=described(gives=StandingPage, errors=(400, 401, 404, 422, 503)),
 )
 async def get_standings(
     request: ApiCall,
@@ -87,22 +113,30 @@ async def get_standings(
         QueryParameter(description="Left out: all seasons.", min_length=1, max_length=SEASON_MAX, pattern=PERSON),
     ] = None,
     ruleset: OfRuleset = None,
+    cursor: Cursor = None,
+    limit: Limit = 100,
     fresh: Fresh = False,
 ) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id)
     state, sight = caller.club.state, caller.sight
     must_be_ruleset(ruleset)
+    with must_be_cursor():
+        after = None if cursor is None else read_cursor(cursor, Place)
     evenings = [number for number, one in enumerate(state.evenings, 1) if season in (None, one.season)]
     matches, cases = service.projections.matches, service.projections.cases
 
-    def read(connection: Connection) -> tuple[StandingSeen, ...]:
-        results = matches.standings(connection, club_id, evenings, sight, ruleset)
-        knocks = cases.knocks(connection, club_id, evenings, matches.of_club(club_id, sight), ruleset)
-        keys = results.keys() | knocks
-        seen = [_seen(*key, results.get(key, NOTHING), *knocks.get(key, (0, 0))) for key in keys]
-        return tuple(sorted(seen, key=lambda one: (one.ruleset, -one.won, -one.played, one.member)))
+    def read(connection: Connection) -> Page[StandingSeen, str]:
+        counted = matches.counted(club_id, sight, IN_MONEY)
+        results = matches.standings(connection, club_id, evenings, counted, ruleset)
+        knocks = cases.knocks(connection, club_id, evenings, counted, ruleset)
+        rows = {_place(row, results.get(row, NOTHING)): row for row in results.keys() | knocks}
+        places = sorted(place for place in rows if after is None or place > after)
+        page = page_of(places, limit, lambda last: cursor_of(*last))
+        here = [rows[place] for place in page.entries]
+        seen = (_seen(row, results.get(row, NOTHING), *knocks.get(row, (0, 0))) for row in here)
+        return Page(tuple(seen), page.next)
 
-    found, behind = await service.projections.ask_of_all(matches, read, fresh=fresh)
-    page = encode(Standings(season=season, standings=found, behind=behind))
-    return await marked_reply(request, page, NO_TEXTS, headers=PRIVATE)
+    page, behind = await service.projections.ask_of_all(matches, read, fresh=fresh)
+    shown = StandingPage(season=season, items=page.entries, next=page.next, behind=behind)
+    return await page_reply(request, encode(shown), page.next, NO_TEXTS)

@@ -105,6 +105,7 @@ class MatchPage(Value):
 def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
     """Return a match of the list. ``names``: members' names, if the caller may see them."""
     fields = msgspec.structs.asdict(entry)
+    del fields["currency"]
     if names:
         fields["players"] = tuple(map(names.get, entry.members, entry.players))
     return MatchListed(id=fields.pop("match"), **fields)

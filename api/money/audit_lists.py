@@ -1,11 +1,13 @@
 """The tables of an audit's page, from open matches to events that are left out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from api.money.audit_report import Audit, KeyAudited
 from api.money.audit_texts import Sheet
 from projections.audit.history import Change
+from projections.journal import Author
+from referee.actors import Actor, seat_of
 
 BY = ("event", "at", "by", "confirmed_by")
 """Headings of the columns of :func:`_by`."""
@@ -22,16 +24,20 @@ def tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
 
 
 def _now(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+    holders = {f"key:{key.key}": key for key in audit.keys}
     yield "open_matches", ("match", "evening"), [(one.match, one.evening) for one in audit.open_matches]
     yield (
         "proposals",
         ("proposal", "kind", "by", "at"),
-        [(one.proposal, sheet.proposed(one), sheet.author(one.by), moment(one.at)) for one in audit.proposals],
+        [
+            (one.proposal, sheet.proposed(one), _author(sheet, one.by, holders), moment(one.at))
+            for one in audit.proposals
+        ],
     )
     yield (
         "reversals",
         ("number", "reverses", "date", "by"),
-        [(one.number, one.reverses, one.date, sheet.author(one.by)) for one in audit.reversals],
+        [(one.number, one.reverses, one.date, _author(sheet, one.by, holders)) for one in audit.reversals],
     )
     yield (
         "keys",
@@ -44,6 +50,19 @@ def _now(audit: Audit, sheet: Sheet) -> Iterator[Table]:
             for one in audit.keys
         ],
     )
+
+
+def _author(sheet: Sheet, author: Author, holders: Mapping[Actor, KeyAudited]) -> str:
+    """Return the member or program behind an act, else its seat or other actor, with the match in which they acted.
+
+    ``holders``: the keys of the club by actor.
+    """
+    holder, seat = holders.get(author.actor), seat_of(author.actor)
+    if holder is not None:
+        who = sheet.member(holder.member, holder.name) or f"{holder.app} ({author.actor})"
+    else:
+        who = author.actor if seat is None else sheet.word("seat", seat=seat)
+    return who if author.match is None else sheet.word("in_match", who=who, match=author.match)
 
 
 def _until(sheet: Sheet, key: KeyAudited) -> str:

@@ -9,7 +9,6 @@ from api.money.statements import WORDS as STATEMENT
 from projections.audit.findings import Difference
 from projections.audit.history import Person
 from projections.audit.persons import Waiting
-from projections.journal import Author
 from referee.sentences import Language, Text
 from referee.value import Value
 
@@ -82,11 +81,6 @@ class Sheet:
         if person.member is not None:
             return self.member(person.member, person.name)
         return person.actor if person.app is None else f"{person.app} ({person.actor})"
-
-    def author(self, author: Author) -> str:
-        """Return the member behind an act, else its actor, with the match in which they acted."""
-        actor = self.member(author.member, None) or author.actor
-        return actor if author.match is None else f"{actor} ({author.match})"
 
     def act(self, tag: str) -> str:
         """Return the name of an act for two persons."""

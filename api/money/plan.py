@@ -13,7 +13,7 @@ from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
-from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
+from api.http.replies import JSON, PRIVATE, Reply, encode
 from api.http.threads import in_long_thread
 from api.money.ledger_access import OneCurrency, currency_of
 from api.money.plan_source import plan_of
@@ -158,8 +158,8 @@ async def get_plan(
     operation_id="get_payment_code",
     summary="Get the QR code of a payment",
     description="Returns the QR code of a planned payment: SEK for Swish, EUR for banks' apps that read EPC069-12. "
-    "The answer has what a client needs to draw it. With `Accept: image/svg+xml`, and in a browser, it is a picture, "
-    "black on white. Send the `evening` and `currency` of the plan. Requires `treasury`, or a key of payer or payee. "
+    "The answer is JSON with what a client needs to draw it; `Accept: image/svg+xml` gets the picture, black on "
+    "white. Send the `evening` and `currency` of the plan. Requires `treasury`, or a key of payer or payee. "
     "404 if the plan does not list the payment (any more), 409 if the payee has set no number.",
     tags=["Money"],
     security=KEY,
@@ -207,8 +207,8 @@ async def get_payment_code(
 
 
 async def _code_reply(request: ApiCall, payload: str, title: str) -> Reply:
-    """Return a code as JSON, or as a picture to a browser and a client that prefers it."""
-    kind = JSON if chosen(request.accepted, (JSON, SVG, HTML)) == JSON else SVG
+    """Return a code as JSON, or as a picture if the client prefers it."""
+    kind = chosen(request.accepted, (JSON, SVG)) or JSON
     if kind == SVG:
         body = (await in_long_thread(payable.svg, payload, title)).encode()
     else:

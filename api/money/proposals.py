@@ -16,8 +16,8 @@ from api.http.replies import Reply, encode
 from api.http.threads import in_thread
 from api.runtime.call import ApiCall
 from api.runtime.service import Service
+from projections.journal import Author
 from referee import wire_types
-from referee.actors import Actor
 from referee.clubs.commands import PayeeAct, ProposedAct
 from referee.clubs.facts import MoneyDraft, account_of
 from referee.clubs.proposals import SECOND, confirmers, not_for, others_of
@@ -35,7 +35,7 @@ class ProposalSeen(Value):
     """The act. Its payment numbers are shown to callers who may confirm it, or see the payee's numbers."""
     draft: MoneyDraft | None
     """Entry that the act makes; null: none."""
-    by: Actor
+    by: Author
     """Sender of the act."""
     at: Time
     event: EventNumber
@@ -100,7 +100,7 @@ async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal
         proposal=number,
         act=act,
         draft=one.draft,
-        by=one.by,
+        by=Author(actor=one.by, member=one.member, match=None),
         at=at,
         event=one.event,
         other=others[0] if len(others) == 1 else None,

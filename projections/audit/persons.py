@@ -135,7 +135,7 @@ class People:
                 self._paid_by[whose] = numbers
                 if whose is not None:
                     self.names.setdefault(whose, []).extend(sorted(numbers))
-            case ProposalMade(act=SetPayee(member=int(whose)) as payee):
+            case ProposalMade(act=SetPayee(member=whose) as payee):
                 self.names.setdefault(whose, []).extend(_numbers(payee))
             case ProposalDeclined(act=act) if isinstance(act, PayeeAct):
                 self.replaced.update(_numbers(act))

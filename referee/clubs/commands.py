@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from referee import wire_types
 from referee.clubs.facts import (
@@ -106,20 +106,29 @@ class Leave(ClubAct, tag="leave"):
     member: MemberSent
 
 
-class SetPayee(ClubAct, tag="set_payee"):
-    """Set the payment numbers of a member. A number that is left out or null is removed."""
+class SetPayeeSent(ClubAct, kw_only=True, tag="set_payee"):
+    """Set the payment numbers of a member. A number that is left out is removed."""
 
-    # A stored act always has a member. Only rows that are older than `set_club_payee` have none, for the club.
-    member: MemberSent | None = None
-    """The member; left out: the member of the key. A program's key always names the member."""
+    SCHEMA: ClassVar[str] = "SetPayee"
+    member: MemberSent | UnsetType = UNSET
+    """The member; left out: the member of the key. A program's key has no member, so its act always names one. The
+    club's numbers are set by `set_club_payee`, so null is refused."""
     swish: NumberSent | None = None
     """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
     iban: NumberSent | None = None
     """IBAN in a country of SEPA, for euros."""
 
 
+class SetPayee(SetPayeeSent, kw_only=True, tag="set_payee"):
+    """Set the payment numbers of this member. A number that is left out is removed."""
+
+    SCHEMA: ClassVar[str] = "SetPayeeProposed"
+    member: MemberSent
+    """The member whose numbers the act sets."""
+
+
 class SetClubPayee(ClubAct, tag="set_club_payee"):
-    """Set the payment numbers of the club. A number that is left out or null is removed."""
+    """Set the payment numbers of the club. A number that is left out is removed."""
 
     swish: NumberSent | None = None
     """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
@@ -389,7 +398,7 @@ ClubSent = (
     Join
     | Rename
     | Leave
-    | SetPayee
+    | SetPayeeSent
     | SetClubPayee
     | EraseSent
     | IssueKeySent

@@ -1,5 +1,7 @@
 """The scope that a club command needs, and the scopes that a caller may grant."""
 
+from msgspec import UNSET
+
 from referee.actors import Actor
 from referee.clubs import commands
 from referee.clubs.facts import SCOPES, Scope
@@ -17,7 +19,7 @@ def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
     match request:
         case commands.Rename(member=member) | commands.Leave(member=member) if member == member_by(club, actor):
             return _own(club, actor)
-        case commands.SetPayee(member=int(member)) if member == member_by(club, actor):
+        case commands.SetPayeeSent(member=member) if (own := member_by(club, actor)) and member in (own, UNSET):
             return _own(club, actor)
         case commands.RotateKeySent(key=name) | commands.RevokeKey(key=name) if is_own(club, actor, name):
             return _own(club, actor)

@@ -92,8 +92,8 @@ def test_a_cell_that_its_column_cannot_hold_is_named(kept: Kept, tmp_path: Path)
             ["yesterday" if isinstance(cell, str) and cell.endswith("Z") else cell for cell in row] for row in rows
         ]
 
-    forged = rewritten(kept.file, tmp_path, "book_matches_2", change)
-    assert "its part book_matches_2 cannot be read: " in not_restored(forged, kept.url, "--check")
+    forged = rewritten(kept.file, tmp_path, "book_matches_3", change)
+    assert "its part book_matches_3 cannot be read: " in not_restored(forged, kept.url, "--check")
 
 
 def test_a_changed_backup_is_not_restored(kept: Kept, away: str, tmp_path: Path) -> None:

@@ -157,7 +157,9 @@ class TestPayees:
         own, board = f"key:{room.key('play', member=2)}", f"key:{room.key('read')}"
         acts = (commands.SetPayee(member=2), commands.SetPayee(member=1), commands.SetClubPayee())
         assert [needs(room.club, act, own) for act in acts] == ["self", "keys", "keys"]
-        assert needs(room.club, commands.SetPayee(), board) == "keys", "a program is no member"
+        assert needs(room.club, commands.SetPayeeSent(), own) == "self", "without a member it is the key's own"
+        assert needs(room.club, commands.SetPayeeSent(), board) == "keys", "a program is no member"
+        assert needs(room.club, commands.SetPayeeSent(), "operator") == "keys"
 
 
 class TestErasing:

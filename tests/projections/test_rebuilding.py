@@ -37,7 +37,7 @@ class TestRebuilding:
                 left = connection.execute(text("SELECT count(*), sum(position) FROM book_places")).one()
             assert tuple(left) == (len(books), len(books) * head(referee))
         prepare(engine, all_books())
-        assert len(inspect(engine).get_indexes("book_matches_2")) == 2
+        assert len(inspect(engine).get_indexes("book_matches_3")) == 2
 
     @pytest.mark.parametrize("size", [7, 300, 100_000])
     def test_all_books_are_rebuilt_in_one_pass(
@@ -175,5 +175,5 @@ def spoil(engine: Engine) -> None:
     """Damage the projections."""
     with engine.begin() as connection:
         connection.execute(text("DELETE FROM book_protocols_4_lines"))
-        connection.execute(text("UPDATE book_matches_2 SET status = 'over'"))
+        connection.execute(text("UPDATE book_matches_3 SET status = 'over'"))
         connection.execute(text("UPDATE book_cases_4_entries SET topic = 'nothing'"))

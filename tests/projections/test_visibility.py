@@ -11,11 +11,12 @@ import pytest
 from msgspec.structs import replace
 from sqlalchemy import Connection, Engine
 
+from api.clubs.standings import IN_MONEY
 from projections.cases import Cases
 from projections.follow.follow import prepare
-from projections.matches import Matches, Standing
+from projections.matches import Matches, Row, Standing
 from projections.visibility import UNAUTHENTICATED, Sight
-from referee.events import KnockDismissed, KnockUpheld, MatchAbandoned, MatchOpened, MatchWon
+from referee.events import KnockDismissed, KnockUpheld, MatchAbandoned, MatchOpened, MatchWon, Stakes
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
 from referee.officials.events.corrections import Ended, ProtocolCorrected
 from referee.tokens import in_match, sealed
@@ -289,6 +290,12 @@ OFFICE = Sight(club=ONE, whole_club=True)
 class TestStandings:
     """Members' results in the matches of some evenings."""
 
+    def results(self, log: Log, evenings: tuple[int, ...], sight: Sight = OFFICE) -> dict[Row, Standing]:
+        return log.matches.standings(log.connection, ONE, evenings, log.matches.counted(ONE, sight, IN_MONEY))
+
+    def knocks(self, log: Log, evenings: tuple[int, ...], sight: Sight = OFFICE) -> dict[Row, tuple[int, int]]:
+        return log.cases.knocks(log.connection, ONE, evenings, log.matches.counted(ONE, sight, IN_MONEY))
+
     def won(self, seat: int | None, *points: int, **fields: Any) -> MatchWon:
         return MatchWon(seat=seat, by="zero", rule="B58", points=points, **fields)
 
@@ -299,31 +306,53 @@ class TestStandings:
         log.add(uuid4(), of_club())
         log.add(uuid4(), of_club(), MatchAbandoned(deal=1, reason=""))
         log.add(uuid4(), of_club(club=OTHER), self.won(0, 0, 50, 50))
-        assert log.matches.standings(log.connection, ONE, (1, 2), OFFICE) == {
-            (GAME, 5): Standing(2, 1, 2 * 4),
-            (GAME, 1): Standing(2, 1, 2 * 3),
-            (GAME, 12): Standing(2, 0, 2 * 16),
+        assert self.results(log, (1, 2)) == {
+            (GAME, None, 5): Standing(2, 1, 2 * 4),
+            (GAME, None, 1): Standing(2, 1, 2 * 3),
+            (GAME, None, 12): Standing(2, 0, 2 * 16),
         }
-        assert log.matches.standings(log.connection, ONE, (), OFFICE) == {}
+        assert self.results(log, ()) == {}
 
     def test_each_ruleset_has_its_own(self, log: Log):
         log.add(uuid4(), of_club(), self.won(1, 4, 0, 7))
         log.add(uuid4(), of_club(ruleset="rams-english", members=(5, 1)), self.won(0, 250, -250))
-        assert log.matches.standings(log.connection, ONE, (1,), OFFICE) == {
-            (GAME, 5): Standing(1, 0, 2 * 4),
-            (GAME, 1): Standing(1, 1, 0),
-            (GAME, 12): Standing(1, 0, 2 * 7),
-            ("rams-english", 5): Standing(1, 1, 2 * 250),
-            ("rams-english", 1): Standing(1, 0, 2 * -250),
+        assert self.results(log, (1,)) == {
+            (GAME, None, 5): Standing(1, 0, 2 * 4),
+            (GAME, None, 1): Standing(1, 1, 0),
+            (GAME, None, 12): Standing(1, 0, 2 * 7),
+            ("rams-english", None, 5): Standing(1, 1, 2 * 250),
+            ("rams-english", None, 1): Standing(1, 0, 2 * -250),
         }
+
+    def test_points_in_money_are_not_added_to_other_points(self, log: Log):
+        """The points of Rams are minor units of money in a match with stakes; those of other games never are."""
+        rams: dict[str, Any] = {"ruleset": "rams-english", "members": (5, 1)}
+        crowns, euros = (Stakes(currency=currency, unit=10) for currency in ("SEK", "EUR"))
+        log.add(uuid4(), of_club(**rams), self.won(0, 3, -3))
+        for stakes, points in ((crowns, 250), (euros, 100), (crowns, 50)):
+            log.add(uuid4(), of_club(**rams, stakes=stakes), self.won(0, points, -points))
+        log.add(uuid4(), of_club(**rams, stakes=euros), knocked(1, 0, True))
+        log.add(uuid4(), of_club(members=(5, 1), stakes=crowns), self.won(1, 4, 0))
+        log.add(uuid4(), of_club(members=(5, 1)), self.won(1, 5, 0))
+        assert self.results(log, (1,)) == {
+            ("rams-english", None, 5): Standing(1, 1, 2 * 3),
+            ("rams-english", None, 1): Standing(1, 0, 2 * -3),
+            ("rams-english", "SEK", 5): Standing(2, 2, 2 * 300),
+            ("rams-english", "SEK", 1): Standing(2, 0, 2 * -300),
+            ("rams-english", "EUR", 5): Standing(1, 1, 2 * 100),
+            ("rams-english", "EUR", 1): Standing(1, 0, 2 * -100),
+            (GAME, None, 5): Standing(2, 0, 2 * 9),
+            (GAME, None, 1): Standing(2, 2, 0),
+        }
+        assert self.knocks(log, (1,)) == {("rams-english", "EUR", 1): (1, 0)}
 
     def test_halves_are_halves_and_partners_win_together(self, log: Log):
         log.add(uuid4(), of_club(), self.won(0, 5, 3, 0, halves=True, seats=(0, 2)))
-        standings = log.matches.standings(log.connection, ONE, (1,), OFFICE)
+        standings = self.results(log, (1,))
         assert standings == {
-            (GAME, 5): Standing(1, 1, 5),
-            (GAME, 1): Standing(1, 0, 3),
-            (GAME, 12): Standing(1, 1, 0),
+            (GAME, None, 5): Standing(1, 1, 5),
+            (GAME, None, 1): Standing(1, 0, 3),
+            (GAME, None, 12): Standing(1, 1, 0),
         }
 
     def test_a_correction_counts_in_place_of_what_was(self, log: Log):
@@ -331,14 +360,14 @@ class TestStandings:
         usual: dict[str, Any] = {"case": None, "deal": 1, "why": "entry", "lines": (), "struck": (), "eliminated": ()}
         usual |= {"dealer": 0, "next_deal": 2}
         log.add(match, ProtocolCorrected(**usual, points=(4, 5, 7)))
-        assert log.matches.standings(log.connection, ONE, (1,), OFFICE) == {}
+        assert self.results(log, (1,)) == {}
         ended = Ended(by="zero", rule="B58", event=3, seat=0)
         log.add(match, ProtocolCorrected(**usual, points=(0, 5, 7), won=ended))
-        standings = log.matches.standings(log.connection, ONE, (1,), OFFICE)
+        standings = self.results(log, (1,))
         assert standings == {
-            (GAME, 5): Standing(1, 1, 0),
-            (GAME, 1): Standing(1, 0, 10),
-            (GAME, 12): Standing(1, 0, 14),
+            (GAME, None, 5): Standing(1, 1, 0),
+            (GAME, None, 1): Standing(1, 0, 10),
+            (GAME, None, 12): Standing(1, 0, 14),
         }
 
     def test_a_private_match_counts_for_its_players_and_the_office(self, log: Log):
@@ -347,16 +376,15 @@ class TestStandings:
         log.add(uuid4(), private, self.won(1, 4, 0, 7))
         log.add(uuid4(), private, knocked(0, 1, True))
         for sight in (OFFICE, Sight(club=ONE, member=5)):
-            matches = log.matches.of_club(ONE, sight)
-            assert log.matches.standings(log.connection, ONE, (1,), sight).keys() == {
-                (GAME, 5),
-                (GAME, 1),
-                (GAME, 12),
+            assert self.results(log, (1,), sight).keys() == {
+                (GAME, None, 5),
+                (GAME, None, 1),
+                (GAME, None, 12),
             }
-            assert log.cases.knocks(log.connection, ONE, (1,), matches) == {(GAME, 5): (1, 0)}
+            assert self.knocks(log, (1,), sight) == {(GAME, None, 5): (1, 0)}
         for sight in (Sight(club=ONE), Sight(club=ONE, member=7), Sight(club=OTHER, whole_club=True)):
-            assert log.matches.standings(log.connection, ONE, (1,), sight) == {}
-            assert log.cases.knocks(log.connection, ONE, (1,), log.matches.of_club(ONE, sight)) == {}
+            assert self.results(log, (1,), sight) == {}
+            assert self.knocks(log, (1,), sight) == {}
 
     def test_knocks_count_for_the_knocker_by_their_last_ruling(self, log: Log):
         match = log.add(uuid4(), of_club(), knocked(0, 1, True), knocked(0, 2, False), knocked(2, 3, False))
@@ -375,8 +403,8 @@ class TestStandings:
         for case, verdict in ((4, "dismissed"), (4, "upheld"), (7, "upheld"), (8, "upheld")):
             log.add(match, CaseRuled(case=case, verdict=verdict, official="official", **rules))
         log.add(match, CaseWithdrawn(case=5))
-        assert log.cases.knocks(log.connection, ONE, (1,), log.matches.of_club(ONE, OFFICE)) == {
-            (GAME, 5): (1, 1),
-            (GAME, 12): (1, 1),
+        assert self.knocks(log, (1,)) == {
+            (GAME, None, 5): (1, 1),
+            (GAME, None, 12): (1, 1),
         }
-        assert log.cases.knocks(log.connection, ONE, (2,), log.matches.of_club(ONE, OFFICE)) == {}
+        assert self.knocks(log, (2,)) == {}

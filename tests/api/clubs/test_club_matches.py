@@ -203,9 +203,9 @@ class TestStandings:
         home.client.post(f"/v1/matches/{made['id']}/acts", json={"act": "abandon", "reason": "Rain"}, headers=by)
 
         def standings(query: str = "") -> Any:
-            return home.look(f"/v1/clubs/{home.id}/standings?fresh=true{query}").json()["standings"]
+            return home.look(f"/v1/clubs/{home.id}/standings?fresh=true{query}").json()["items"]
 
-        assert standings() == [], "who was not finished did not play"
+        assert standings() == [], "an unfinished match does not count"
         self.won_by(home, 2)
         self.won_by(home, 2)
         self.won_by(home, 1)
@@ -218,7 +218,7 @@ class TestStandings:
         problem(home.look(f"/v1/clubs/{UUID(int=7)}/standings"), 404, "no-such-club")
 
     def test_one_row_per_member_and_ruleset(self, home: Home) -> None:
-        """A point is an öre in Rams and a trick in Rödskägg: a sum over both has no meaning."""
+        """Points of two rulesets are different things: a sum over both has no meaning."""
         self.won_by(home, 2)
         made = home.open(ruleset="rams-english", dealing="tally").json()
         by = bearer(made["official_token"])
@@ -226,7 +226,7 @@ class TestStandings:
         assert closed.status_code == 201, closed.text
 
         def standings(query: str = "") -> Any:
-            return home.look(f"/v1/clubs/{home.id}/standings?fresh=true{query}").json()["standings"]
+            return home.look(f"/v1/clubs/{home.id}/standings?fresh=true{query}").json()["items"]
 
         rams, rodskagg = standings("&ruleset=rams-english"), standings("&ruleset=rodskagg-kortoxen")
         assert [(one["ruleset"], one["member"]) for one in rams] == [("rams-english", number) for number in (1, 2, 3)]
@@ -237,13 +237,37 @@ class TestStandings:
         ]
         assert standings() == rams + rodskagg
 
+    def test_points_in_money_have_their_own_rows(self, home: Home) -> None:
+        """A point of Rams is an öre in a match with stakes in kronor, and a unit of one trick in others."""
+        for stakes in (None, {"currency": "SEK", "unit": 10}, {"currency": "SEK", "unit": 50}):
+            made = home.open(ruleset="rams-english", dealing="tally", stakes=stakes).json()
+            by = bearer(made["official_token"])
+            home.client.post(f"/v1/matches/{made['id']}/acts", json={"act": "close"}, headers=by)
+        rows = home.look(f"/v1/clubs/{home.id}/standings?fresh=true").json()["items"]
+        assert [(one["currency"], one["member"], one["played"]) for one in rows] == [
+            *((None, member, 1) for member in (1, 2, 3)),
+            *(("SEK", member, 2) for member in (1, 2, 3)),
+        ]
+
+    def test_standings_have_pages(self, home: Home) -> None:
+        self.won_by(home, 2)
+        self.won_by(home, 3)
+        path = f"/v1/clubs/{home.id}/standings"
+        whole = home.look(f"{path}?fresh=true").json()
+        assert ([one["member"] for one in whole["items"]], whole["next"]) == ([2, 3, 1], None)
+        first = home.look(f"{path}?limit=2").json()
+        second = home.look(f"{path}?limit=2&cursor={first['next']}").json()
+        assert first["items"] + second["items"] == whole["items"]
+        assert (len(first["items"]), second["next"]) == (2, None)
+        problem(home.look(f"{path}?cursor=nonsense"), 400, "bad-cursor")
+
     def test_a_private_match_counts_for_those_who_may_see_it(self, home: Home) -> None:
         self.won_by(home, 2)
         self.won_by(home, 1, visibility="private")
         outsider, player = home.issued("play"), home.issued("play", member=2)
 
         def wins(key: str) -> dict[int, int]:
-            standings = home.look(f"/v1/clubs/{home.id}/standings?fresh=true", key).json()["standings"]
+            standings = home.look(f"/v1/clubs/{home.id}/standings?fresh=true", key).json()["items"]
             return {one["member"]: one["won"] for one in standings}
 
         assert wins(home.issued("audit")) == wins(player) == {2: 1, 1: 1, 3: 0}

@@ -9,11 +9,15 @@ from uuid import UUID
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from api.money.audit_page import page
 from api.money.audit_report import audit_books
 from api.money.audit_texts import WORDS
 from api.runtime.service import Service
 from projections.audit.findings import CHECKS
+from projections.journal import Author
+from referee.sentences import Language
 from tests.conformance.description_check import Description
 from tests.log.bundle_checks import KEY, followed
 from tests.support.audited_club import Copy, Kept, Played, filled, found, not_found
@@ -37,6 +41,16 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
 @pytest.fixture
 def copy(original: Place, tmp_path: Path) -> Copy:
     return Copy(original[0], tmp_path / "copy", original[1])
+
+
+@pytest.mark.parametrize(("language", "said"), [("en", "seat 2, match"), ("sv", "plats 2, parti")])
+def test_the_page_has_the_match_in_which_a_seat_acted(copy: Copy, language: Language, said: str) -> None:
+    audit = copy.audit()
+    (match,) = {one.by.match for one in audit.reversals} - {None}
+    seat = Author(actor="seat:2", member=None, match=match)
+    by_seat = replace(audit, reversals=(replace(audit.reversals[0], by=seat),))
+    text = page(by_seat, language).decode()
+    assert f"<td>{said} {match}</td>" in text
 
 
 def test_an_honest_club(copy: Copy) -> None:

@@ -170,6 +170,7 @@ def test_two_whose_keys_the_operator_made(sqlite_url: str) -> None:
         assert (found["how"], person(found["inviter"])) == ("invited_by_the_same", "operator")
 
 
+WITH_AUTHORS = ("Reversals", "Proposals that wait")
 HEADS = {
     "en": ("Changes of settings", "Done by one person alone", "Who issued and ended keys"),
     "sv": ("Ändrade inställningar", "Gjort av en person ensam", "Vem som utfärdat och avslutat nycklar"),
@@ -193,6 +194,25 @@ def test_the_page_has_each_list(club: ClubTable, language: str, member: str) -> 
     cells = [unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", page)]
     for cell in ("payout_limit", "5000", "<2026>", f"Anna Åkesson-Ödmårk ({member} 1)", f"Berit ({member} 2)"):
         assert cell in cells
+
+
+def test_the_page_names_the_members_who_proposed_and_reversed(club: ClubTable) -> None:
+    """The answer in JSON has the numbers of the members."""
+    club.issue("bot", "treasury", "keys")
+    club.done("deposit", member=2, amount=100, via="cash")
+    club.done("fee", member=2, amount=100)
+    club.done("reverse", entry=2)
+    club.done("pay", "berit", payer=2, payee=3, amount=300)
+    club.done("payout", "bot", member=2, amount=100, via="cash")
+    body = audit(club)
+    member, program = {"actor": "key:k1", "member": 1}, {"actor": "key:k5", "member": None}
+    assert [one["by"] for one in body["reversals"]] == [{**member, "match": None}]
+    assert [one["by"] for one in body["proposals"]][1:] == [{**program, "match": None}]
+    page = unescape(club.get("/audit", Accept="text/html", **{"Accept-Language": "en"}).text)
+    tables = {title: page.partition(f"<h2>{title}</h2>")[2].partition("</table>")[0] for title in WITH_AUTHORS}
+    assert "<td>Anna Åkesson-Ödmårk (member 1)</td>" in tables["Reversals"]
+    assert "<td>Berit (member 2)</td>" in tables["Proposals that wait"]
+    assert "<td>bot (key:k5)</td>" in tables["Proposals that wait"]
 
 
 @pytest.mark.parametrize("language", ["en", "sv"])

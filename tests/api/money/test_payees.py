@@ -58,16 +58,32 @@ def test_the_sender_reads_the_numbers_in_the_form_in_which_they_are_kept(club: C
 def test_without_member_they_are_those_of_the_member_of_the_key(own: ClubTable) -> None:
     (recorded,) = own.done("set_payee", "berit", swish="0700000001")["events"]
     assert recorded["event"] == {"topic": "payee/set", "member": 2, "swish": "0700000001"}
-    own.done("set_payee", member=None, iban=IBAN)
+    own.done("set_payee", iban=IBAN)
     assert (numbers(own), numbers(own, member=1)) == (("0700000001", None), (None, IBAN))
     assert own.get().json()["iban"] is None, "the club's are set by a different act"
 
 
-def test_the_key_of_a_program_names_the_member(own: ClubTable) -> None:
-    refused = own.act("set_payee", "keys", swish=SWISH)
-    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/payee-not-named")
-    assert own.act("set_payee", "read", swish=SWISH).status_code == 403
-    assert (own.get().json()["swish"], numbers(own)) == (None, (SWISH, IBAN))
+@pytest.mark.parametrize("who", ["founder", "berit", "keys"])
+def test_a_member_that_is_null_is_refused(club: ClubTable, who: str) -> None:
+    version = club.get().json()["version"]
+    refused = club.act("set_payee", who, member=None, swish=SWISH)
+    assert (refused.status_code, refused.json()["type"]) == (400, "/problems/unreadable")
+    (error,) = refused.json()["errors"]
+    assert error["pointer"] == "/member"
+    assert error["detail"] == "A whole number from 1 to 10000 belongs here; this is `null`."
+    assert club.get().json()["version"] == version
+
+
+def test_the_key_of_a_program_names_the_member(club: ClubTable) -> None:
+    """A caller without the scope gets 403 first, also if the number is wrong."""
+    version = club.get().json()["version"]
+    for number in (SWISH, "nonsense"):
+        refused = club.act("set_payee", "keys", swish=number)
+        assert (refused.status_code, refused.json()["type"]) == (422, "/problems/payee-not-named")
+        assert refused.json()["facts"] == {"field": "/member"}
+        for who in ("read", "treasury", "audit"):
+            assert club.act("set_payee", who, swish=number).status_code == 403
+    assert club.get().json()["version"] == version
 
 
 @pytest.mark.parametrize("who", ["founder", "berit", "treasury", "keys"])

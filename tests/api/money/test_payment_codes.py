@@ -129,17 +129,18 @@ def test_a_client_can_draw_the_code_itself(club: Table, query: str, kind: str) -
         ("application/json, image/svg+xml;q=0.5", "application/json"),
         (SVG, SVG),
         ("image/avif,image/webp,image/*;q=0.8,*/*;q=0.5", SVG),
-        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", SVG),
+        ("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "application/json"),
     ],
 )
-def test_programs_get_the_content_and_browsers_the_picture(club: Table, accept: str, media_type: str) -> None:
+def test_the_answer_is_json_unless_the_client_prefers_the_picture(club: Table, accept: str, media_type: str) -> None:
     answer = club.code(Accept=accept)
     assert answer.headers["content-type"] == media_type
     assert "Accept" in answer.headers["vary"].split(", ")
 
 
-def test_a_different_media_type_is_refused(club: Table) -> None:
-    assert status_and_code(club.code(Accept="image/png")) == (406, "not-acceptable")
+@pytest.mark.parametrize("accept", ["image/png", "text/html"])
+def test_a_different_media_type_is_refused(club: Table, accept: str) -> None:
+    assert status_and_code(club.code(Accept=accept)) == (406, "not-acceptable")
 
 
 def test_a_member_sees_the_payments_that_they_make_or_get(club: Table) -> None:

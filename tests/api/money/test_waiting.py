@@ -46,7 +46,7 @@ def test_each_proposal_shows_its_act_its_sender_and_its_time(club: ClubTable) ->
             "currency": "SEK",
             "postings": [{"account": "member:3", "amount": 400}, {"account": "member:2", "amount": -400}],
         },
-        "by": "key:k2",
+        "by": {"actor": "key:k2", "member": 2, "match": None},
         "other": 3,
         "yours": True,
     }
