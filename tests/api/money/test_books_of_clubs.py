@@ -1,6 +1,7 @@
 """A club's books over HTTP: accounts, statements, the journal, the plan, files."""
 
 from hashlib import sha256
+from html import unescape
 from typing import Any
 
 import pytest
@@ -98,6 +99,33 @@ def test_a_statement_in_three_forms(club: ClubTable) -> None:
     cash = club.get("/accounts/bank/statement", Accept="text/html", **{"Accept-Language": "sv"})
     assert "Under noll: att få" not in cash.text, "what lies in the bank is owed by nobody"
     assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+NASTY = """Eva & "E" O'Ek"""
+
+
+@pytest.fixture
+def renamed(club: ClubTable) -> ClubTable:
+    """Return the club with a member 4 whose name has characters that HTML escapes, and whose balance is zero."""
+    club.join(NASTY)
+    club.issue("eva", "self", member=4)
+    club.done("deposit", member=4, amount=500, via="bank")
+    club.done("payout", member=4, amount=500, via="bank")
+    return club
+
+
+@pytest.mark.parametrize("path", ["/accounts/member:4/statement", "/audit"])
+def test_a_page_escapes_the_name_of_a_member_and_an_erased_name_is_gone(renamed: ClubTable, path: str) -> None:
+    page = renamed.get(path, Accept="text/html").text
+    assert "Eva &amp; &#34;E&#34; O&#39;Ek" in page
+    assert NASTY not in page
+    assert unescape(page).count(NASTY) == page.count("Eva &amp;") > 0
+    renamed.done("close_books", label="2027")
+    renamed.done("leave", member=4)
+    renamed.done("erase", member=4)
+    page = renamed.get(path, Accept="text/html").text
+    assert "(member:4)" in page or "member 4" in page
+    assert [one for one in ("Eva ", '"E"', "O'Ek") if one in unescape(page)] == []
 
 
 def test_a_statement_page_by_page(club: ClubTable) -> None:
