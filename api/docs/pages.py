@@ -19,6 +19,14 @@ _TEMPLATES = Environment(
 )
 
 
+def preload() -> None:
+    """Read all templates and static files, so that no later answer has to open one."""
+    for name in _TEMPLATES.list_templates():
+        _TEMPLATES.get_template(name)
+    for file in (files("api.docs") / "static").iterdir():
+        static(file.name)
+
+
 @cache
 def static(name: str) -> bytes:
     return (files("api.docs") / "static" / name).read_bytes()
