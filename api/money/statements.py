@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from api.docs.pages import render
+from api.docs.pages import render, words_in
 from api.money.ledger_access import LINES_MAX, Cause, Day
 from api.runtime.proofs import HashText
 from projections.journal import decimal
@@ -97,13 +97,7 @@ def csv(statement: Statement) -> bytes:
 
 def page(statement: Statement, language: Language) -> bytes:
     """Return the statement as an HTML page."""
-
-    def word(code: str, **values: object) -> str:
-        text = WORDS.words[code].in_(language)
-        for name, value in values.items():
-            text = text.replace(f"{{{name}}}", str(value))
-        return text
-
+    word = words_in(language, WORDS.words)
     account = statement.account if statement.name is None else f"{statement.name} ({statement.account})"
     return render(
         "statement.html",
