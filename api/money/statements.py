@@ -78,8 +78,8 @@ class Statement(Value):
 
 
 def csv(statement: Statement) -> bytes:
-    """Return the lines as CSV (RFC 4180), amounts with two decimals."""
-    rows = (
+    """Return the lines as CSV (RFC 4180), amounts with two decimals, between the balances before and after them."""
+    lines = (
         [
             one.number,
             one.date,
@@ -92,7 +92,16 @@ def csv(statement: Statement) -> bytes:
         ]
         for one in statement.items
     )
-    return table(COLUMNS, rows).encode()
+    before = _balance("before", statement.before)
+    if statement.next is None:
+        after = _balance("after", statement.after)
+    else:
+        after = _balance("continued", statement.after, int(statement.next))
+    return table(COLUMNS, (before, *lines, after)).encode()
+
+
+def _balance(kind: str, balance: int, entry: int | None = None) -> tuple[object, ...]:
+    return entry, None, kind, None, Decimal(decimal(balance)), None, None, None
 
 
 def page(statement: Statement, language: Language) -> bytes:

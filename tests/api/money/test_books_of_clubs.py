@@ -1,5 +1,6 @@
 """A club's books over HTTP: accounts, statements, the journal, the plan, files."""
 
+import re
 from hashlib import sha256
 from html import unescape
 from typing import Any
@@ -86,9 +87,11 @@ def test_a_statement_in_three_forms(club: ClubTable) -> None:
     ]
     table = club.get("/accounts/member:2/statement", "berit", Accept="text/csv")
     assert table.headers["content-type"].startswith("text/csv")
-    assert [row.split(",")[3:5] for row in table.text.splitlines()[1:]] == [
-        ["-800.00", "-800.00"],
-        ["-300.00", "-1100.00"],
+    assert [row.split(",")[2:5] for row in table.text.splitlines()[1:]] == [
+        ['"before"', '""', "0.00"],
+        ['"deposit"', "-800.00", "-800.00"],
+        ['"pay"', "-300.00", "-1100.00"],
+        ['"after"', '""', "-1100.00"],
     ]
     page = club.get("/accounts/member:2/statement", "berit", Accept="text/html", **{"Accept-Language": "sv"})
     assert "Insättning" in page.text
@@ -136,6 +139,47 @@ def test_a_statement_page_by_page(club: ClubTable) -> None:
     assert club.get("/accounts/member:2/statement?to=1999-01-01").json()["after"] == 0
     wrong = club.get("/accounts/member:2/statement?from=2026-02-01&to=2026-01-01")
     assert (wrong.status_code, wrong.json()["type"]) == (422, "/problems/bad-period")
+
+
+def test_a_page_of_a_statement_as_csv_begins_with_the_balance_before_and_says_that_it_continues(
+    club: ClubTable,
+) -> None:
+    path = "/accounts/member:2/statement?limit=1"
+    first = club.get(path, Accept="text/csv")
+    assert first.text.splitlines()[1:] == [
+        '"","","before","",0.00,"","",""',
+        first.text.splitlines()[2],
+        '1,"","continued","",-800.00,"","",""',
+    ]
+    assert "cursor=1" in first.headers["link"]
+    last = club.get(f"{path}&cursor=1", Accept="text/csv")
+    assert last.text.splitlines()[1] == '"","","before","",-800.00,"","",""'
+    assert last.text.splitlines()[-1] == '"","","after","",-1100.00,"","",""'
+    assert 'rel="next"' not in last.headers["link"]
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "after", "continues"),
+    [
+        ("en", "Brought forward", "Carried forward", "The statement continues after entry 1 (cursor=1)."),
+        ("sv", "Ingående saldo", "Utgående saldo", "Kontoutdraget fortsätter efter post 1 (cursor=1)."),
+    ],
+)
+def test_a_printed_page_of_a_statement_begins_with_the_balance_before_and_says_that_it_continues(
+    club: ClubTable, language: str, before: str, after: str, continues: str
+) -> None:
+    path = "/accounts/member:2/statement?limit=1"
+    first, last = (
+        club.get(f"{path}{cursor}", Accept="text/html", **{"Accept-Language": language})
+        for cursor in ("", "&cursor=1")
+    )
+    for page, amounts in ((first, ("0.00", "-800.00")), (last, ("-800.00", "-1100.00"))):
+        balances = re.findall(rf'<td>({before}|{after})</td><td></td><td class="sum">([-.\d]+)</td>', page.text)
+        assert balances == [*zip((before, after), amounts, strict=True)]
+    assert f"<strong>{continues}</strong>" in first.text
+    assert "cursor=1" in first.headers["link"]
+    assert "cursor" not in last.text
+    assert 'rel="next"' not in last.headers["link"]
 
 
 @pytest.mark.parametrize("account", ["till", "member:4", "member:0", "member:02", "Cash"])
