@@ -1,10 +1,7 @@
 """Reads the files that answers need at the start, so that no answer fails for lack of a descriptor."""
 
-from importlib.resources import files
-
 from api.clubs.zones import zones
-from api.docs import guide_pages
-from api.docs.pages import static
+from api.docs import guide_pages, pages, problem_list
 from referee import rulebook
 from referee.games import RULESETS
 
@@ -14,5 +11,5 @@ def preload() -> None:
         rulebook.load(ruleset)
     zones()
     guide_pages.preload()
-    for file in (files("api.docs") / "static").iterdir():
-        static(file.name)
+    pages.preload()
+    problem_list.preload()

@@ -41,7 +41,7 @@ class Settings(Value, forbid_unknown_fields=True):
     cache_megabytes: Annotated[int, Meta(ge=1)] = 32
     """Megabytes for matches kept in memory."""
     body_limit_bytes: Annotated[int, Meta(ge=1024, le=16_777_216)] = 65536
-    """Largest request body, in bytes."""
+    """Maximum size of a request body, in bytes."""
     cors_origins: str = ""
     """Origins whose pages may call the API, comma-separated, or `*` for all; empty: none."""
     operator_key_sha256: Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")] = ""
@@ -56,7 +56,7 @@ class Settings(Value, forbid_unknown_fields=True):
     address_times: Annotated[int, Meta(ge=1, le=1_000_000)] = 5
     """Limit for all keys and tokens of one address, as a multiple of the two limits per minute."""
     address_connections: Annotated[int, Meta(ge=1, le=10_000)] = 256
-    """Most open connections of one address."""
+    """Maximum number of open connections of one address."""
     limit_loopback: bool = False
     """True: the limits also apply to clients on this machine that use no proxy."""
     anybody_opens: bool = True
@@ -64,13 +64,13 @@ class Settings(Value, forbid_unknown_fields=True):
     anybody_founds: bool = True
     """True: clients without a key may found clubs."""
     matches_per_hour: Annotated[int, Meta(ge=1, le=1_000_000)] = 60
-    """Most matches that one address opens without a key per hour, in each process."""
+    """Maximum number of matches that one address opens without a key per hour, in each process."""
     clubs_per_day: Annotated[int, Meta(ge=1, le=1_000_000)] = 10
-    """Most clubs that one address founds without a key per day, in each process."""
+    """Maximum number of clubs that one address founds without a key per day, in each process."""
     club_matches: Annotated[int, Meta(ge=1, le=1_000_000)] = 1000
-    """Most open matches of one club."""
+    """Maximum number of open matches of one club."""
     streams: Annotated[int, Meta(ge=1, le=10_000)] = 128
-    """Most event streams that one key, token or address follows at a time, in each process."""
+    """Maximum number of event streams that one key, token or address follows at a time, in each process."""
     log_key: str = ""
     """Private key that signs checkpoints of the log; empty: nothing is signed."""
     log_key_old: str = ""
@@ -80,7 +80,7 @@ class Settings(Value, forbid_unknown_fields=True):
     log_file: str = ""
     """File with the last signed checkpoint; empty: next to a SQLite file, and none for PostgreSQL."""
     log_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 60
-    """Least seconds between two checkpoints."""
+    """Minimum seconds between two checkpoints."""
     start_wait_seconds: Annotated[float, Meta(ge=0, le=3600)] = 60
     """Seconds that a start waits for a database that does not answer yet; 0: one try."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"

@@ -16,9 +16,9 @@ from referee.value import Value
 Node = wire_types.MemberNumber | None
 """A member, or ``None`` for the club."""
 EXACT_MAX = 16
-"""Most nodes left after pairing, for which the best grouping is searched, in 2^n steps."""
+"""Maximum number of nodes left after pairing, for which the best grouping is searched, in 2^n steps."""
 TRIPLES_MAX = 400
-"""Most nodes among which groups of three are searched, in n^2 steps."""
+"""Maximum number of nodes among which groups of three are searched, in n^2 steps."""
 
 
 class Payment(Value):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 Network = IPv4Network | IPv6Network
 
 TEXT_MAX = 64
-"""Most characters of an address with its zone and port."""
+"""Maximum number of characters of an address with its zone and port."""
 READ_MAX = 4096
 """Parsed addresses that are cached."""
 READ = "knacka.address"

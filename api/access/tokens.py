@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 LOGGED_SECONDS = 1.0
 """Seconds between two log lines about the same address."""
 LOGGED_MAX = 20
-"""Most addresses logged in that time."""
+"""Maximum number of addresses logged in that time."""
 
 
 class RefusedTokens:

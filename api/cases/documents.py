@@ -175,7 +175,8 @@ class CaseFile(Value):
     rules: wire_types.Many[RuleCited]
     """The cited rules."""
     precedents: wire_types.Many[EarlierRuling]
-    """Earlier rulings by the same rules, the latest first: for officials of all their matches, else of this one."""
+    """The last 20 earlier rulings by the same rules, the latest first: for officials of all their matches, else of
+    this one."""
     form: RulingForm | None
     """The form; null: the caller is no official, or the case waits for no ruling."""
 

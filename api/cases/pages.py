@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from api.cases.case import RulingMade
 from api.cases.documents import WORDS, CaseFile, EarlierRuling, Fact, Outcome
-from api.docs.pages import render
+from api.docs.pages import render, words_in
 from api.http.replies import encode
 from api.matches.schemas import EventSeen
 from referee import rulebook, sentences
@@ -17,7 +17,7 @@ from referee.sentences import Language
 def page_of(file: CaseFile, language: Language) -> bytes:
     page = _Page(file, language)
     game = getattr(rulebook.load(file.ruleset).title, language)
-    title = sentences.sentence(page.word("title"), {"case": str(file.case.case), "game": game})
+    title = page.word("title", case=file.case.case, game=game)
     return render(
         "case.html",
         "case",
@@ -43,11 +43,9 @@ class _Page:
 
     def __init__(self, file: CaseFile, language: Language) -> None:
         self.file, self.case, self.language = file, file.case, language
+        self.word = words_in(language, WORDS.words)
         # Payments lower a balance, penalty points raise the score.
         self.sign = -1 if RULESETS[file.ruleset].has_pot else 1
-
-    def word(self, code: str) -> str:
-        return WORDS.words[code].in_(self.language)
 
     def name(self, actor: Actor | None) -> str:
         if actor is None:

@@ -29,7 +29,7 @@ from referee.store.store import Referee, UnknownAggregate, construct
 OPERATOR = "operator"
 """The actor of all these commands."""
 ANSWER_SECONDS = 30.0
-"""Most seconds to wait for the store."""
+"""Maximum seconds to wait for the store."""
 LOOK_SECONDS = 0.05
 """Seconds between two looks at the projections' positions."""
 

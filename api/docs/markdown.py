@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from html import escape
 from itertools import pairwise
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
+from markupsafe import escape
 
 from api.docs.call_ids import call_id
 

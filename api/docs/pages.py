@@ -1,6 +1,7 @@
 """HTML pages from templates, and their content security policies."""
 
 from base64 import b64encode
+from collections.abc import Callable, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -8,6 +9,8 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
+
+from referee.sentences import Language, Text, filled
 
 _TEMPLATES = Environment(
     loader=PackageLoader("api.docs"),
@@ -17,6 +20,14 @@ _TEMPLATES = Environment(
     lstrip_blocks=True,
     auto_reload=False,
 )
+
+
+def preload() -> None:
+    """Read all templates and static files, so that no later answer has to open one."""
+    for name in _TEMPLATES.list_templates():
+        _TEMPLATES.get_template(name)
+    for file in (files("api.docs") / "static").iterdir():
+        static(file.name)
 
 
 @cache
@@ -38,6 +49,15 @@ def render(template: str, kind: str, language: str, title: str, **values: Any) -
 def render_text(language: str, title: str, body: str) -> bytes:
     """Return a page whose ``body`` is HTML already, such as that of a guide."""
     return render("text.html", "text", language, title, body=Markup(body))
+
+
+def words_in(language: Language, texts: Mapping[str, Text]) -> Callable[..., str]:
+    """Return a function that returns the text of a code in this language, with values for the names in it."""
+
+    def word(code: str, **values: object) -> str:
+        return filled(texts[code].in_(language), {name: str(value) for name, value in values.items()})
+
+    return word
 
 
 @cache

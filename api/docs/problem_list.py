@@ -119,6 +119,12 @@ def recorded() -> dict[str, Document]:
     return {name: msgspec.convert(one, Document) for name, one in problem_examples().items()}
 
 
+def preload() -> None:
+    """Read the files of the examples, so that no later answer has to open one."""
+    refusals()
+    recorded()
+
+
 def answer(code: str, language: Language) -> Document:
     """Return an example of a problem, if possible the one that the description shows."""
     real = recorded().get(code.replace("_", "-"))

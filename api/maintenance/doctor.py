@@ -30,7 +30,7 @@ from referee.store.log import LOG_ID
 from referee.store.rows import OlderStore
 
 FREE_BYTES_MIN = 256 * 2**20
-"""Least free bytes on the disk: a rebuild writes the projections a second time."""
+"""Minimum number of free bytes on the disk: a rebuild writes the projections a second time."""
 LOOK_SECONDS = 2.0
 """Seconds in which a projection that is behind must make progress."""
 NAMED_MAX = 20

@@ -44,7 +44,7 @@ from referee.store.rows import refuse_older
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
 """The type of an aggregate's id: a UUID on PostgreSQL, any text (32 hex digits) on SQLite."""
 IDS, ROWS = 500, 2000
-"""Most ids and rows that one query reads."""
+"""Maximum number of ids and rows that one query reads."""
 LOCK_SECONDS = 10
 SILENCE_SECONDS = 30.0
 """Seconds PostgreSQL may take to answer."""

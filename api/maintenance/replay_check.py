@@ -24,7 +24,7 @@ from referee.visibility import Event, Recorded
 SEED, OTHER_SEED = "heads", "tails"
 """Seeds for acts without a recorded seed. An event that differs between them depends on chance."""
 LENGTH_MAX = 60
-"""Most characters of a value in a line."""
+"""Maximum number of characters of a value in a line."""
 
 MATCH, UNKNOWN = "match", "id"
 KIND_OF = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact in kind.FACTS}

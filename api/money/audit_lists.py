@@ -5,13 +5,16 @@ from datetime import datetime
 
 from api.money.audit_report import Audit, KeyAudited
 from api.money.audit_texts import Sheet
-from projections.audit.history import Change
+from projections.audit.history import LISTED_MAX, Change
 from projections.journal import Author
 from referee.actors import Actor, seat_of
 
 BY = ("event", "at", "by", "confirmed_by")
 """Headings of the columns of :func:`_by`."""
-
+WHOLE = {"proposals", "keys", "key_changes"}
+"""Lists that are never cut."""
+FIRST = {"open_matches", "waiting", "left_out"}
+"""Lists that have the first rows if they are cut. All others have the last."""
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]
 """Codes of the title and of the headings, and the rows. ``None`` is an empty cell."""
@@ -21,6 +24,13 @@ def tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     yield from _now(audit, sheet)
     yield from _changes(audit, sheet)
     yield from _matches(audit, sheet)
+
+
+def cut_note(title: str, rows: Sequence[object], sheet: Sheet) -> str:
+    """Return a note on which rows a list has that may be cut; empty if it has all."""
+    if title in WHOLE or len(rows) < LISTED_MAX:
+        return ""
+    return sheet.word("first_rows" if title in FIRST else "last_rows", count=LISTED_MAX)
 
 
 def _now(audit: Audit, sheet: Sheet) -> Iterator[Table]:

@@ -1,7 +1,7 @@
 """The page of an audit."""
 
 from api.docs.pages import render
-from api.money.audit_lists import tables
+from api.money.audit_lists import cut_note, tables
 from api.money.audit_report import Audit
 from api.money.audit_texts import WORDS, Sheet
 from projections.journal import decimal
@@ -20,6 +20,6 @@ def page(audit: Audit, language: Language) -> bytes:
         checks=[(WORDS.checks[one.check].in_(language), "✓" if one.ok else "✗", one.count) for one in audit.checks],
         check_names=WORDS.checks,
         trial=[(one.account, one.currency, decimal(one.books), decimal(one.rows)) for one in audit.trial],
-        tables=tables(audit, sheet),
+        tables=[(*one, cut_note(one[0], one[2], sheet)) for one in tables(audit, sheet)],
         word=sheet.word,
     )

@@ -1,14 +1,15 @@
 """The texts of an audit and of its page."""
 
-from collections.abc import Iterable
 from importlib.resources import files as resources
 
 import msgspec
 
+from api.docs.pages import words_in
 from api.money.statements import WORDS as STATEMENT
 from projections.audit.findings import Difference
 from projections.audit.history import Person
 from projections.audit.persons import Waiting
+from referee import sentences
 from referee.sentences import Language, Text
 from referee.value import Value
 
@@ -33,25 +34,16 @@ WORDS = msgspec.toml.decode((resources("api.docs") / "audit_page.toml").read_byt
 def sentence(one: Difference, language: Language) -> str:
     """Return the sentence for a difference: its place, the actual and the expected value."""
     parts = [
-        WORDS.places[name].in_(language).replace(f"{{{name}}}", str(value))
+        sentences.filled(WORDS.places[name].in_(language), {name: str(value)})
         for name in PLACES
         if (value := getattr(one, name)) is not None
     ]
     place = ", ".join(parts) or WORDS.places["whole"].in_(language)
     nothing = WORDS.words["nothing"].in_(language)
     said = WORDS.differences[one.code].in_(language)
-    filled = {"place": place, "stands": one.stands or nothing, "should": one.should or nothing}
-    text = "".join(filled.get(part, part) for part in _parts(said))
-    return text[0].upper() + text[1:]
-
-
-def _parts(said: str) -> Iterable[str]:
-    """Yield the texts between ``{name}`` and the names, without braces."""
-    for piece in said.split("{"):
-        name, brace, rest = piece.partition("}")
-        yield name
-        if brace:
-            yield rest
+    return sentences.sentence(
+        said, {"place": place, "stands": one.stands or nothing, "should": one.should or nothing}
+    )
 
 
 class Sheet:
@@ -59,13 +51,7 @@ class Sheet:
 
     def __init__(self, language: Language) -> None:
         self.language = language
-
-    def word(self, code: str, **values: object) -> str:
-        """Return words with values."""
-        text = WORDS.words[code].in_(self.language)
-        for name, value in values.items():
-            text = text.replace(f"{{{name}}}", str(value))
-        return text
+        self.word = words_in(language, WORDS.words)
 
     def member(self, number: int | None, name: str | None) -> str:
         """Return a member's name and number; empty for ``None``."""

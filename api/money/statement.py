@@ -55,8 +55,13 @@ CSV = "text/csv"
     operation_class=described(
         gives=Statement,
         others={
-            CSV: Text("A row for each posting.", begins='"entry",'),
-            HTML: Text("A page.", begins="<!doctype html>"),
+            CSV: Text(
+                "A row for each posting. The first row, of kind `before`, has the balance before them. The last row "
+                "has the balance after them. Its kind is `after`, or `continued` if another page follows: then its "
+                "`entry` is the `cursor` of that page.",
+                begins='"entry",',
+            ),
+            HTML: Text("A page. It says if another page follows, and its `cursor`.", begins="<!doctype html>"),
         },
         headers=("Content-Language",),
         takes=(in_header("Accept", "`application/json`, `text/csv` or `text/html`.", example=CSV), LANGUAGE),

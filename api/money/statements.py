@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 
-from api.docs.pages import render
+from api.docs.pages import render, words_in
 from api.money.ledger_access import LINES_MAX, Cause, Day
 from api.runtime.proofs import HashText
 from projections.journal import decimal
@@ -78,8 +78,8 @@ class Statement(Value):
 
 
 def csv(statement: Statement) -> bytes:
-    """Return the lines as CSV (RFC 4180), amounts with two decimals."""
-    rows = (
+    """Return the lines as CSV (RFC 4180), amounts with two decimals, between the balances before and after them."""
+    lines = (
         [
             one.number,
             one.date,
@@ -92,18 +92,21 @@ def csv(statement: Statement) -> bytes:
         ]
         for one in statement.items
     )
-    return table(COLUMNS, rows).encode()
+    before = _balance("before", statement.before)
+    if statement.next is None:
+        after = _balance("after", statement.after)
+    else:
+        after = _balance("continued", statement.after, int(statement.next))
+    return table(COLUMNS, (before, *lines, after)).encode()
+
+
+def _balance(kind: str, balance: int, entry: int | None = None) -> tuple[object, ...]:
+    return entry, None, kind, None, Decimal(decimal(balance)), None, None, None
 
 
 def page(statement: Statement, language: Language) -> bytes:
     """Return the statement as an HTML page."""
-
-    def word(code: str, **values: object) -> str:
-        text = WORDS.words[code].in_(language)
-        for name, value in values.items():
-            text = text.replace(f"{{{name}}}", str(value))
-        return text
-
+    word = words_in(language, WORDS.words)
     account = statement.account if statement.name is None else f"{statement.name} ({statement.account})"
     return render(
         "statement.html",

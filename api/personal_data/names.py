@@ -55,7 +55,7 @@ PRAGMAS = ("journal_mode=DELETE", "synchronous=EXTRA", "secure_delete=ON", "temp
 SALT_BYTES = 32
 REF = "hmac:"
 BATCH_MAX = 10_000
-"""Most refs in one statement. SQLite allows 32,766."""
+"""Maximum number of refs in one statement. SQLite allows 32,766."""
 
 REWRITE_SECONDS = 60.0
 """Seconds between two rewrites: other writers wait during one."""

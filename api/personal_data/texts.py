@@ -3,7 +3,6 @@
 The texts of a request are found by its types, so that no call can forget one.
 """
 
-import html
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import cache
@@ -12,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+from markupsafe import escape
 from msgspec import inspect, structs
 
 from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, PLAIN
@@ -108,7 +108,7 @@ def _in_notation(text: str) -> bytes:
 
 
 def _in_html(text: str) -> bytes:
-    return html.escape(text).encode()
+    return escape(text).encode()  # as the templates of pages do
 
 
 _AS_IN: Mapping[str, Callable[[str], bytes]] = MappingProxyType(

@@ -38,9 +38,9 @@ Check = Annotated[
 ]
 CHECKS: tuple[str, ...] = get_args(get_args(Check)[0])
 DIFFERENCES_MAX = 100
-"""Most differences of a check that are listed."""
+"""Maximum number of differences of a check that are listed."""
 SHORT = 200
-"""Most characters of a value that are shown."""
+"""Maximum number of characters of a value that are shown."""
 Said = Annotated[str, Meta(extra_json_schema={"pattern": r"^[\s\S]*$", "maxLength": SHORT})]
 LeafNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": wire_types.EXACT_MAX})]
 

@@ -28,7 +28,7 @@ from referee.value import EventNumber, Time, Value
 from referee.visibility import Event, Recorded
 
 LISTED_MAX = 1000
-"""Most items of a list: the last ones are shown."""
+"""Maximum number of items of a list: the last ones are shown."""
 
 
 class Person(Value):

@@ -41,7 +41,7 @@ class Money(Value):
     members: tuple[int, ...]
     currency: str
     limit: int | None = None
-    """Most minor units that the match may move."""
+    """Maximum amount that the match may move, in minor units."""
     waiting_for: tuple[int, ...] = ()
     """The seats that have not agreed to the stakes yet."""
     declined: bool = False

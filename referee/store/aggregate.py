@@ -63,7 +63,7 @@ class Aggregate(Value):
     """Event types after which a snapshot is taken."""
 
     EVENTS_MAX: ClassVar[int] = EVENTS_MAX
-    """Most events of an aggregate; officials may add a few more."""
+    """Maximum number of events of an aggregate; officials may add a few more."""
 
     @classmethod
     def rules_for(cls, opened: Any) -> Rules:

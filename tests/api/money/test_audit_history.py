@@ -215,6 +215,28 @@ def test_the_page_names_the_members_who_proposed_and_reversed(club: ClubTable) -
     assert "<td>bot (key:k5)</td>" in tables["Proposals that wait"]
 
 
+@pytest.mark.parametrize(
+    ("language", "matches", "firsts", "lasts"),
+    [
+        ("en", "Matches that are not over", "At most 2 are listed: the first.", "At most 2 are listed: the last."),
+        ("sv", "Partier som inte är slut", "Högst 2 visas: de första.", "Högst 2 visas: de sista."),
+    ],
+)
+def test_the_page_says_of_a_list_that_may_be_cut_which_end_it_has(
+    club: ClubTable, monkeypatch: pytest.MonkeyPatch, language: str, matches: str, firsts: str, lasts: str
+) -> None:
+    monkeypatch.setattr("api.money.audit_lists.LISTED_MAX", 2)
+    club.done("open_evening", on="2026-11-22", season="2026/27")
+    club.done("deposit", member=2, amount=60000, via="bank")
+    for limit in (5000, 6000):
+        club.done("set", payout_limit=limit)
+        Played(club)
+    page = club.get("/audit", **{"Accept": "text/html", "Accept-Language": language}).text
+    settings, _, keys = HEADS[language]
+    notes = dict(re.findall(r"<h2>([^<]+)</h2>\n<table>(?:.|\n)*?</table>\n(?:<p>(.*)</p>\n)?", page))
+    assert (notes[matches], notes[settings], notes[keys]) == (firsts, lasts, "")
+
+
 @pytest.mark.parametrize("language", ["en", "sv"])
 def test_all_that_the_lists_can_show_has_words(language: Any) -> None:
     sheet = Sheet(language)

@@ -1,6 +1,8 @@
 """A club's books over HTTP: accounts, statements, the journal, the plan, files."""
 
+import re
 from hashlib import sha256
+from html import unescape
 from typing import Any
 
 import pytest
@@ -85,9 +87,11 @@ def test_a_statement_in_three_forms(club: ClubTable) -> None:
     ]
     table = club.get("/accounts/member:2/statement", "berit", Accept="text/csv")
     assert table.headers["content-type"].startswith("text/csv")
-    assert [row.split(",")[3:5] for row in table.text.splitlines()[1:]] == [
-        ["-800.00", "-800.00"],
-        ["-300.00", "-1100.00"],
+    assert [row.split(",")[2:5] for row in table.text.splitlines()[1:]] == [
+        ['"before"', '""', "0.00"],
+        ['"deposit"', "-800.00", "-800.00"],
+        ['"pay"', "-300.00", "-1100.00"],
+        ['"after"', '""', "-1100.00"],
     ]
     page = club.get("/accounts/member:2/statement", "berit", Accept="text/html", **{"Accept-Language": "sv"})
     assert "Insättning" in page.text
@@ -100,6 +104,33 @@ def test_a_statement_in_three_forms(club: ClubTable) -> None:
     assert "default-src 'none'" in page.headers["content-security-policy"]
 
 
+NASTY = """Eva & "E" O'Ek"""
+
+
+@pytest.fixture
+def renamed(club: ClubTable) -> ClubTable:
+    """Return the club with a member 4 whose name has characters that HTML escapes, and whose balance is zero."""
+    club.join(NASTY)
+    club.issue("eva", "self", member=4)
+    club.done("deposit", member=4, amount=500, via="bank")
+    club.done("payout", member=4, amount=500, via="bank")
+    return club
+
+
+@pytest.mark.parametrize("path", ["/accounts/member:4/statement", "/audit"])
+def test_a_page_escapes_the_name_of_a_member_and_an_erased_name_is_gone(renamed: ClubTable, path: str) -> None:
+    page = renamed.get(path, Accept="text/html").text
+    assert "Eva &amp; &#34;E&#34; O&#39;Ek" in page
+    assert NASTY not in page
+    assert unescape(page).count(NASTY) == page.count("Eva &amp;") > 0
+    renamed.done("close_books", label="2027")
+    renamed.done("leave", member=4)
+    renamed.done("erase", member=4)
+    page = renamed.get(path, Accept="text/html").text
+    assert "(member:4)" in page or "member 4" in page
+    assert [one for one in ("Eva ", '"E"', "O'Ek") if one in unescape(page)] == []
+
+
 def test_a_statement_page_by_page(club: ClubTable) -> None:
     first = club.get("/accounts/member:2/statement?limit=1").json()
     second = club.get(f"/accounts/member:2/statement?limit=1&cursor={first['next']}").json()
@@ -108,6 +139,47 @@ def test_a_statement_page_by_page(club: ClubTable) -> None:
     assert club.get("/accounts/member:2/statement?to=1999-01-01").json()["after"] == 0
     wrong = club.get("/accounts/member:2/statement?from=2026-02-01&to=2026-01-01")
     assert (wrong.status_code, wrong.json()["type"]) == (422, "/problems/bad-period")
+
+
+def test_a_page_of_a_statement_as_csv_begins_with_the_balance_before_and_says_that_it_continues(
+    club: ClubTable,
+) -> None:
+    path = "/accounts/member:2/statement?limit=1"
+    first = club.get(path, Accept="text/csv")
+    assert first.text.splitlines()[1:] == [
+        '"","","before","",0.00,"","",""',
+        first.text.splitlines()[2],
+        '1,"","continued","",-800.00,"","",""',
+    ]
+    assert "cursor=1" in first.headers["link"]
+    last = club.get(f"{path}&cursor=1", Accept="text/csv")
+    assert last.text.splitlines()[1] == '"","","before","",-800.00,"","",""'
+    assert last.text.splitlines()[-1] == '"","","after","",-1100.00,"","",""'
+    assert 'rel="next"' not in last.headers["link"]
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "after", "continues"),
+    [
+        ("en", "Brought forward", "Carried forward", "The statement continues after entry 1 (cursor=1)."),
+        ("sv", "Ingående saldo", "Utgående saldo", "Kontoutdraget fortsätter efter post 1 (cursor=1)."),
+    ],
+)
+def test_a_printed_page_of_a_statement_begins_with_the_balance_before_and_says_that_it_continues(
+    club: ClubTable, language: str, before: str, after: str, continues: str
+) -> None:
+    path = "/accounts/member:2/statement?limit=1"
+    first, last = (
+        club.get(f"{path}{cursor}", Accept="text/html", **{"Accept-Language": language})
+        for cursor in ("", "&cursor=1")
+    )
+    for page, amounts in ((first, ("0.00", "-800.00")), (last, ("-800.00", "-1100.00"))):
+        balances = re.findall(rf'<td>({before}|{after})</td><td></td><td class="sum">([-.\d]+)</td>', page.text)
+        assert balances == [*zip((before, after), amounts, strict=True)]
+    assert f"<strong>{continues}</strong>" in first.text
+    assert "cursor=1" in first.headers["link"]
+    assert "cursor" not in last.text
+    assert 'rel="next"' not in last.headers["link"]
 
 
 @pytest.mark.parametrize("account", ["till", "member:4", "member:0", "member:02", "Cash"])

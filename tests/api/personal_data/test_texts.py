@@ -187,8 +187,8 @@ def test_each_answer_has_the_texts_in_their_places(scored: ClubTable, page: str,
 
 def test_other_forms_have_them_as_they_write_a_text(scored: ClubTable) -> None:
     page = scored.get("/knocks/1/file", "official", Accept="text/html").text
-    assert "She had a ♥ &amp; said &quot;no&quot;" in page
-    assert "Cesar &lt;&amp; &#x27;Co&quot;" in page
+    assert "She had a ♥ &amp; said &#34;no&#34;" in page
+    assert "Cesar &lt;&amp; &#39;Co&#34;" in page
     assert "hmac:" not in page
     lines = scored.get("/events", ANNA, Accept="application/x-ndjson").text.splitlines()
     noted = [one["event"]["text"] for one in map(json.loads, lines) if one["event"]["topic"] == "case/opened"]
