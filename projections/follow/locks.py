@@ -6,11 +6,12 @@ process closes the database's file.
 
 import fcntl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import DBAPIError
 
 REBUILD, FOLLOW = "rebuild", "follow"
 KEY = "hashtextextended(current_schema() || '.book_places.' || {}, 0)"
@@ -28,10 +29,14 @@ def only_rebuild(engine: Engine) -> Iterator[None]:
     """Exclude other rebuilds during this block. Raises :class:`RebuildRunning` if one is running."""
     if engine.dialect.name == "postgresql":
         with engine.connect() as connection:
-            connection.detach()  # so that closing it ends the session and releases the lock
+            connection.detach()  # so that closing it ends the session and its lock, also if releasing it fails
             if not _try(connection, REBUILD):
                 raise RebuildRunning
-            yield
+            try:
+                yield
+            finally:
+                with suppress(DBAPIError):  # PostgreSQL ends a closed session a little later
+                    connection.execute(RELEASE, {"lock": REBUILD})
     else:
         with _file(Path(str(engine.url.database)), REBUILD) as file:
             if not _try_file(file):

@@ -9,6 +9,7 @@ from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Engine, inspect, text
 
 from projections.follow.follow import prepare, rebuild
+from projections.follow.locks import only_rebuild
 from projections.follow.page import Page
 from projections.follow.projection import FRESH
 from projections.protocols import Protocols
@@ -20,6 +21,15 @@ from tests.support.running_service import knacka
 
 class TestRebuilding:
     """The new tables are separate until they are complete."""
+
+    def test_the_next_rebuild_can_begin_as_soon_as_one_has_ended(self, engine: Engine):
+        for _ in range(300):
+            with engine.connect(), engine.connect():
+                pass  # two connections wait in the pool
+            with only_rebuild(engine):
+                pass
+            with only_rebuild(engine):
+                pass
 
     def test_a_rebuilt_book_says_what_a_followed_one_does(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
