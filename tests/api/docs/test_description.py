@@ -29,6 +29,13 @@ OPERATIONS = {
     operation["operationId"]: operation for calls in CONTRACT["paths"].values() for operation in calls.values()
 }
 
+RESERVED = (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends "
+    "false finally for function if implements import in instanceof interface let new null package private protected "
+    "public return static super switch this throw true try typeof var void while with yield"
+)
+"""Words that cannot name a parameter of a function in TypeScript."""
+
 
 @cache
 def validator(schema: str) -> Any:
@@ -290,6 +297,10 @@ class TestGeneratorsTakeIt:
         lines = [one for one in PATTERNS if r"\n" in one[1]]
         assert lines
         assert [one for one in lines if not one[1].startswith("^")] == []
+
+    def test_no_parameter_has_a_reserved_word_of_javascript_as_its_name(self) -> None:
+        names = {one["name"] for operation in OPERATIONS.values() for one in parameters(operation)}
+        assert names.isdisjoint(RESERVED.split())
 
     def test_any_of_is_for_what_may_be_null(self) -> None:
         for path, part in parts(SCHEMAS):
