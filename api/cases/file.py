@@ -56,7 +56,7 @@ async def _official_of(service: Service, match: Match) -> Sight:
 
 
 @get(
-    "/matches/{match:uuid}/knocks/{case:int}/file",
+    "/matches/{match:uuid}/knocks/{knock:int}/file",
     operation_id="get_case_file",
     summary="Get the file of a case",
     description="Returns everything that an official needs to rule on a case in one document: the agreed and "

@@ -107,7 +107,7 @@ async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, c
 
 
 @post(
-    "/matches/{match:uuid}/knocks/{case:int}/statements",
+    "/matches/{match:uuid}/knocks/{knock:int}/statements",
     operation_id="state_in_case",
     summary="Record a statement in a case",
     description="Records a statement of a seat while the case waits for a ruling, and returns the case. The last "
@@ -123,7 +123,7 @@ async def state_in_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
 
 
 @post(
-    "/matches/{match:uuid}/knocks/{case:int}/withdrawal",
+    "/matches/{match:uuid}/knocks/{knock:int}/withdrawal",
     operation_id="withdraw_case",
     summary="Withdraw a case",
     description="Withdraws a case and returns it. Only its opener may do this (else 403), and only while the case "
@@ -137,7 +137,7 @@ async def withdraw_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
 
 
 @post(
-    "/matches/{match:uuid}/knocks/{case:int}/appeal",
+    "/matches/{match:uuid}/knocks/{knock:int}/appeal",
     operation_id="appeal_ruling",
     summary="Appeal a ruling",
     description="Records an appeal to a different official and returns the case. The party that lost may appeal "
@@ -156,7 +156,7 @@ async def appeal_ruling(request: ApiCall, match_id: MatchId, case: CaseNumber) -
 
 
 @post(
-    "/matches/{match:uuid}/knocks/{case:int}/ruling",
+    "/matches/{match:uuid}/knocks/{knock:int}/ruling",
     operation_id="rule_on_case",
     summary="Rule on a case",
     description="Records the ruling of an official who has not ruled on the case yet, and returns the case. The "

@@ -215,7 +215,7 @@ async def list_knocks(
 
 
 @get(
-    "/matches/{match:uuid}/knocks/{case:int}",
+    "/matches/{match:uuid}/knocks/{knock:int}",
     operation_id="get_knock",
     summary="Get a knock or a case",
     description="Returns a knock with its ruling: the rule, the payer, the events that prove it, and the reason; a "

@@ -37,8 +37,6 @@ def add_hints(schemas: Plain) -> Plain:
             case {"type": ["string", "null"], "pattern": _}:
                 value = {"format": "text", **value}
                 del value["pattern"]
-            case {"pattern": str(pattern)}:
-                value["pattern"] = pattern.replace(PYTHON_END, "$")
         return value
 
     named: Plain = {name: hinted(schema) for name, schema in schemas.items()}
@@ -47,6 +45,11 @@ def add_hints(schemas: Plain) -> Plain:
         if any(owners[value] > 1 for value in schema.get("enum", ())):
             schema["x-enum-varnames"] = [_constant(f"{_kebab(name)}_{value}") for value in schema["enum"]]
     return named
+
+
+def written_pattern(pattern: str) -> str:
+    """Return a pattern of Python for JSON Schema. Generators copy it into a line, so its line ends are escaped."""
+    return pattern.replace(PYTHON_END, "$").replace("\n", r"\n")
 
 
 def _kebab(name: str) -> str:

@@ -13,7 +13,7 @@ from litestar.openapi import OpenAPIConfig
 from litestar.openapi.spec import Components, Contact, License, SecurityScheme, Tag
 
 from api import VERSION
-from api.docs.generators import add_hints
+from api.docs.generators import add_hints, written_pattern
 from api.docs.pages import policy_of, static
 from api.http.describe import ANYBODY, named_headers, named_responses, show_examples
 from api.http.headers import Req
@@ -121,7 +121,10 @@ def _shared_parameters(operations: list[Plain]) -> Plain:
 def _tidy(value: Any) -> Any:
     """Return a value for JSON. Litestar writes limits of integers as floats, and defaults as Python objects."""
     if isinstance(value, dict):
-        return {name: _tidy(inner) for name, inner in value.items()}
+        value = {name: _tidy(inner) for name, inner in value.items()}
+        if isinstance(value.get("pattern"), str):
+            value["pattern"] = written_pattern(value["pattern"])
+        return value
     if isinstance(value, list | tuple):
         return [_tidy(inner) for inner in value]
     if isinstance(value, float) and value.is_integer():

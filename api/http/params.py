@@ -19,7 +19,9 @@ MatchId = Annotated[
 ]
 ClubId = Annotated[UUID, PathParameter(name="club", description="The id of a club.", schema_extra={"maxLength": 36})]
 DealNumber = Annotated[int, PathParameter(description="The number of a deal, from 1.", schema_extra=NUMBER)]
-CaseNumber = Annotated[int, PathParameter(description="The number of a case, from 1.", schema_extra=NUMBER)]
+CaseNumber = Annotated[
+    int, PathParameter(name="knock", description="The number of a knock or a case, from 1.", schema_extra=NUMBER)
+]
 EventAsked = Annotated[int, PathParameter(description="The number of an event, from 1.", schema_extra=NUMBER)]
 RULESET_KEY: dict[str, Any] = {"pattern": "^[a-z0-9-]+$", "maxLength": 64}
 RulesetKey = Annotated[

@@ -31,7 +31,7 @@ Note = Annotated[
     str,
     Meta(
         description="A checkpoint and its signatures, as a signed note.",
-        extra_json_schema={"pattern": r"\n\n", "maxLength": NOTE_MAX},
+        extra_json_schema={"pattern": r"^([^\n]+\n)+\n", "maxLength": NOTE_MAX},
     ),
 ]
 

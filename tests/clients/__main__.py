@@ -44,7 +44,6 @@ MODULES = "# gopkg.in/validator.v2 v2.0.1\n## explicit; go 1.23\ngopkg.in/valida
 KNOWN = (
     "OpenAPI 3.1 support is still in beta",
     "Failed to get the schema name: null",  # a schema without a name is no error
-    "reserved word",  # renamed: `case` is a word of Go
     "Ignoring complex example on request body",
 )
 """Warnings of openapi-generator that say nothing about the description."""

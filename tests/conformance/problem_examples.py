@@ -50,10 +50,10 @@ def provoked(
 
     ``ended`` is the code of a redeemed invitation."""
     for (method, template), operation in OPERATIONS.items():
-        going = heard if re.search("/knocks/{case}/|/proof", template) else usual
+        going = heard if re.search("/knocks/{knock}/|/proof", template) else usual
         given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1"}
         theirs = {"invitation": ended, "club": club.id, "account": "member:2", "kind": "csv", "payment": NO_PAYMENT}
-        path = template.format(**given, **theirs, deal=1, case=1, event=1)
+        path = template.format(**given, **theirs, deal=1, knock=1, event=1)
         for status in (int(code) for code in operation["responses"] if int(code) >= 400):
             too_many = AS_MANY.get(operation["operationId"]) if status == 403 else None
             if too_many is not None or status in SAID:  # needs a failed store or different settings: not provoked

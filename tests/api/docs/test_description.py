@@ -29,6 +29,13 @@ OPERATIONS = {
     operation["operationId"]: operation for calls in CONTRACT["paths"].values() for operation in calls.values()
 }
 
+RESERVED = (
+    "arguments await break case catch class const continue debugger default delete do else enum eval export extends "
+    "false finally for function if implements import in instanceof interface let new null package private protected "
+    "public return static super switch this throw true try typeof var void while with yield"
+)
+"""Words that cannot name a parameter of a function in TypeScript."""
+
 
 @cache
 def validator(schema: str) -> Any:
@@ -80,6 +87,7 @@ def bodies() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 BODIES = dict(bodies())
+PATTERNS = [(path, str(part["pattern"])) for path, part in parts(CONTRACT) if "pattern" in part]
 
 
 def test_the_descriptions_of_fields_are_those_of_the_source() -> None:
@@ -283,6 +291,18 @@ class TestGeneratorsTakeIt:
             assert part.get("items") is not False, path
             assert "prefixItems" not in part, path
             assert path[-1:] == ("properties",) or "default" not in part, path
+
+    def test_no_pattern_has_a_lookahead_or_the_end_of_a_line(self) -> None:
+        assert [one for one in PATTERNS if "(?!" in one[1] or "\n" in one[1]] == []
+
+    def test_a_pattern_of_lines_begins_at_the_start(self) -> None:
+        lines = [one for one in PATTERNS if r"\n" in one[1]]
+        assert lines
+        assert [one for one in lines if not one[1].startswith("^")] == []
+
+    def test_no_parameter_has_a_reserved_word_of_javascript_as_its_name(self) -> None:
+        names = {one["name"] for operation in OPERATIONS.values() for one in parameters(operation)}
+        assert names.isdisjoint(RESERVED.split())
 
     def test_any_of_is_for_what_may_be_null(self) -> None:
         for path, part in parts(SCHEMAS):

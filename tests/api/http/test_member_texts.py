@@ -97,7 +97,7 @@ def test_no_read_of_a_match_leaves_a_ref_in_an_answer_to_a_party(noted: ClubTabl
     read, spectated = dict[str, int](), 0
     version = noted.version()
     for path in paths(noted.client.app):
-        place = path.replace("{case:int}", "1").replace("{deal:int}", "1").replace("{event:int}", "1")
+        place = path.replace("{knock:int}", "1").replace("{deal:int}", "1").replace("{event:int}", "1")
         query = f"?min_version={version}&at={version}" if path == "/replay" else f"?min_version={version}"
         query = "" if path in ("/attempts", "/events/{event:int}/proof") else query
         for who in ("official", ANNA):

@@ -74,7 +74,7 @@ CONFIG = SchemathesisConfig.from_dict(
                     "POST /v1/matches/{match}/acts",
                     "POST /v1/matches/{match}/acts/batch",
                     "POST /v1/matches/{match}/knocks",
-                    "POST /v1/matches/{match}/knocks/{case}/ruling",
+                    "POST /v1/matches/{match}/knocks/{knock}/ruling",
                 ],
                 "checks": {"positive_data_acceptance": {"expected-statuses": [*POSITIVE, "400", "412", "422"]}},
             },

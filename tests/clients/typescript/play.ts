@@ -189,8 +189,8 @@ async function read(table: Table): Promise<string> {
   assert(protocol.lines.length);
   const { items: cases } = given(await spectator.GET("/v1/matches/{match}/knocks", { params: { path } }));
   for (const one of cases) {
-    const params = { path: { match, case: one.case } };
-    assert.deepEqual(given(await spectator.GET("/v1/matches/{match}/knocks/{case}", { params })), one);
+    const params = { path: { match, knock: one.case } };
+    assert.deepEqual(given(await spectator.GET("/v1/matches/{match}/knocks/{knock}", { params })), one);
   }
   const at = Math.floor(seen.version / 2);
   const params = { path, query: { at } };
