@@ -540,13 +540,29 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
             default = to_builtins(field.default)
             word = default if isinstance(default, str) else json.dumps(default)
             description = f"{description or ''} Default: `{word}`.".lstrip()
-        properties[name] = {**schema, **({"description": description} if description else {})}
+        if description:
+            description = _about_nothing(description, required=name in required, nullable=_is_nullable(schema))
+            schema = {**schema, "description": description}
+        properties[name] = schema
     return {
         "type": "object",
         "description": about,
         "properties": {name: properties[name] for name in sorted(properties, key=lambda name: name not in required)},
         **({"required": required} if required else {}),
     }
+
+
+def _is_nullable(schema: Plain) -> bool:
+    return "null" in schema.get("type", ()) or NULL in schema.get("anyOf", ())
+
+
+def _about_nothing(description: str, *, required: bool, nullable: bool) -> str:
+    """Return a description in which "null or left out" is replaced by the form that the schema allows."""
+    if nullable:
+        return description.replace("null or left out", "null") if required else description
+    if required:
+        return re.sub(r"[;.] null or left out\b[^.]*\.", ".", description)
+    return description.replace(". null or left out", ". Left out").replace("null or left out", "left out")
 
 
 def _left_out(schema: Plain) -> Plain:
