@@ -2,14 +2,21 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from datetime import datetime
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 from zlib import crc32
 
 import msgspec
+from msgspec import Meta
 from sqlalchemy import Column, ColumnElement, Integer, bindparam, literal_column, tuple_
 
 T = TypeVar("T")
 P = TypeVar("P")
+K = TypeVar("K", bound=tuple[Any, ...])
+Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+"""A number in a cursor, within the range of a column of integers."""
+Moment = Annotated[datetime, Meta(tz=True)]
+"""A time in a cursor."""
 QUERIES_KEPT = 256
 """Cached queries for pages. They differ by filters and limit; building one takes longer than running it."""
 
@@ -19,15 +26,22 @@ def cursor_of(*place: Any) -> str:
     return urlsafe_b64encode(crc32(body).to_bytes(4) + body).decode()
 
 
-def read_cursor(cursor: str, kind: type[T]) -> T:
-    """Return the place in a cursor. Raises: ValueError if :func:`cursor_of` did not make the cursor."""
+def read_cursor(cursor: str, kind: type[K]) -> K:
+    """Return the place in a cursor. Raises: ValueError if :func:`cursor_of` did not make the cursor.
+
+    A client can compute the checksum, so ``kind`` limits what reaches the database. Only times in UTC are accepted,
+    because other times at the ends of the calendar cannot be converted to UTC.
+    """
     try:
         raw = urlsafe_b64decode(cursor)
         if urlsafe_b64encode(raw).decode() != cursor or crc32(raw[4:]).to_bytes(4) != raw[:4]:
-            raise ValueError("not a cursor of ours")
-        return msgspec.json.decode(raw[4:], type=kind)
+            raise ValueError("the checksum does not fit")
+        place: K = msgspec.json.decode(raw[4:], type=kind)
     except (ValueError, msgspec.MsgspecError) as error:
         raise ValueError(f"not a cursor: {cursor!r}") from error
+    if any(isinstance(one, datetime) and one.utcoffset() for one in place):
+        raise ValueError(f"not a cursor, because its time is not in UTC: {cursor!r}")
+    return place
 
 
 class Page(NamedTuple, Generic[T, P]):
