@@ -3,6 +3,7 @@
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 from zlib import crc32
 
@@ -10,11 +11,12 @@ import msgspec
 from msgspec import Meta
 from sqlalchemy import Column, ColumnElement, Integer, bindparam, literal_column, tuple_
 
+from referee import wire_types
+
 T = TypeVar("T")
-P = TypeVar("P")
 K = TypeVar("K", bound=tuple[Any, ...])
-Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
-"""A number in a cursor, within the range of a column of integers."""
+Number = Annotated[int, Meta(ge=0, le=wire_types.ENTRIES_MAX)]
+"""A number in a cursor. The largest plus the limit of a page is within the range of a column of integers."""
 Moment = Annotated[datetime, Meta(tz=True)]
 """A time in a cursor."""
 QUERIES_KEPT = 256
@@ -44,15 +46,15 @@ def read_cursor(cursor: str, kind: type[K]) -> K:
     return place
 
 
-class Page(NamedTuple, Generic[T, P]):
+class Page(NamedTuple, Generic[T]):
     entries: tuple[T, ...]
-    next: P | None
-    """The place where the next page begins; ``None``: this is the last."""
+    next: str | None
+    """The cursor of the next page; ``None``: this is the last."""
 
 
-def page_of(found: Sequence[T], limit: int, place: Callable[[T], P]) -> Page[T, P]:
-    """Return the page of the entries ``found`` by :func:`rows_of`. ``place``: returns the place after an entry."""
-    return Page(tuple(found[:limit]), place(found[limit - 1]) if len(found) > limit else None)
+def page_of(found: Sequence[T], limit: int, place: Callable[[T], tuple[Any, ...]]) -> Page[T]:
+    """Return the page of at most ``limit + 1`` found entries. ``place``: returns the place of an entry."""
+    return Page(tuple(found[:limit]), cursor_of(*place(found[limit - 1])) if len(found) > limit else None)
 
 
 class Order:
@@ -76,13 +78,9 @@ class Order:
         """
         return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._place), strict=True))
 
-    def page(self, found: Sequence[T], limit: int) -> Page[T, str]:
-        """Return the page of the rows ``found`` by :func:`rows_of`, with the cursor of the next page."""
-
-        def cursor(last: T) -> str:
-            return cursor_of(*(getattr(last, column.name) for column in self.columns))
-
-        return page_of(found, limit, cursor)
+    def page(self, found: Sequence[T], limit: int) -> Page[T]:
+        """Return the page of the rows ``found`` by :func:`rows_of`."""
+        return page_of(found, limit, attrgetter(*(column.name for column in self.columns)))
 
 
 def rows_of(limit: int) -> ColumnElement[int]:

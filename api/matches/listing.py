@@ -14,8 +14,8 @@ from msgspec import Meta
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import Cursor, page_reply
-from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageLimit
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, page_reply
+from api.http.params import Fresh, OfRuleset
 from api.http.problems import Problem
 from api.http.query import refuse_null
 from api.http.replies import Reply, encode
@@ -97,7 +97,7 @@ class MatchListed(Value):
 class MatchPage(Value):
     """A page of matches, by opening."""
 
-    items: Annotated[tuple[MatchListed, ...], wire_types.at_most(PAGE_MAX)]
+    items: Annotated[tuple[MatchListed, ...], wire_types.at_most(LIMIT_MAX)]
     next: wire_types.Cursor | None
     behind: wire_types.Lag
 
@@ -147,7 +147,7 @@ async def list_matches(
     member: OfMember = None,
     opened_from: OpenedFrom = None,
     opened_to: OpenedTo = None,
-    limit: PageLimit = 50,
+    limit: Limit = LIMIT,
     cursor: Cursor = None,
     fresh: Fresh = False,
 ) -> Reply:

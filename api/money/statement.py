@@ -16,14 +16,13 @@ from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import chosen
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import NumberCursor, after_of, next_link, page_by_number
+from api.http.pages import LIMIT, Cursor, Limit, after_of, next_link, page_by_number
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.query import refuse_null
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.money import statements
 from api.money.ledger_access import (
     FromDay,
-    Lines,
     OneCurrency,
     ToDay,
     account_in,
@@ -76,8 +75,8 @@ async def get_statement(
     currency: OneCurrency = None,
     first: FromDay = None,
     last: ToDay = None,
-    limit: Lines = 200,
-    cursor: NumberCursor = None,
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:

@@ -7,7 +7,8 @@ from typing import Annotated
 import msgspec
 
 from api.docs.pages import render
-from api.money.ledger_access import LINES_MAX, Cause, Day
+from api.http.pages import LIMIT_MAX
+from api.money.ledger_access import Cause, Day
 from api.runtime.proofs import HashText
 from projections.journal import decimal
 from projections.spreadsheets import table
@@ -68,7 +69,7 @@ class Statement(Value):
     currency: wire_types.Currency
     before: wire_types.Money
     """Balance before the first line, in minor units."""
-    items: Annotated[tuple[StatementLine, ...], wire_types.at_most(LINES_MAX)]
+    items: Annotated[tuple[StatementLine, ...], wire_types.at_most(LIMIT_MAX)]
     """Postings by entry number."""
     after: wire_types.Money
     """Balance after the last line, in minor units."""

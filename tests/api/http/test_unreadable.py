@@ -151,7 +151,7 @@ class TestUnreadable:
                 "detail": 'Här ska stå `abandoned`, `any`, `open` eller `over`; detta är `"shut"`.',
                 "allowed": ["abandoned", "any", "open", "over"],
             },
-            {"parameter": "limit", "detail": 'Här ska stå ett heltal från 1 till 200; detta är `"0"`.'},
+            {"parameter": "limit", "detail": 'Här ska stå ett heltal från 1 till 1000; detta är `"0"`.'},
             {"parameter": "fresh", "detail": 'Här ska stå `true` eller `false`; detta är `"perhaps"`.'},
         ]
         answer = client.get("/v1/matches", params={"opened_from": "yesterday"})
