@@ -55,9 +55,9 @@ class AccountPage(Value):
     operation_id="list_accounts",
     summary="List the account balances of a club",
     description="Returns the balance of each account that has postings: now, or after the entry `at`. With `evening` "
-    "it returns the sums of that evening's postings. If there are several pages, send the `entry` of the first as "
-    "`at` with the others: all then have the balances of one time. `fresh` waits for matches that have just ended. "
-    "Requires `audit` or `treasury`.",
+    "it returns the sums of that evening's postings. The `Link` to the next page has the `entry` of this page as "
+    "`at`, so that all pages have the balances of one time. With `cursor` send `at` too. `fresh` waits for matches "
+    "that have just ended. Requires `audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=AccountPage, errors=(400, 401, 403, 404, 409, 422, 503)),
@@ -116,7 +116,7 @@ async def list_accounts(
         for one, member in whose
     )
     shown = AccountPage(entry=entry, items=seen, next=page.next)
-    return await page_reply(request, encode(shown), page.next, NO_TEXTS)
+    return await page_reply(request, encode(shown), page.next, NO_TEXTS, at=entry)
 
 
 def _page(balances: Sequence[Balance], limit: int, cursor: str | None) -> Page[Balance]:

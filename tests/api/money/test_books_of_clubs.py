@@ -1,5 +1,6 @@
 """A club's books over HTTP: accounts, statements, the journal, the plan, files."""
 
+import re
 from hashlib import sha256
 from typing import Any
 
@@ -53,15 +54,24 @@ def test_accounts_now_before_and_of_an_evening(club: ClubTable) -> None:
 
 
 def test_accounts_page_by_page(club: ClubTable) -> None:
-    """All pages have the balances of one time if the client sends the `entry` of the first as `at`."""
-    first = club.get("/accounts?limit=2").json()
+    """The link to the next page has the `entry` of this one as `at`, so all have the balances of one time."""
+    answer = club.get("/accounts?limit=2")
+    first, following = answer.json(), answer.links["next"]["url"]
     club.done("deposit", member=3, amount=500, via="cash")
-    rest = club.get(f"/accounts?limit=2&at={first['entry']}&cursor={first['next']}").json()
+    rest = club.get(following.removeprefix(club.path)).json()
+    assert rest == club.get(f"/accounts?limit=2&at={first['entry']}&cursor={first['next']}").json()
     found = [(one["account"], one["balance"]) for page in (first, rest) for one in page["items"]]
     assert found == [("bank", 80000), ("member:2", -110000), ("member:3", 30000)]
     assert rest["next"] is None
     for cursor in ("x", "2", f"{first['next']}A"):
         assert club.get(f"/accounts?cursor={cursor}").json()["type"] == "/problems/bad-cursor"
+
+
+@pytest.mark.parametrize(("asked", "entry"), [("at=1", 1), ("at=99", 2), ("evening=1", 2), ("currency=SEK", 2)])
+def test_the_link_of_accounts_names_the_entry(club: ClubTable, asked: str, entry: int) -> None:
+    following = club.get(f"/accounts?limit=1&{asked}").links["next"]["url"]
+    assert f"at={entry}" in re.split("[?&]", following)
+    assert club.get(following.removeprefix(club.path)).json()["entry"] == entry
 
 
 def test_an_account_at_zero_is_listed_now_and_after_its_entry(club: ClubTable) -> None:
