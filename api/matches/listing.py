@@ -17,7 +17,6 @@ from api.http.member_texts import NO_TEXTS
 from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, page_reply
 from api.http.params import Fresh, OfRuleset
 from api.http.problems import Problem
-from api.http.query import refuse_null
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
@@ -26,7 +25,6 @@ from api.runtime.service import Service
 from projections.matches import Listed, Status
 from projections.visibility import Sight
 from referee import wire_types
-from referee.clubs.commands import EveningSent, MemberSent
 from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
@@ -152,7 +150,6 @@ async def list_matches(
     fresh: Fresh = False,
 ) -> Reply:
     sight = await request.service.access.listing(request)
-    refuse_null(request, club=(club, UUID), evening=(evening, EveningSent), member=(member, MemberSent))
     of_club = {"evening": evening, "member": member}
     if club is None and (given := [name for name, number in of_club.items() if number is not None]):
         raise Problem("no_club_named", fields=given)

@@ -14,14 +14,12 @@ from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
 from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, must_be_cursor, page_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
-from api.http.query import refuse_null
 from api.http.replies import Reply, encode
 from api.money.ledger_access import InCurrency, ask_the_books, currency_of, names_by_member
 from api.runtime.call import ApiCall
 from projections.cursors import Page, page_of, read_cursor
 from projections.journal import Balance
 from referee import wire_types
-from referee.clubs.commands import EntrySent, EveningSent
 from referee.clubs.facts import Account, Ref, member_of
 from referee.clubs.lookup import evening_of
 from referee.value import Value
@@ -83,7 +81,6 @@ async def list_accounts(
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    refuse_null(request, at=(at, EntrySent), evening=(evening, EveningSent))
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)

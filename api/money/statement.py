@@ -18,7 +18,6 @@ from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.pages import LIMIT, Cursor, Limit, after_of, next_link, page_by_number
 from api.http.params import ClubId, ClubMinVersion, Fresh
-from api.http.query import refuse_null
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.money import statements
 from api.money.ledger_access import (
@@ -80,7 +79,6 @@ async def get_statement(
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    refuse_null(request, **{"from": (first, date), "to": (last, date)})
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     owner = member_of(account) if account.startswith("member:") and account[7:].isdecimal() else None
