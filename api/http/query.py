@@ -1,4 +1,4 @@
-"""Checks query parameters and Accept before a call does any work."""
+"""Checks numbers in the path, query parameters and Accept before a call does any work."""
 
 import re
 from collections.abc import Mapping
@@ -46,11 +46,16 @@ def _declared(handler: HTTPRouteHandler) -> Declared | None:
 
 
 def strictly(request: Req) -> None:
-    """Raise Problem unless the request fits its call: 400 unknown_parameter, repeated_parameter or bad_parameter, 406
-    not_acceptable.
+    """Raise Problem unless the request fits its call: 404 no_such_page, 400 unknown_parameter, repeated_parameter or
+    bad_parameter, 406 not_acceptable.
 
-    If a misspelt ``limit`` were ignored, the client would get the answer to a different question.
+    If a misspelt ``limit`` were ignored, the client would get the answer to a different question. Litestar reads
+    ``+1``, ``01`` and ``1_0`` in a path as whole numbers, so a page would have many addresses.
     """
+    path = request.scope["path"]
+    for value in request.scope.get("path_params", {}).values():
+        if isinstance(value, int) and str(value) not in path.split("/"):
+            raise Problem("no_such_page", path=path)
     accept = header(request, b"accept")
     if not request.scope["query_string"] and accept in (None, "*/*"):
         return  # most acts

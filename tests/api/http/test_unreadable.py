@@ -196,6 +196,13 @@ class TestUnreadable:
             assert detail.startswith("A whole number ")
             assert detail.endswith(f'this is `"{text}"`.')
 
+    @pytest.mark.parametrize("text", ["01", "+1", "1_0", "%201", "1%20", "%D9%A1", "-0", "1.0", "1e1"])
+    def test_a_whole_number_in_an_address_has_digits_only(self, dealt: Table, text: str) -> None:
+        """An address has one form, which proxies, logs and caches compare as text."""
+        for path in ("knocks", "deals"):
+            answer = dealt.get(f"/{path}/{text}")
+            assert (answer.status_code, answer.json()["type"]) == (404, "/problems/no-such-page")
+
     @pytest.mark.parametrize(
         ("path", "name"),
         [("/v1/matches", "club"), (STATEMENT, "from"), (STATEMENT, "to"), ("/v1/matches", "fresh")],
