@@ -37,7 +37,7 @@ from sqlalchemy import (
 )
 
 from projections.case_rows import begins, case_of, changes_of, entry_of, opener_of
-from projections.cursors import QUERIES_KEPT, Order, rows_of
+from projections.cursors import QUERIES_KEPT, Moment, Number, Order, rows_of
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
@@ -219,7 +219,7 @@ class Cases:
         )
         self.held = self._held_table(prefix)
         held = self.held.c
-        self._order = Order(tuple[datetime, UUID, int], held.opened_at, held.match, held.case)
+        self._order = Order(tuple[Moment, UUID, Number], held.opened_at, held.match, held.case)
         self._query = lru_cache(QUERIES_KEPT)(self._query_of)
         self.entries = Table(
             f"{prefix}{self.key}_entries",

@@ -2,14 +2,23 @@
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from datetime import datetime
+from operator import attrgetter
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 from zlib import crc32
 
 import msgspec
+from msgspec import Meta
 from sqlalchemy import Column, ColumnElement, Integer, bindparam, literal_column, tuple_
 
+from referee import wire_types
+
 T = TypeVar("T")
-P = TypeVar("P")
+K = TypeVar("K", bound=tuple[Any, ...])
+Number = Annotated[int, Meta(ge=0, le=wire_types.ENTRIES_MAX)]
+"""A number in a cursor. The largest plus the limit of a page is within the range of a column of integers."""
+Moment = Annotated[datetime, Meta(tz=True)]
+"""A time in a cursor."""
 QUERIES_KEPT = 256
 """Cached queries for pages. They differ by filters and limit; building one takes longer than running it."""
 
@@ -19,26 +28,33 @@ def cursor_of(*place: Any) -> str:
     return urlsafe_b64encode(crc32(body).to_bytes(4) + body).decode()
 
 
-def read_cursor(cursor: str, kind: type[T]) -> T:
-    """Return the place in a cursor. Raises: ValueError if :func:`cursor_of` did not make the cursor."""
+def read_cursor(cursor: str, kind: type[K]) -> K:
+    """Return the place in a cursor. Raises: ValueError if :func:`cursor_of` did not make the cursor.
+
+    A client can compute the checksum, so ``kind`` limits what reaches the database. Only times in UTC are accepted,
+    because other times at the ends of the calendar cannot be converted to UTC.
+    """
     try:
         raw = urlsafe_b64decode(cursor)
         if urlsafe_b64encode(raw).decode() != cursor or crc32(raw[4:]).to_bytes(4) != raw[:4]:
-            raise ValueError("not a cursor of ours")
-        return msgspec.json.decode(raw[4:], type=kind)
+            raise ValueError("the checksum does not fit")
+        place: K = msgspec.json.decode(raw[4:], type=kind)
     except (ValueError, msgspec.MsgspecError) as error:
         raise ValueError(f"not a cursor: {cursor!r}") from error
+    if any(isinstance(one, datetime) and one.utcoffset() for one in place):
+        raise ValueError(f"not a cursor, because its time is not in UTC: {cursor!r}")
+    return place
 
 
-class Page(NamedTuple, Generic[T, P]):
+class Page(NamedTuple, Generic[T]):
     entries: tuple[T, ...]
-    next: P | None
-    """The place where the next page begins; ``None``: this is the last."""
+    next: str | None
+    """The cursor of the next page; ``None``: this is the last."""
 
 
-def page_of(found: Sequence[T], limit: int, place: Callable[[T], P]) -> Page[T, P]:
-    """Return the page of the entries ``found`` by :func:`rows_of`. ``place``: returns the place after an entry."""
-    return Page(tuple(found[:limit]), place(found[limit - 1]) if len(found) > limit else None)
+def page_of(found: Sequence[T], limit: int, place: Callable[[T], tuple[Any, ...]]) -> Page[T]:
+    """Return the page of at most ``limit + 1`` found entries. ``place``: returns the place of an entry."""
+    return Page(tuple(found[:limit]), cursor_of(*place(found[limit - 1])) if len(found) > limit else None)
 
 
 class Order:
@@ -62,13 +78,9 @@ class Order:
         """
         return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._place), strict=True))
 
-    def page(self, found: Sequence[T], limit: int) -> Page[T, str]:
-        """Return the page of the rows ``found`` by :func:`rows_of`, with the cursor of the next page."""
-
-        def cursor(last: T) -> str:
-            return cursor_of(*(getattr(last, column.name) for column in self.columns))
-
-        return page_of(found, limit, cursor)
+    def page(self, found: Sequence[T], limit: int) -> Page[T]:
+        """Return the page of the rows ``found`` by :func:`rows_of`."""
+        return page_of(found, limit, attrgetter(*(column.name for column in self.columns)))
 
 
 def rows_of(limit: int) -> ColumnElement[int]:

@@ -32,7 +32,7 @@ from sqlalchemy import (
     update,
 )
 
-from projections.cursors import QUERIES_KEPT, Order, rows_of
+from projections.cursors import QUERIES_KEPT, Moment, Order, rows_of
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
@@ -204,7 +204,7 @@ class Matches:
         )
         players = self.players.c
         Index(own_name("ix_match_players_club"), players.club, players.evening)
-        self._order = Order(tuple[datetime, UUID], entries.opened_at, entries.match)
+        self._order = Order(tuple[Moment, UUID], entries.opened_at, entries.match)
         self._query = lru_cache(QUERIES_KEPT)(self._query_of)
 
     def under(self, prefix: str) -> Self:

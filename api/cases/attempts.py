@@ -6,11 +6,10 @@ from typing import Annotated
 import msgspec
 from eventsourcing.persistence import StoredEvent
 from litestar import get
-from litestar.params import QueryParameter
 from litestar.types import ASGIApp
 
 from api.http.describe import TOKEN, described
-from api.http.pages import NumberCursor, after_of, page_by_number, page_reply
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, after_of, page_by_number, page_reply
 from api.http.params import MatchId
 from api.http.problems import ProblemType, problem_type
 from api.http.replies import encode
@@ -21,8 +20,6 @@ from referee.actors import Actor
 from referee.store.attempts import read_attempt
 from referee.store.rows import row_hash
 from referee.value import RuleId, Time, Value, Version
-
-LIMIT_MAX = 1000
 
 
 class AttemptSeen(Value):
@@ -92,8 +89,8 @@ def attempt_seen(row: StoredEvent) -> AttemptSeen:
 async def list_attempts(
     request: ApiCall,
     match_id: MatchId,
-    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="Maximum number of attempts.")] = 100,
-    cursor: NumberCursor = None,
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
 ) -> ASGIApp:
     service = request.service
     request.must_show()

@@ -8,8 +8,8 @@ from litestar.params import QueryParameter
 
 from api.cases.case import Came, Status
 from api.http.describe import TOKEN, described, link
-from api.http.pages import Cursor, page_reply
-from api.http.params import PAGE_MAX, RULE_ID, Fresh, OfRuleset, PageLimit
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, page_reply
+from api.http.params import RULE_ID, Fresh, OfRuleset
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
@@ -54,7 +54,7 @@ class CaseListed(Value):
 class CasePage(Value):
     """A page of cases, by opening."""
 
-    items: Annotated[tuple[CaseListed, ...], wire_types.at_most(PAGE_MAX)]
+    items: Annotated[tuple[CaseListed, ...], wire_types.at_most(LIMIT_MAX)]
     """The cases."""
     next: wire_types.Cursor | None
     behind: wire_types.Lag
@@ -92,7 +92,7 @@ def _listed(one: Listed, at: datetime) -> CaseListed:
         gives=CasePage,
         errors=(400, 422, 503),
         links={
-            "file": link("get_case_file", match="$response.body#/items/0/match", case="$response.body#/items/0/case")
+            "file": link("get_case_file", match="$response.body#/items/0/match", knock="$response.body#/items/0/case")
         },
     ),
 )
@@ -111,7 +111,7 @@ async def list_cases(
             max_length=RULE_ID["maxLength"],
         ),
     ] = None,
-    limit: PageLimit = 50,
+    limit: Limit = LIMIT,
     cursor: Cursor = None,
     fresh: Fresh = False,
 ) -> Reply:

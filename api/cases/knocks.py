@@ -6,7 +6,6 @@ from typing import Annotated, ClassVar, Literal, get_type_hints
 from uuid import UUID
 
 from litestar import get, post
-from litestar.params import QueryParameter
 from msgspec import Meta
 from sqlalchemy import Connection
 
@@ -18,7 +17,7 @@ from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, descri
 from api.http.faults import Fault, type_of
 from api.http.headers import matching_etag, tag_in
 from api.http.long_answers import long_reply
-from api.http.pages import NumberCursor, after_of, next_link, page_by_number
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, after_of, next_link, page_by_number
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply, encode, not_modified, of_match
@@ -33,8 +32,6 @@ from referee.officials.events.cases import CaseOpened, CaseStated
 from referee.requests import NumberSent, OpenCase
 from referee.store.clock import utc_now
 from referee.value import CaseKind, SeatSent, Value
-
-LIMIT_MAX = 1000
 
 
 class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock"):
@@ -191,8 +188,8 @@ class KnockPage(Value):
 async def list_knocks(
     request: ApiCall,
     match_id: MatchId,
-    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="Maximum number of cases.")] = 100,
-    cursor: NumberCursor = None,
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
     min_version: MinVersion = 0,
 ) -> Reply:
     service = request.service

@@ -9,7 +9,7 @@ from api.access.clubs import must_have
 from api.http.describe import KEY, described
 from api.http.headers import tag_by
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import LIMIT_MAX, Limit, NumberCursor, numbered_page, page_reply
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode, short
 from api.runtime.call import ApiCall
@@ -81,8 +81,8 @@ def _fields(key_id: KeyId, key: Key) -> dict[str, object]:
 async def list_keys(
     request: ApiCall,
     club_id: ClubId,
-    limit: Limit = 200,
-    cursor: NumberCursor = None,
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     caller = await request.service.club_access.caller(request, club_id, min_version)

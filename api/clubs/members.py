@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 from api.access.clubs import KeyHolder
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import LIMIT_MAX, Limit, NumberCursor, numbered_page, page_reply
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode
 from api.runtime.call import ApiCall
@@ -58,8 +58,8 @@ async def list_members(
     request: ApiCall,
     club_id: ClubId,
     here: Annotated[bool, QueryParameter(description="True: only present members.")] = False,
-    limit: Limit = 200,
-    cursor: NumberCursor = None,
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     service = request.service

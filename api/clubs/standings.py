@@ -14,7 +14,7 @@ from api.http.query import must_be_ruleset
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
-from projections.cursors import Page, cursor_of, page_of, read_cursor
+from projections.cursors import Page, page_of, read_cursor
 from projections.matches import Row, Standing
 from referee import wire_types
 from referee.clubs.commands import PERSON
@@ -126,13 +126,13 @@ async def get_standings(
     evenings = [number for number, one in enumerate(state.evenings, 1) if season in (None, one.season)]
     matches, cases = service.projections.matches, service.projections.cases
 
-    def read(connection: Connection) -> Page[StandingSeen, str]:
+    def read(connection: Connection) -> Page[StandingSeen]:
         counted = matches.counted(club_id, sight, IN_MONEY)
         results = matches.standings(connection, club_id, evenings, counted, ruleset)
         knocks = cases.knocks(connection, club_id, evenings, counted, ruleset)
         rows = {_place(row, results.get(row, NOTHING)): row for row in results.keys() | knocks}
         places = sorted(place for place in rows if after is None or place > after)
-        page = page_of(places, limit, lambda last: cursor_of(*last))
+        page = page_of(places, limit, lambda last: last)
         here = [rows[place] for place in page.entries]
         seen = (_seen(row, results.get(row, NOTHING), *knocks.get(row, (0, 0))) for row in here)
         return Page(tuple(seen), page.next)

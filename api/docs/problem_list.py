@@ -14,6 +14,7 @@ from msgspec import inspect as types
 
 from api.http.describe import problem_examples
 from api.http.faults import Fault, faults_of
+from api.http.pages import LIMIT_MAX
 from api.http.problems import TEXTS, Document, Problem, document_of, document_of_refusal, problem_type
 from api.http.replies import encode
 from referee import rulebook, sentences
@@ -100,7 +101,7 @@ class Pages(Value, forbid_unknown_fields=True):
 
 PAGES = msgspec.toml.decode((files("api.docs") / "problem_pages.toml").read_bytes(), type=Pages)
 
-_LIMIT, _WINDOWS = types.IntType(ge=1, le=200), types.LiteralType(("deal_end", "next_trick"))
+_LIMIT, _WINDOWS = types.IntType(ge=1, le=LIMIT_MAX), types.LiteralType(("deal_end", "next_trick"))
 _FAULTS = {
     "unreadable": faults_of(AnyAct, b'{"act": "play", "seat": "1", "card": "S1", "loud": true}'),
     "unfit_knock": (Fault("missing", ("accused",), expected=types.IntType(ge=0, le=7), facts={"name": "accused"}),),

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from operator import itemgetter
 from typing import Annotated, Any, Literal, TypeVar
 
 from litestar.params import QueryParameter
@@ -14,44 +13,27 @@ from api.http.member_texts import MemberTexts
 from api.http.problems import Problem
 from api.http.query import next_page_header
 from api.http.replies import PRIVATE, Reply
-from projections.cursors import Page, page_of
+from projections.cursors import Number, Page, page_of, read_cursor
 
 T = TypeVar("T")
 
-LIMIT_MAX = 1000
-Limit = Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="How many at most.")]
-NEXT = "`next` of the page before. Without it the answer is the first page."
+LIMIT, LIMIT_MAX = 100, 1000
+"""Limit on the items of a page, if the client sends none, and the largest."""
+Limit = Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="The maximum number of items.")]
 TEXT: dict[str, Any] = {"pattern": "^[A-Za-z0-9_=-]+$", "maxLength": 256}
-Cursor = Annotated[str | None, QueryParameter(description=NEXT, schema_extra=TEXT)]
-NUMBER: dict[str, Any] = {"pattern": "^[0-9]{1,9}$", "maxLength": 9}
-NumberCursor = Annotated[str | None, QueryParameter(description=NEXT, schema_extra=NUMBER)]
-"""Cursor of a list by number: the number of the last item of the page before."""
+Cursor = Annotated[
+    str | None,
+    QueryParameter(
+        description="The `next` of the previous page, unchanged. Leave it out to get the first page.",
+        schema_extra=TEXT,
+    ),
+]
 By = Literal["cursor", "after"]
 """The query parameter that names the beginning of a page.
 
 Lists take ``cursor``. Only pages of events take ``after``, the number of an event: a client knows it without a page,
 from the version in an ETag or from the id of a message in the stream.
 """
-
-
-def after_of(cursor: str | None) -> int:
-    """Return the number after which the page begins; 0 without a cursor. Raises Problem (400) if it is no number."""
-    if cursor is None:
-        return 0
-    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= NUMBER["maxLength"]):
-        raise Problem("bad_cursor")
-    return int(cursor)
-
-
-def page_by_number(found: Sequence[T], limit: int, number: Callable[[T], int]) -> Page[T, str]:
-    """Return the page of at most ``limit + 1`` found items. ``number``: returns the number of an item."""
-    return page_of(found, limit, lambda last: str(number(last)))
-
-
-def numbered_page(numbered: Iterable[tuple[int, T]], cursor: str | None, limit: int) -> Page[tuple[int, T], str]:
-    """Return the page of pairs of number and item after a cursor. Raises Problem (400) if the cursor is no number."""
-    after = after_of(cursor)
-    return page_by_number(list(islice((one for one in numbered if one[0] > after), limit + 1)), limit, itemgetter(0))
 
 
 @contextmanager
@@ -61,6 +43,27 @@ def must_be_cursor() -> Iterator[None]:
         yield
     except ValueError:
         raise Problem("bad_cursor") from None
+
+
+def after_of(cursor: str | None) -> int:
+    """Return the number after which a page begins; 0 without a cursor. Raises Problem (400) for a wrong cursor."""
+    if cursor is None:
+        return 0
+    with must_be_cursor():
+        (number,) = read_cursor(cursor, tuple[Number])
+    return number
+
+
+def page_by_number(found: Sequence[T], limit: int, number: Callable[[T], int]) -> Page[T]:
+    """Return the page of at most ``limit + 1`` found items. ``number``: returns the number of an item."""
+    return page_of(found, limit, lambda last: (number(last),))
+
+
+def numbered_page(numbered: Iterable[tuple[int, T]], cursor: str | None, limit: int) -> Page[tuple[int, T]]:
+    """Return the page of pairs of number and item after a cursor. Raises Problem (400) for a wrong cursor."""
+    after = after_of(cursor)
+    found = islice((one for one in numbered if one[0] > after), limit + 1)
+    return page_of(list(found), limit, lambda last: last[:1])
 
 
 def next_link(request: Req, following: str | int | None, *, by: By = "cursor", **repeated: object) -> dict[str, str]:

@@ -28,8 +28,6 @@ RulesetKey = Annotated[
     str, PathParameter(description="The key of a game, such as `rodskagg-kortoxen`.", schema_extra=RULESET_KEY)
 ]
 OfRuleset = Annotated[str | None, QueryParameter(description="Only those of this game.", schema_extra=RULESET_KEY)]
-PAGE_MAX = 200
-PageLimit = Annotated[int, QueryParameter(ge=1, le=PAGE_MAX, description="How many at most.")]
 Fresh = Annotated[bool, QueryParameter(description="Whether to wait for what was just stored.")]
 RULE_ID: dict[str, Any] = {"pattern": "^[A-Z](-[A-Z])?[0-9]{1,3}$", "maxLength": 6}
 RuleId = Annotated[

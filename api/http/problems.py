@@ -288,12 +288,13 @@ def _parameters(request: Req, error: HTTPException) -> list[Fault]:
     handler = request.route_handler
     faults = []
     for name, parameter in handler.parsed_fn_signature.parameters.items():
-        expected = handler.signature_model.__annotations__[name]
+        definition, expected = parameter.kwarg_definition, type_of(handler.signature_model.__annotations__[name])
+        sent = (isinstance(definition, QueryParameter) and definition.name) or name
         if name in unread:
-            given = request.query_params.get(name)
-            faults.append(Fault("wrong", parameter=name, expected=type_of(expected), given=given))
-        elif name not in request.query_params and _is_required(parameter):
-            faults.append(Fault("missing", parameter=name, expected=type_of(expected), facts={"name": name}))
+            given = request.query_params.get(sent)
+            faults.append(Fault("wrong", parameter=sent, expected=expected, given=given))
+        elif sent not in request.query_params and _is_required(parameter):
+            faults.append(Fault("missing", parameter=sent, expected=expected, facts={"name": sent}))
     return faults or [Fault("unlike")]
 
 

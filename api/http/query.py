@@ -1,5 +1,7 @@
-"""Checks query parameters and Accept before a call does any work."""
+"""Checks numbers in the path, query parameters and Accept before a call does any work."""
 
+import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -12,10 +14,16 @@ from api.http.problems import Problem
 from referee.games import RULESETS
 
 
+class Parameter(NamedTuple):
+    kind: Any
+    limited: Any
+    """The kind with its limits."""
+
+
 class Declared(NamedTuple):
     """The query parameters and media types of a described call."""
 
-    parameters: tuple[str, ...]
+    parameters: dict[str, Parameter]
     offers: tuple[str, ...]
 
 
@@ -27,18 +35,27 @@ def _declared(handler: HTTPRouteHandler) -> Declared | None:
     """Return ``None`` if the handler is not described."""
     operation: Any = handler.operation_class
     if operation not in _DECLARED and hasattr(operation, "offers"):
-        fields = handler.parsed_fn_signature.parameters.items()
-        definitions = ((name, field.kwarg_definition) for name, field in fields)
-        names = (kind.name or name for name, kind in definitions if isinstance(kind, QueryParameter))
-        _DECLARED[operation] = Declared(tuple(names), operation.offers)
+        limited = handler.signature_model.__annotations__
+        parameters = {
+            field.kwarg_definition.name or name: Parameter(field.annotation, limited[name])
+            for name, field in handler.parsed_fn_signature.parameters.items()
+            if isinstance(field.kwarg_definition, QueryParameter)
+        }
+        _DECLARED[operation] = Declared(parameters, operation.offers)
     return _DECLARED.get(operation)
 
 
 def strictly(request: Req) -> None:
-    """Raise Problem (400 unknown_parameter, repeated_parameter; 406 not_acceptable) unless the request fits its call.
+    """Raise Problem unless the request fits its call: 404 no_such_page, 400 unknown_parameter, repeated_parameter or
+    bad_parameter, 406 not_acceptable.
 
-    If a misspelt ``limit`` were ignored, the client would get the answer to a different question.
+    If a misspelt ``limit`` were ignored, the client would get the answer to a different question. Litestar reads
+    ``+1``, ``01`` and ``1_0`` in a path as whole numbers, so a page would have many addresses.
     """
+    path = request.scope["path"]
+    for value in request.scope.get("path_params", {}).values():
+        if isinstance(value, int) and str(value) not in path.split("/"):
+            raise Problem("no_such_page", path=path)
     accept = header(request, b"accept")
     if not request.scope["query_string"] and accept in (None, "*/*"):
         return  # most acts
@@ -52,8 +69,27 @@ def strictly(request: Req) -> None:
                 raise Problem("unknown_parameter", parameter=name, allowed=list(declared.parameters))
             if given.count(name) > 1:
                 raise Problem("repeated_parameter", parameter=name, count=given.count(name))
+        _must_be_read_as_sent(request, declared.parameters)
     if chosen(accept, declared.offers) is None:
         raise Problem("not_acceptable", allowed=list(declared.offers))
+
+
+def _must_be_read_as_sent(request: Req, parameters: Mapping[str, Parameter]) -> None:
+    """Raise Problem (400) for texts that Litestar would read as other values. It refuses other wrong texts."""
+    faults = [
+        Fault("wrong", parameter=name, expected=type_of(parameters[name].limited), given=text)
+        for name, text in request.query_params.items()
+        if _is_misread(parameters[name].kind, text)
+    ]
+    if faults:
+        raise Problem("bad_parameter", faults=faults)
+
+
+def _is_misread(kind: Any, text: str) -> bool:
+    """Return whether Litestar would read ``1.0`` or ``1e1`` as a whole number, or ``null`` as a missing parameter."""
+    if text.lower() == "null":
+        return kind not in (str, str | None)
+    return kind in (int, int | None) and bool(re.search("[.e]", text, re.IGNORECASE))
 
 
 def next_page_header(request: Req, **changed: object) -> dict[str, str]:
@@ -66,11 +102,3 @@ def must_be_ruleset(ruleset: str | None) -> None:
     """Raise Problem (422) for an unknown game; None names no game."""
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))
-
-
-def refuse_null(request: Req, **parameters: tuple[object, Any]) -> None:
-    """Raise Problem (400) for a parameter given as "null", which Litestar reads as missing."""
-    for name, (value, kind) in parameters.items():
-        if value is None and name in request.query_params:
-            fault = Fault("wrong", parameter=name, expected=type_of(kind), given=None)
-            raise Problem("bad_parameter", faults=(fault,))

@@ -13,7 +13,6 @@ from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, descri
 from api.http.headers import tag_of
 from api.http.params import MatchId, MinVersion
 from api.http.problems import STORE_FAILURES, Document, encoded_problem
-from api.http.query import refuse_null
 from api.http.replies import PRIVATE, Reply, of_match, reply, short
 from api.http.writes import replayed
 from api.matches.schemas import ActSchema, EventSeen, event_seen
@@ -25,7 +24,7 @@ from referee.refusals import NotInPlay, Refused
 from referee.store.clock import ClockWrong
 from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome, Overtaken
 from referee.store.damaged import DamagedRow
-from referee.value import SeatSent, Value, Version
+from referee.value import Value, Version
 from referee.visibility import Recorded, Viewer
 
 ACT: Body[AnyAct] = Body(AnyAct)
@@ -108,7 +107,6 @@ async def list_legal_acts(
 ) -> Reply:
     access = request.service.access
     request.must_show()
-    refuse_null(request, seat=(seat, SeatSent))
     match, caller = await access.sees(request, match_id, min_version)
     whose: Viewer = caller.viewer if seat is None else seat
     caller.must_know_acts(match, whose)

@@ -20,7 +20,7 @@ from api.http.headers import header, matching_etag, packed_tag, prefers, tag_of,
 from api.http.long_answers import long_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.packing import PACK_FROM, Packer
-from api.http.pages import next_link
+from api.http.pages import LIMIT, LIMIT_MAX, Limit, next_link
 from api.http.params import After, MatchId, MinVersion, Wait
 from api.http.problems import MEDIA_TYPE, Problem, encoded_problem
 from api.http.replies import (
@@ -63,7 +63,6 @@ from referee.visibility import Recorded
 
 PAGE = 500
 """Maximum number of events in one read."""
-LIMIT_MAX = 1000
 EARLIER = 8
 """Rows read before a page, to find the beginning of the act with which it begins. Few acts have more events."""
 STREAMED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -193,7 +192,7 @@ async def list_events(
     request: ApiCall,
     match_id: MatchId,
     after: After = 0,
-    limit: Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="Maximum number of events.")] = 100,
+    limit: Limit = LIMIT,
     min_version: MinVersion = 0,
     wait: Wait = 0,
 ) -> ASGIApp:

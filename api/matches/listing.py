@@ -14,10 +14,9 @@ from msgspec import Meta
 from api.http.describe import described
 from api.http.faults import Fault, type_of
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import Cursor, page_reply
-from api.http.params import PAGE_MAX, Fresh, OfRuleset, PageLimit
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, page_reply
+from api.http.params import Fresh, OfRuleset
 from api.http.problems import Problem
-from api.http.query import refuse_null
 from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
@@ -26,7 +25,6 @@ from api.runtime.service import Service
 from projections.matches import Listed, Status
 from projections.visibility import Sight
 from referee import wire_types
-from referee.clubs.commands import EveningSent, MemberSent
 from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
@@ -97,7 +95,7 @@ class MatchListed(Value):
 class MatchPage(Value):
     """A page of matches, by opening."""
 
-    items: Annotated[tuple[MatchListed, ...], wire_types.at_most(PAGE_MAX)]
+    items: Annotated[tuple[MatchListed, ...], wire_types.at_most(LIMIT_MAX)]
     next: wire_types.Cursor | None
     behind: wire_types.Lag
 
@@ -148,12 +146,11 @@ async def list_matches(
     member: OfMember = None,
     opened_from: OpenedFrom = None,
     opened_to: OpenedTo = None,
-    limit: PageLimit = 50,
+    limit: Limit = LIMIT,
     cursor: Cursor = None,
     fresh: Fresh = False,
 ) -> Reply:
     sight = await request.service.access.listing(request)
-    refuse_null(request, club=(club, UUID), evening=(evening, EveningSent), member=(member, MemberSent))
     of_club = {"evening": evening, "member": member}
     if club is None and (given := [name for name, number in of_club.items() if number is not None]):
         raise Problem("no_club_named", fields=given)

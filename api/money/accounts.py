@@ -1,6 +1,7 @@
 """The call that lists account balances."""
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Annotated
 from uuid import UUID
 
@@ -11,16 +12,14 @@ from sqlalchemy import Connection
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import LIMIT_MAX, Cursor, Limit, must_be_cursor, page_reply
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, must_be_cursor, page_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
-from api.http.query import refuse_null
 from api.http.replies import Reply, encode
 from api.money.ledger_access import InCurrency, ask_the_books, currency_of, names_by_member
 from api.runtime.call import ApiCall
-from projections.cursors import Page, cursor_of, page_of, read_cursor
+from projections.cursors import Page, page_of, read_cursor
 from projections.journal import Balance
 from referee import wire_types
-from referee.clubs.commands import EntrySent, EveningSent
 from referee.clubs.facts import Account, Ref, member_of
 from referee.clubs.lookup import evening_of
 from referee.value import Value
@@ -54,9 +53,9 @@ class AccountPage(Value):
     operation_id="list_accounts",
     summary="List the account balances of a club",
     description="Returns the balance of each account that has postings: now, or after the entry `at`. With `evening` "
-    "it returns the sums of that evening's postings. If there are several pages, send the `entry` of the first as "
-    "`at` with the others: all then have the balances of one time. `fresh` waits for matches that have just ended. "
-    "Requires `audit` or `treasury`.",
+    "it returns the sums of that evening's postings. The `Link` to the next page has the `entry` of this page as "
+    "`at`, so that all pages have the balances of one time. With `cursor` send `at` too. `fresh` waits for matches "
+    "that have just ended. Requires `audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=AccountPage, errors=(400, 401, 403, 404, 409, 422, 503)),
@@ -77,12 +76,11 @@ async def list_accounts(
     evening: Annotated[
         int | None, QueryParameter(ge=1, le=wire_types.MEMBERS_MAX, description="Only entries of this evening.")
     ] = None,
-    limit: Limit = LIMIT_MAX,
+    limit: Limit = LIMIT,
     cursor: Cursor = None,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    refuse_null(request, at=(at, EntrySent), evening=(evening, EveningSent))
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)
@@ -115,12 +113,12 @@ async def list_accounts(
         for one, member in whose
     )
     shown = AccountPage(entry=entry, items=seen, next=page.next)
-    return await page_reply(request, encode(shown), page.next, NO_TEXTS)
+    return await page_reply(request, encode(shown), page.next, NO_TEXTS, at=entry)
 
 
-def _page(balances: Sequence[Balance], limit: int, cursor: str | None) -> Page[Balance, str]:
+def _page(balances: Sequence[Balance], limit: int, cursor: str | None) -> Page[Balance]:
     """Return the page of the balances after a cursor. Raises Problem (400) for a cursor of a different list."""
     with must_be_cursor():
         after = ("", "") if cursor is None else read_cursor(cursor, tuple[str, str])
     found = [one for one in balances if (one.currency, one.account) > after]
-    return page_of(found, limit, lambda last: cursor_of(last.currency, last.account))
+    return page_of(found, limit, attrgetter("currency", "account"))

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import NumberCursor, after_of, page_by_number, page_reply
+from api.http.pages import Cursor, after_of, page_by_number, page_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode
 from api.money.ledger_access import ask_the_books
@@ -22,8 +22,8 @@ from referee import wire_types
 from referee.clubs.facts import Label, Trial
 from referee.value import Time, Value
 
-CLOSINGS_MAX = 100
-"""Limit on a page: each closing has a trial balance."""
+CLOSINGS, CLOSINGS_MAX = 20, 100
+"""Limits on a page, smaller than those of other lists, because each closing has a balance of each account."""
 
 
 class ClosingSeen(Value):
@@ -66,9 +66,9 @@ async def list_closings(
     request: ApiCall,
     club_id: ClubId,
     limit: Annotated[
-        int, QueryParameter(ge=1, le=CLOSINGS_MAX, description="Maximum number of closings per page.")
-    ] = 20,
-    cursor: NumberCursor = None,
+        int, QueryParameter(ge=1, le=CLOSINGS_MAX, description="The maximum number of items.")
+    ] = CLOSINGS,
+    cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     service = request.service

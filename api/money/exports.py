@@ -15,7 +15,6 @@ from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
-from api.http.query import refuse_null
 from api.http.replies import PRIVATE, Reply
 from api.http.threads import in_long_thread
 from api.money.ledger_access import (
@@ -116,7 +115,6 @@ async def export_books(
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    refuse_null(request, **{"from": (first, date), "to": (last, date)})
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     must_see_books(caller)

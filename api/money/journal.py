@@ -12,10 +12,10 @@ from sqlalchemy import Connection
 from api.access.clubs import must_see_books
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import NumberCursor, after_of, page_by_number, page_reply
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, after_of, page_by_number, page_reply
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.replies import Reply, encode
-from api.money.ledger_access import LINES_MAX, EntryFields, Lines, ask_the_books
+from api.money.ledger_access import EntryFields, ask_the_books
 from api.runtime.call import ApiCall
 from projections.journal import Author, JournalEntry, author_of
 from referee import wire_types
@@ -34,7 +34,7 @@ class EntrySeen(EntryFields):
 class JournalPage(Value):
     """A page of entries, by number."""
 
-    items: Annotated[tuple[EntrySeen, ...], wire_types.at_most(LINES_MAX)]
+    items: Annotated[tuple[EntrySeen, ...], wire_types.at_most(LIMIT_MAX)]
     """The entries."""
     next: wire_types.Cursor | None
 
@@ -52,8 +52,8 @@ class JournalPage(Value):
 async def list_entries(
     request: ApiCall,
     club_id: ClubId,
-    limit: Lines = 200,
-    cursor: NumberCursor = None,
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:

@@ -29,13 +29,11 @@ OneCurrency = Annotated[
     str | None,
     QueryParameter(description="Currency of the club; left out: its first.", schema_extra=CURRENCY),
 ]
-LINES_MAX = 1000
 DAY: dict[str, Any] = {"maxLength": 10}
 FromDay = Annotated[
     date | None, QueryParameter(name="from", schema_extra=DAY, description="First day; left out: all.")
 ]
 ToDay = Annotated[date | None, QueryParameter(name="to", schema_extra=DAY, description="Last day; left out: all.")]
-Lines = Annotated[int, QueryParameter(ge=1, le=LINES_MAX, description="Maximum number of entries per page.")]
 Cause = Annotated[
     str,
     Meta(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from api.access.clubs import ClubCaller, must_have, sees_proposals
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import LIMIT_MAX, Limit, NumberCursor, numbered_page, page_reply
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode
 from api.http.threads import in_thread
@@ -72,8 +72,8 @@ class ProposalPage(Value):
 async def list_proposals(
     request: ApiCall,
     club_id: ClubId,
-    limit: Limit = 200,
-    cursor: NumberCursor = None,
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     service = request.service

@@ -16,14 +16,12 @@ from api.http.describe import KEY, LANGUAGE, Text, described, in_header
 from api.http.headers import chosen
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import NumberCursor, after_of, next_link, page_by_number
+from api.http.pages import LIMIT, Cursor, Limit, after_of, next_link, page_by_number
 from api.http.params import ClubId, ClubMinVersion, Fresh
-from api.http.query import refuse_null
 from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
 from api.money import statements
 from api.money.ledger_access import (
     FromDay,
-    Lines,
     OneCurrency,
     ToDay,
     account_in,
@@ -57,8 +55,8 @@ CSV = "text/csv"
         others={
             CSV: Text(
                 "A row for each posting. The first row, of kind `before`, has the balance before them. The last row "
-                "has the balance after them. Its kind is `after`, or `continued` if another page follows: then its "
-                "`entry` is the `cursor` of that page.",
+                "has the balance after them. Its kind is `after`, or `continued` if another page follows, whose "
+                "address is in the header `Link`.",
                 begins='"entry",',
             ),
             HTML: Text("A page. It says if another page follows, and its `cursor`.", begins="<!doctype html>"),
@@ -81,12 +79,11 @@ async def get_statement(
     currency: OneCurrency = None,
     first: FromDay = None,
     last: ToDay = None,
-    limit: Lines = 200,
-    cursor: NumberCursor = None,
+    limit: Limit = LIMIT,
+    cursor: Cursor = None,
     fresh: Fresh = False,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
-    refuse_null(request, **{"from": (first, date), "to": (last, date)})
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     owner = member_of(account) if account.startswith("member:") and account[7:].isdecimal() else None

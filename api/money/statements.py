@@ -7,7 +7,8 @@ from typing import Annotated
 import msgspec
 
 from api.docs.pages import render, words_in
-from api.money.ledger_access import LINES_MAX, Cause, Day
+from api.http.pages import LIMIT_MAX
+from api.money.ledger_access import Cause, Day
 from api.runtime.proofs import HashText
 from projections.journal import decimal
 from projections.spreadsheets import table
@@ -68,7 +69,7 @@ class Statement(Value):
     currency: wire_types.Currency
     before: wire_types.Money
     """Balance before the first line, in minor units."""
-    items: Annotated[tuple[StatementLine, ...], wire_types.at_most(LINES_MAX)]
+    items: Annotated[tuple[StatementLine, ...], wire_types.at_most(LIMIT_MAX)]
     """Postings by entry number."""
     after: wire_types.Money
     """Balance after the last line, in minor units."""
@@ -93,15 +94,12 @@ def csv(statement: Statement) -> bytes:
         for one in statement.items
     )
     before = _balance("before", statement.before)
-    if statement.next is None:
-        after = _balance("after", statement.after)
-    else:
-        after = _balance("continued", statement.after, int(statement.next))
+    after = _balance("after" if statement.next is None else "continued", statement.after)
     return table(COLUMNS, (before, *lines, after)).encode()
 
 
-def _balance(kind: str, balance: int, entry: int | None = None) -> tuple[object, ...]:
-    return entry, None, kind, None, Decimal(decimal(balance)), None, None, None
+def _balance(kind: str, balance: int) -> tuple[object, ...]:
+    return None, None, kind, None, Decimal(decimal(balance)), None, None, None
 
 
 def page(statement: Statement, language: Language) -> bytes:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from api.access.keys import written
 from api.app import create_app
 from api.settings import Settings
+from projections.cursors import cursor_of
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchWon, Stakes
 from referee.store.clock import utc_now
@@ -91,7 +92,7 @@ def measured(url: str, clubs: dict[int, UUID]) -> dict[tuple[str, int], float]:
             first = f"/member:1/statement?limit={LIMIT}"
             pages = {
                 "the first page": first,
-                "the last page": f"{first}&cursor={postings - LIMIT}",
+                "the last page": f"{first}&cursor={cursor_of(postings - LIMIT)}",
                 "all balances": "",
             }
             for name, path in pages.items():

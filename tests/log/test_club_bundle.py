@@ -15,6 +15,7 @@ from api.access.keys import written
 from api.access.tokens import hash_of
 from api.log import club_bundle
 from api.runtime.service import Service
+from projections.cursors import cursor_of
 from referee.clubs.commands import IssueKey
 from referee.log.notes import checkpoint_in
 from referee.store.clock import utc_now
@@ -71,7 +72,7 @@ def test_it_has_all_rows_from_closing_to_closing_and_the_ends_of_the_matches(boo
         (of_club,) = [one["ranges"] for one in bundle["aggregates"] if one["id"] == books.club.id]
         assert len(of_club) == 1, "all rows of the club from the closing before, or from the first"
     for after, answer in ((0, first), (4, second)):
-        journal = books.club.get(f"/journal?cursor={after}&limit=4").json()["items"]
+        journal = books.club.get(f"/journal?cursor={cursor_of(after)}&limit=4").json()["items"]
         told = answer.json()["entries"]
         assert told == [{name: entry[name] for name in told[0]} for entry in journal]
 

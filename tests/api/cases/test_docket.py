@@ -163,7 +163,7 @@ class TestFilters:
             ({"rule": "B"}, 400, "bad-parameter"),
             ({"rule": "B42; DROP"}, 400, "bad-parameter"),
             ({"limit": "0"}, 400, "bad-parameter"),
-            ({"limit": "201"}, 400, "bad-parameter"),
+            ({"limit": "1001"}, 400, "bad-parameter"),
             ({"cursor": "abc"}, 400, "bad-cursor"),
             ({"cursor": "AAAAAA=="}, 400, "bad-cursor"),
             ({"seat": "1"}, 400, "unknown-parameter"),

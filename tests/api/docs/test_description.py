@@ -231,6 +231,16 @@ class TestOneContract:
             assert page["properties"]["items"]["type"] == "array", name
             assert page["properties"]["next"]["type"] == ["string", "null"], name
 
+    def test_all_lists_take_the_same_cursor_and_limit(self) -> None:
+        """Only pages of closings are smaller, because each closing has a balance of each account."""
+        taken = {name: {one["name"]: one for one in parameters(operation)} for name, operation in OPERATIONS.items()}
+        cursors = [of["cursor"] for of in taken.values() if "cursor" in of]
+        assert all(cursor == cursors[0] for cursor in cursors)
+        limits = {name: of["limit"]["schema"] for name, of in taken.items() if "limit" in of}
+        least = limits.pop("list_closings")
+        assert (least["default"], least["maximum"]) == (20, 100)
+        assert {(one["minimum"], one["default"], one["maximum"]) for one in limits.values()} == {(1, 100, 1000)}
+
     def test_only_a_read_has_an_answer_that_has_not_changed(self) -> None:
         for calls in CONTRACT["paths"].values():
             for method, operation in calls.items():

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from projections.cursors import cursor_of
 from tests.api.http.test_problems import problem
 from tests.conformance.description_check import Description, Undescribed
 from tests.support.match_client import KORTOXEN, Table
@@ -118,7 +119,7 @@ class TestBeyondTheMatch:
     def test_other_numbers(self, dealt: Table) -> None:
         assert problem(dealt.get("/replay?at=9"), 404, "no-such-event")["facts"] == {"first": 1, "last": 2}
         assert problem(dealt.get("/knocks/9"), 404, "no-such-case")["facts"] == {"last": 0}
-        assert dealt.get("/knocks?cursor=9").json() == {"items": [], "next": None}
+        assert dealt.get(f"/knocks?cursor={cursor_of(9)}").json() == {"items": [], "next": None}
 
 
 class TestKeys:

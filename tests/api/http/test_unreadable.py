@@ -1,14 +1,33 @@
 """Unreadable input is answered with a problem that says where and why, and changes nothing."""
 
 import gzip
+import json
+import re
+from uuid import UUID
 
 import pytest
 
 from api.http.faults import FAULTS_MAX
 from api.matches.opening_request import OpenMatch
 from tests.api.http.test_problems import PLAYERS, problem
+from tests.conformance.description_check import resolved
 from tests.support.match_client import KORTOXEN, Table
+from tests.support.paths import ROOT
 from tests.support.service_in_memory import Client
+
+CONTRACT = json.loads((ROOT / "openapi" / "openapi.json").read_text(encoding="utf-8"))
+NAMED = {"account": "cash", "match": UUID(int=1), "club": UUID(int=1)}
+"""Parameters of paths; the others are numbers."""
+QUERIES = [
+    (re.sub("{(.*?)}", lambda found: str(NAMED.get(found[1], 1)), path), one)
+    for path, calls in CONTRACT["paths"].items()
+    for one in (resolved(CONTRACT, one) for one in calls.get("get", {}).get("parameters", ()))
+    if one["in"] == "query"
+]
+STATEMENT = f"/v1/clubs/{NAMED['club']}/accounts/cash/statement"
+WHOLE_NUMBERS = [(path, one["name"]) for path, one in QUERIES if one["schema"].get("type") == "integer"]
+REQUIRED = {path: {one["name"]: "1"} for path, one in QUERIES if one.get("required")}
+"""Required parameters by path; no call has two."""
 
 
 @pytest.mark.parametrize("body", [b'{"ruleset": "\xff"}', b"[" * 100_000, b'{"ruleset": 1'])
@@ -130,7 +149,11 @@ class TestUnreadable:
             ("/replay?at=now", "at", "A whole number"),
             ("?min_version=x", "min_version", "A whole number"),
             ("/legal-acts?seat=8", "seat", "A whole number from 0 to 7"),
-            ("/legal-acts?seat=null", "seat", "A whole number from 0 to 7"),
+            ("/legal-acts?seat=null", "seat", 'A whole number from 0 to 7 belongs here; this is `"null"`.'),
+            ("/events?limit=1.0", "limit", 'A whole number from 1 to 1000 belongs here; this is `"1.0"`.'),
+            ("/events?limit=1e1", "limit", 'this is `"1e1"`'),
+            ("/events?after=1E0", "after", 'this is `"1E0"`'),
+            ("/replay?at=1.0", "at", 'this is `"1.0"`'),
             ("/events/stream?ticket=x", "ticket", "A text of 43 characters belongs here"),
         ],
     )
@@ -151,7 +174,7 @@ class TestUnreadable:
                 "detail": 'Här ska stå `abandoned`, `any`, `open` eller `over`; detta är `"shut"`.',
                 "allowed": ["abandoned", "any", "open", "over"],
             },
-            {"parameter": "limit", "detail": 'Här ska stå ett heltal från 1 till 200; detta är `"0"`.'},
+            {"parameter": "limit", "detail": 'Här ska stå ett heltal från 1 till 1000; detta är `"0"`.'},
             {"parameter": "fresh", "detail": 'Här ska stå `true` eller `false`; detta är `"perhaps"`.'},
         ]
         answer = client.get("/v1/matches", params={"opened_from": "yesterday"})
@@ -160,6 +183,34 @@ class TestUnreadable:
             "opened_from",
             'A time such as `2025-01-31T20:15:00Z` belongs here; this is `"yesterday"`.',
         )
+
+    @pytest.mark.parametrize("text", ["1.0", "1e1", "1E1", "10e-1", "0.0", "null", "NULL", "x", "01", "+1", " 1", ""])
+    def test_a_whole_number_has_digits_only(self, client: Client, text: str) -> None:
+        """Each call refuses other texts for each of its whole numbers, before it looks for what it returns."""
+        assert len(WHOLE_NUMBERS) > 50
+        for path, name in WHOLE_NUMBERS:
+            document = problem(client.get(path, params=REQUIRED.get(path, {}) | {name: text}), 400, "bad-parameter")
+            (error,) = document["errors"]
+            assert error["parameter"] == name
+            detail = error["detail"]
+            assert detail.startswith("A whole number ")
+            assert detail.endswith(f'this is `"{text}"`.')
+
+    @pytest.mark.parametrize("text", ["01", "+1", "1_0", "%201", "1%20", "%D9%A1", "-0", "1.0", "1e1"])
+    def test_a_whole_number_in_an_address_has_digits_only(self, dealt: Table, text: str) -> None:
+        """An address has one form, which proxies, logs and caches compare as text."""
+        for path in ("knocks", "deals"):
+            answer = dealt.get(f"/{path}/{text}")
+            assert (answer.status_code, answer.json()["type"]) == (404, "/problems/no-such-page")
+
+    @pytest.mark.parametrize(
+        ("path", "name"),
+        [("/v1/matches", "club"), (STATEMENT, "from"), (STATEMENT, "to"), ("/v1/matches", "fresh")],
+    )
+    def test_null_is_no_value(self, client: Client, path: str, name: str) -> None:
+        (error,) = problem(client.get(path, params={name: "null"}), 400, "bad-parameter")["errors"]
+        assert error["parameter"] == name
+        assert error["detail"].endswith('this is `"null"`.')
 
     @pytest.mark.parametrize("key", ["", "~mine", "a b", "a" * 129, "å"])
     def test_an_idempotency_key(self, dealt: Table, key: str) -> None:

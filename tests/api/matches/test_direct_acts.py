@@ -1,17 +1,22 @@
 """An act is answered without the layers of Litestar, and as Litestar would answer it.
 
-A match id in upper case is as good as one in lower case, but goes through Litestar.
+A match id in upper case is as good as one in lower case, but goes through Litestar. The tests take the address from
+the description, so they fail if the call gets an address that `api.direct_acts` does not know.
 """
 
 import asyncio
 import json
 from typing import Any
 
+import httpx
 import pytest
+from litestar import Litestar
 
 from tests.support.match_client import Table
-from tests.support.service_in_memory import Client
+from tests.support.paths import ROOT
+from tests.support.service_in_memory import ORIGIN, Client, scope_of
 
+CALLS = json.loads((ROOT / "openapi" / "openapi.json").read_text(encoding="utf-8"))["paths"]
 JSON = {"Content-Type": "application/json"}
 BID = b'{"act": "bid", "seat": 1, "bid": "2"}'
 REFUSED: dict[str, tuple[str, dict[str, str], bytes]] = {
@@ -66,6 +71,40 @@ def test_an_accepted_act_and_its_repeat_are_the_same(table: Table) -> None:
     assert json.loads(directly[2]) == json.loads(through_litestar[2])
     names = [[name for name, _ in one[1] if name != "idempotency-replayed"] for one in (directly, through_litestar)]
     assert names[0] == names[1]
+
+
+def path_of_acts(match_id: str) -> str:
+    """Return the address at which the description has the call ``send_act``."""
+    (path,) = (path for path, calls in CALLS.items() if calls.get("post", {}).get("operationId") == "send_act")
+    return path.format(match=match_id)
+
+
+def test_an_act_does_not_reach_litestar(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def unreached(*_: Any) -> None:
+        raise AssertionError("Litestar got the request")
+
+    monkeypatch.setattr(Litestar, "__call__", unreached)
+    headers = table.bearer(1) | JSON
+    answer = table.client.post(path_of_acts(table.id), content=BID, headers=headers)
+    assert answer.status_code == 201
+    with pytest.raises(AssertionError, match="Litestar got the request"):
+        table.client.post(path_of_acts(table.id.upper()), content=BID, headers=headers)
+
+
+def test_an_act_at_its_described_address_is_answered_directly(table: Table) -> None:
+    app: Any = table.client.app
+    url = ORIGIN + path_of_acts(table.id)
+    scope = scope_of(httpx.Request("POST", url, content=BID, headers=table.bearer(1) | JSON)) | {"state": {}}
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": BID, "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    assert table.client.result_of(app.direct_acts.answer(scope, receive, send)) is True
+    assert sent[0]["status"] == 201
 
 
 def test_only_acts_are_answered_directly(table: Table) -> None:

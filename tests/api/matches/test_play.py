@@ -1,9 +1,11 @@
 """Play over HTTP: openings, acts, reads and results."""
 
 from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 import pytest
 
+from projections.cursors import cursor_of
 from referee.store.match import Match
 from tests.support.match_client import HANDS, KORTOXEN, Table
 from tests.support.service_in_memory import Client
@@ -260,15 +262,16 @@ class TestKnocks:
         assert [case["case"] for case in dealt.get("/knocks").json()["items"]] == [1, 2, 3, 4, 5]
         first = dealt.get("/knocks?limit=4")
         assert [case["case"] for case in first.json()["items"]] == [1, 2, 3, 4]
-        assert first.json()["next"] == "4"
-        assert first.links["next"]["url"] == f"{dealt.path}/knocks?limit=4&cursor=4"
+        assert first.json()["next"] == cursor_of(4)
+        assert first.links["next"]["url"] == f"{dealt.path}/knocks?{urlencode({'limit': 4, 'cursor': cursor_of(4)})}"
         rest = dealt.client.get(first.links["next"]["url"], headers={"Accept-Language": "sv"})
         assert [case["case"] for case in rest.json()["items"]] == [5]
         assert rest.json()["items"][0]["why"] == dealt.get("/knocks/5", **{"Accept-Language": "sv"}).json()["why"]
         assert "next" not in rest.links
-        assert "next" not in dealt.get("/knocks?cursor=3&limit=2").links
-        assert dealt.get("/knocks?cursor=5").json() == {"items": [], "next": None}
-        assert dealt.get("/knocks?cursor=x").status_code == 400
+        assert "next" not in dealt.get(f"/knocks?cursor={cursor_of(3)}&limit=2").links
+        assert dealt.get(f"/knocks?cursor={cursor_of(5)}").json() == {"items": [], "next": None}
+        for cursor in ("x", "3"):
+            assert dealt.get(f"/knocks?cursor={cursor}").status_code == 400
         assert dealt.get("/knocks?limit=1001").status_code == 400
 
     def test_one_knocks_only_for_oneself(self, dealt: Table) -> None:

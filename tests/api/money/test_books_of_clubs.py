@@ -4,9 +4,11 @@ import re
 from hashlib import sha256
 from html import unescape
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
+from projections.cursors import cursor_of
 from tests.conformance.description_check import Description
 from tests.support.club_client import ClubTable
 
@@ -54,15 +56,24 @@ def test_accounts_now_before_and_of_an_evening(club: ClubTable) -> None:
 
 
 def test_accounts_page_by_page(club: ClubTable) -> None:
-    """All pages have the balances of one time if the client sends the `entry` of the first as `at`."""
-    first = club.get("/accounts?limit=2").json()
+    """The link to the next page has the `entry` of this one as `at`, so all have the balances of one time."""
+    answer = club.get("/accounts?limit=2")
+    first, following = answer.json(), answer.links["next"]["url"]
     club.done("deposit", member=3, amount=500, via="cash")
-    rest = club.get(f"/accounts?limit=2&at={first['entry']}&cursor={first['next']}").json()
+    rest = club.get(following.removeprefix(club.path)).json()
+    assert rest == club.get(f"/accounts?limit=2&at={first['entry']}&cursor={first['next']}").json()
     found = [(one["account"], one["balance"]) for page in (first, rest) for one in page["items"]]
     assert found == [("bank", 80000), ("member:2", -110000), ("member:3", 30000)]
     assert rest["next"] is None
     for cursor in ("x", "2", f"{first['next']}A"):
         assert club.get(f"/accounts?cursor={cursor}").json()["type"] == "/problems/bad-cursor"
+
+
+@pytest.mark.parametrize(("asked", "entry"), [("at=1", 1), ("at=99", 2), ("evening=1", 2), ("currency=SEK", 2)])
+def test_the_link_of_accounts_names_the_entry(club: ClubTable, asked: str, entry: int) -> None:
+    following = club.get(f"/accounts?limit=1&{asked}").links["next"]["url"]
+    assert f"at={entry}" in re.split("[?&]", following)
+    assert club.get(following.removeprefix(club.path)).json()["entry"] == entry
 
 
 def test_an_account_at_zero_is_listed_now_and_after_its_entry(club: ClubTable) -> None:
@@ -149,10 +160,11 @@ def test_a_page_of_a_statement_as_csv_begins_with_the_balance_before_and_says_th
     assert first.text.splitlines()[1:] == [
         '"","","before","",0.00,"","",""',
         first.text.splitlines()[2],
-        '1,"","continued","",-800.00,"","",""',
+        '"","","continued","",-800.00,"","",""',
     ]
-    assert "cursor=1" in first.headers["link"]
-    last = club.get(f"{path}&cursor=1", Accept="text/csv")
+    cursor = club.get(path).json()["next"]
+    assert f"cursor={quote(cursor)}" in first.headers["link"]
+    last = club.get(f"{path}&cursor={cursor}", Accept="text/csv")
     assert last.text.splitlines()[1] == '"","","before","",-800.00,"","",""'
     assert last.text.splitlines()[-1] == '"","","after","",-1100.00,"","",""'
     assert 'rel="next"' not in last.headers["link"]
@@ -161,23 +173,24 @@ def test_a_page_of_a_statement_as_csv_begins_with_the_balance_before_and_says_th
 @pytest.mark.parametrize(
     ("language", "before", "after", "continues"),
     [
-        ("en", "Brought forward", "Carried forward", "The statement continues after entry 1 (cursor=1)."),
-        ("sv", "Ingående saldo", "Utgående saldo", "Kontoutdraget fortsätter efter post 1 (cursor=1)."),
+        ("en", "Brought forward", "Carried forward", "The statement continues after entry 1 (cursor={cursor})."),
+        ("sv", "Ingående saldo", "Utgående saldo", "Kontoutdraget fortsätter efter post 1 (cursor={cursor})."),
     ],
 )
 def test_a_printed_page_of_a_statement_begins_with_the_balance_before_and_says_that_it_continues(
     club: ClubTable, language: str, before: str, after: str, continues: str
 ) -> None:
     path = "/accounts/member:2/statement?limit=1"
+    cursor = club.get(path).json()["next"]
     first, last = (
-        club.get(f"{path}{cursor}", Accept="text/html", **{"Accept-Language": language})
-        for cursor in ("", "&cursor=1")
+        club.get(f"{path}{part}", Accept="text/html", **{"Accept-Language": language})
+        for part in ("", f"&cursor={cursor}")
     )
     for page, amounts in ((first, ("0.00", "-800.00")), (last, ("-800.00", "-1100.00"))):
         balances = re.findall(rf'<td>({before}|{after})</td><td></td><td class="sum">([-.\d]+)</td>', page.text)
         assert balances == [*zip((before, after), amounts, strict=True)]
-    assert f"<strong>{continues}</strong>" in first.text
-    assert "cursor=1" in first.headers["link"]
+    assert f"<strong>{continues.format(cursor=cursor)}</strong>" in first.text
+    assert f"cursor={quote(cursor)}" in first.headers["link"]
     assert "cursor" not in last.text
     assert 'rel="next"' not in last.headers["link"]
 
@@ -190,8 +203,7 @@ def test_an_account_that_there_is_not(club: ClubTable, account: str) -> None:
 
 def test_the_journal(club: ClubTable) -> None:
     body = club.get("/journal?limit=1").json()
-    assert body["next"] == "1"
-    (entry,) = club.get("/journal?cursor=1").json()["items"]
+    (entry,) = club.get(f"/journal?cursor={body['next']}").json()["items"]
     assert entry["cause"].startswith(club.id)
     assert entry["postings"] == [
         {"account": "member:2", "amount": -30000},
@@ -212,7 +224,7 @@ def test_the_digest_of_a_closing_can_be_made_of_the_journal(club: ClubTable) -> 
                 ]
             )
             + "\n"
-            for one in club.get(f"/journal?cursor={after}&limit={through - after}").json()["items"]
+            for one in club.get(f"/journal?cursor={cursor_of(after)}&limit={through - after}").json()["items"]
         )
         before = sha256(f"{before}\n{lines}".encode()).hexdigest()
     assert (closed["through"], closed["digest"]) == (2, before)
