@@ -94,7 +94,7 @@ soak: $(DEV) $(JUDGES) ## run every random test at full length (tests/README.md 
 faults: $(DEV) ## kill the service and its store under load and count losses (SHARE=0.1 for a tenth)
 	$(BIN)/python -m tests.faults $(if $(SHARE),--share $(SHARE)) $(if $(SEED),--seed $(SEED))
 
-clients: needs-java $(DEV) $(NODE) $(CLIENTS) ## generate clients in Python, TypeScript and Go, and play with each
+clients: needs-java $(DEV) $(NODE) $(CLIENTS) ## generate clients in Python, TypeScript, Go and Java, and play with each
 	$(BIN)/python -m tests.clients
 
 lock: $(DEV) ## update the lock files (UPGRADE=--upgrade for newer versions)
@@ -152,7 +152,7 @@ needs-node: # checked each time: the installed packages do not run without Node.
 		{ echo "Node.js 20.19 or later with npm is missing: apt-get install nodejs npm, or https://nodejs.org"; exit 1; }
 
 needs-java:
-	@java -version > /dev/null 2>&1 || { echo "Java 17 or later is missing: apt-get install default-jre-headless"; exit 1; }
+	@javac --release 17 -version > /dev/null 2>&1 || { echo "The compiler of Java 17 or later is missing: apt-get install default-jdk-headless"; exit 1; }
 
 $(CLIENTS): $(RUN) requirements-clients.lock
 	test -x $(@D)/bin/python || $(BIN)/python -m venv $(@D)

@@ -41,7 +41,7 @@ def test_a_guide_is_true(guide: str, sqlite_url: str, monkeypatch: pytest.Monkey
         names["knacka"].close()
 
 
-@pytest.mark.parametrize("language", ["go", "python", "typescript"])
+@pytest.mark.parametrize("language", ["go", "java", "python", "typescript"])
 def test_a_guide_of_a_client_is_short_and_installs_what_is_locked(language: str) -> None:
     """``make clients`` runs the commands and the programs of these guides."""
     text = (GUIDES / f"client-{language}.md").read_text("utf-8")

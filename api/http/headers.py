@@ -71,17 +71,19 @@ def language_of(accept: str | None) -> Language:
 def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
     """Return the offered media type that the client prefers, ``None`` if it accepts none of them.
 
-    With equal weights an exact name wins over ``*``. Among exact names the last offer wins: a client that names a
-    media type other than the default wants it. Without exact names the first offer wins.
+    With equal weights an exact name wins over ``*``. Among exact names the first in the header wins: a generated
+    client names all media types that it can get, and begins with the one that it decodes. Without exact names the
+    first offer wins.
     """
     if not accept or accept == "*/*":
         return offers[0]
     named = dict(_welcome(accept))
+    order = list(named)
     found, best = None, (0.0, 0, 0)
     for place, offer in enumerate(offers):
         for narrow, name in enumerate(("*/*", f"{offer.partition('/')[0]}/*", offer)[::-1]):
             if (weight := named.get(name)) is not None:
-                rank = (weight, -narrow, place if narrow == 0 else -place)
+                rank = (weight, -narrow, -(place if narrow else order.index(name)))
                 if weight > 0 and (found is None or rank > best):
                     found, best = offer, rank
                 break
@@ -89,7 +91,7 @@ def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
 
 
 def prefers(accept: str | None, media_type: str, to: str = "application/json") -> bool:
-    """Return whether the client prefers ``media_type`` to ``to``, or names it with the same weight."""
+    """Return whether the client prefers ``media_type`` to ``to``."""
     return chosen(accept, (to, media_type)) == media_type
 
 

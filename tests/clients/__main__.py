@@ -39,6 +39,8 @@ GO = {
     "GOTOOLCHAIN": "local",
 }
 """Environment of the Go command, which downloads nothing."""
+JAVA = ("-Werror", "-proc:none")
+"""Options of the Java compiler. The generator's jar contains annotation processors, which nothing here needs."""
 MODULES = "# gopkg.in/validator.v2 v2.0.1\n## explicit; go 1.23\ngopkg.in/validator.v2\n"
 
 KNOWN = (
@@ -146,6 +148,31 @@ def make_go(out: Path, address: str) -> None:
     run(VENV / "go", "build", "-o", out / "player", "./player", env=GO, cwd=module)
 
 
+def java_path(*folders: Path) -> str:
+    """Return the class path of these folders, and of the generator's jar, which contains Jackson."""
+    (jar,) = VENV.parent.glob("lib/*/site-packages/openapi_generator_cli/*.jar")
+    return os.pathsep.join(map(str, (*folders, jar)))
+
+
+def compile_java(files: Iterable[Path], classes: Path, *libraries: Path, lint: str = "all") -> None:
+    """Compile these files into a folder of classes. Raise :class:`Failed` at a warning."""
+    run("javac", f"-Xlint:{lint}", *JAVA, "-cp", java_path(*libraries), "-d", classes, *files)
+
+
+def make_java(out: Path, address: str) -> None:
+    """Generate with openapi-generator for Java; compile the client and the player.
+
+    ``java/library`` has the classes that the generator's jar lacks. The client has warnings of two kinds.
+    """
+    expect_quiet(follow_guide("java", out, address))
+    sources, classes = out / "knacka" / "src" / "main" / "java", out / "classes"
+    calls = sources / "org" / "openapitools" / "client" / "api"
+    expect_all("openapi-generator for Java", found_in(calls, "*.java", r"(\w+)WithHttpInfo\("))
+    compile_java((HERE / "java" / "library").rglob("*.java"), classes)
+    compile_java(sources.rglob("*.java"), classes, classes, lint="all,-serial,-deprecation")
+    compile_java((HERE / "java" / "player").rglob("*.java"), classes, classes)
+
+
 def run_python_guide(program: Path) -> str:
     """Return what the program of the guide prints."""
     return run(VENV / "python", program, cwd=program.parent)
@@ -160,6 +187,13 @@ def run_typescript_guide(program: Path) -> str:
 def run_go_guide(program: Path) -> str:
     """Return what the program of the guide prints."""
     return run(VENV / "go", "run", "./play", env=GO, cwd=program.parent.parent)
+
+
+def run_java_guide(program: Path) -> str:
+    """Compile the program of the guide with the strictest settings; return what it prints."""
+    out = BUILD / "java"
+    compile_java([program], out / "guide", out / "classes")
+    return run("java", "-cp", java_path(out / "guide", out / "classes"), program.stem)
 
 
 @dataclass(frozen=True)
@@ -201,6 +235,13 @@ def clients() -> dict[str, Client]:
         ),
         "go": Client(
             "openapi-generator for Go", make_go, ("go/**/*",), (BUILD / "go" / "player",), guide=run_go_guide
+        ),
+        "java": Client(
+            "openapi-generator for Java",
+            make_java,
+            ("java/**/*",),
+            ("java", "-cp", java_path(BUILD / "java" / "classes"), "Deal"),
+            guide=run_java_guide,
         ),
     }
 

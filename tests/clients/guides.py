@@ -9,7 +9,7 @@ ADDRESS = "http://127.0.0.1:8000"
 LINES_MAX = 40
 INSTALL = ("pip install ", "npm install ")
 SHELL = re.compile(r"```sh\n(.*?)```", re.DOTALL)
-PROGRAM = re.compile(r"^`([\w/]+\.\w+)`.*?```(?:python|typescript|go)\n(.*?)```", re.DOTALL | re.MULTILINE)
+PROGRAM = re.compile(r"^`([\w/]+\.\w+)`.*?```(?:go|java|python|typescript)\n(.*?)```", re.DOTALL | re.MULTILINE)
 
 
 def commands(guide: str, address: str) -> list[list[str]]:

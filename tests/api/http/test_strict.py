@@ -87,6 +87,7 @@ class TestAccept:
             ("application/*", "application/json"),
             ("text/*", "text/csv; charset=utf-8"),
             ("text/csv, application/json", "text/csv; charset=utf-8"),
+            ("application/json, text/csv, application/problem+json", "application/json"),
             ("text/csv;q=0.5, application/json", "application/json"),
             ("text/csv;q=0.5, */*", "application/json"),
             ("text/csv, */*;q=0.1", "text/csv; charset=utf-8"),
