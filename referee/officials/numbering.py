@@ -1,6 +1,6 @@
-"""Numbers for the facts of a correction, although one event holds them all: games compare numbers (B71, B-O12).
+"""Numbers for the facts of a correction. One event contains them all, but games compare numbers (B71, B-O12).
 
-The lines on record name recorded events instead: the ruling and the correction.
+The recorded lines name recorded events instead: the ruling and the correction.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from referee.visibility import Event
 
 
 def on_record(fact: Event, correction: int) -> Event:
-    """Return a fact to record: numbers greater than ``correction`` become ``correction``."""
+    """Return a fact as recorded: event numbers greater than ``correction`` become ``correction``."""
     if isinstance(fact, KnockUpheld | KnockDismissed):
         return replace(fact, rests_on=_at_most(fact.rests_on, correction))
     breaches: tuple[Breach, ...] | None = getattr(fact, "breaches", None)
@@ -29,14 +29,14 @@ def _at_most(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
 
 
 class Numbering:
-    """Numbers greater than ``last``, each with the recorded event that it stands for."""
+    """A counter that gives facts numbers greater than ``last``, and finds the recorded event for each number."""
 
     def __init__(self, last: int) -> None:
         self._last = last
         self._recorded: dict[int, int] = {}
 
     def next(self, correction: int) -> int:
-        """Return the number of the next fact of this correction. The number before it stands for the ruling."""
+        """Return a number for the next fact of this correction. The number before that stands for the ruling."""
         self._last += 2
         self._recorded[self._last - 1] = correction - 1
         self._recorded[self._last] = correction
@@ -49,7 +49,7 @@ class Numbering:
         return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
 
     def line(self, line: DealScored) -> DealScored:
-        """Return the line with recorded events."""
+        """Return the line with the numbers of recorded events."""
         return replace(
             line,
             entries=tuple([replace(one, events=self.events(one.events)) for one in line.entries]),
@@ -58,11 +58,11 @@ class Numbering:
         )
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """Return the ledger with recorded events for the breaches of the last deal."""
+        """Return the ledger with the numbers of recorded events for the breaches of the last deal."""
         return replace(ledger, past=tuple([self._breach(one) for one in ledger.past]))
 
     def _detail(self, value: Any) -> Any:
-        """Return a part of a line's detail, in which each ``events`` lists event numbers."""
+        """Return a part of a line's detail with recorded events in each list named ``events``."""
         if isinstance(value, Mapping):
             return {
                 name: list(self.events(tuple(part))) if name == "events" else self._detail(part)

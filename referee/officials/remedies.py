@@ -1,6 +1,6 @@
 """The effects of a ruling: points in the deal under way, or corrected lines of the protocol (J9).
 
-A correction replaces that of an earlier ruling on the case.
+A correction replaces the correction by an earlier ruling on the case.
 """
 
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from referee.whole_deal import entering
 
 
 class Price(NamedTuple):
-    """The payer, the points, and the rule of the price."""
+    """The price of an offence: who pays, how many points, and the rule that sets them."""
 
     payer: int
     points: int
@@ -33,7 +33,7 @@ class Price(NamedTuple):
 
 
 def priced(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1) -> tuple[Event, ...]:
-    """J3: Return the events that put the price of an offence on a deal or, with ``sign`` -1, lift it.
+    """J3: Return the events that add the price of an offence to a deal or, with ``sign`` -1, remove it.
 
     Raises WrongPhase if the game has no prices, and the game's refusal if the offence is impossible.
     """
@@ -43,7 +43,7 @@ def priced(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1)
 
 
 def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
-    """J3: Return the price of an offence. Raises as :func:`priced`."""
+    """J3: Return the price of an offence. Raises what :func:`priced` raises."""
     due = priced(rules, play, offence, accused)[0]
     if isinstance(due, PenaltyImposed):
         return Price(due.seat, due.points, due.rule)
@@ -53,11 +53,11 @@ def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
 
 
 def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment) -> None:
-    """B-O5, J3: Raise WrongPhase if a different case or a fault on record punishes the same incident."""
+    """B-O5, J3: Raise WrongPhase if a different case or a recorded fault already punishes the same incident."""
     if ruled.verdict != "upheld" or ruled.offence is None:
         return
     if case.verdict == "upheld" and case.offence == ruled.offence:
-        return  # the penalty in force is that of this case
+        return  # this case itself has the penalty in force
     incident, written = incidents.of_ruling(state.docket, case, ruled), case.deal <= state.docket.scored
     counts = _in_force(rules, case, ruled, moment) if written else None
     punished = incidents.punished_in(state.docket, incident, case.case, counts)
@@ -71,7 +71,7 @@ def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: Ca
 
 
 def _in_force(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
-    """Return a function that reports whether the penalty of another case counts: no later result replaced it."""
+    """Return a function that reports whether another case's penalty counts: no later result replaced the deal."""
 
     def counts(other: Case) -> bool:
         if other.corrected is not None or other.entered is None:
@@ -84,21 +84,21 @@ def _in_force(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> C
 
 
 def is_in_its_deal(state: AttendedState, case: Case) -> bool:
-    """Return whether the match goes on and the deal of a case is not scored."""
+    """Return whether the match goes on and the deal of a case is not scored yet."""
     return case.deal > state.docket.scored and not isinstance(state.play, Over)
 
 
 def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: Due | None) -> tuple[Event, ...]:
-    """Return the events that put the price of a ruling on a deal, and lift that of an earlier one (``due``).
+    """Return the events that add a ruling's price to a deal and remove an earlier ruling's price (``due``).
 
-    The fine of a knock now upheld is refunded.
+    If the ruling upholds a knock that was fined, the events refund the fine.
     """
     events: tuple[Event, ...] = ()
     upheld = ruled.verdict == "upheld"
     found = ruled.offence if upheld else None
     has_price = due is not None and due.points is not None
     if has_price and due is not None and due.offence == found:
-        found = None  # the price is on the deal already
+        found = None  # the deal has the price already
     elif has_price and due is not None and due.offence is not None and case.accused is not None:
         for event in priced(rules, play, due.offence, case.accused, -1):
             if isinstance(event, PenaltyImposed) and due.payer is not None and due.points is not None:
@@ -112,9 +112,9 @@ def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: D
 
 
 def as_played(rules: Ruleset, state: AttendedState, deal: int, moment: Moment, replaces: int | None = None) -> Any:
-    """Return the state just before a deal's score, or now if unscored. Raises WrongPhase if the deal does not count.
+    """Return the game just before a deal was scored, or the present game if it is not scored.
 
-    ``replaces``: the number of a correction to leave out.
+    ``replaces``: the number of a correction to leave out. Raises WrongPhase if the deal does not count.
     """
     if deal > state.docket.scored:
         return state.play
@@ -128,10 +128,10 @@ def _state_of(states: Any, deal: int) -> Any:
 
 
 def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Result, moment: Moment) -> Script:
-    """J9: Return the script that replaces a deal by a result.
+    """J9: Return the script that replaces a deal with a result.
 
-    Raises the game's first refusal, with its place in the result; WrongPhase if the game has no results or the deal
-    does not count.
+    Raises the game's first refusal, with its place in the result; WrongPhase if results cannot be entered in the game
+    or the deal does not count.
     """
     if rules.result is None or rules.script is None:
         raise WrongPhase("not_in_this_game", "J9")
@@ -143,7 +143,7 @@ def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Resu
 
 
 def check_result(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
-    """J9: Raise the game's refusal if the result is impossible, WrongPhase if the line shows it already."""
+    """J9: Raise what :func:`script_of_result` raises, and WrongPhase if the line shows the result already."""
     now = rescore(rules, moment.history)
     script = script_of_result(rules, now, deal, result, moment)
     if says_the_same(rules, rescore(rules, moment.history, (script,)), now):
@@ -151,7 +151,7 @@ def check_result(rules: Ruleset, deal: int, result: Result, moment: Moment) -> N
 
 
 def says_the_same(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
-    """Return whether two replays agree on the outcome, and on the lines apart from the events that prove them."""
+    """Return whether two replays have the same outcome and lines. The events that prove a line do not count."""
 
     def outcome(rescored: Rescored) -> Any:
         table = rescored.state.table
@@ -163,7 +163,7 @@ def says_the_same(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
 
 
 def _without_proof(line: Line) -> Any:
-    """Return a line as JSON without event numbers and details that need the cards."""
+    """Return a line as plain JSON values, without event numbers and without details that a result does not show."""
     plain = as_json(line)
     plain.get("detail", {}).pop("noted", None)
     for name in ("entries", "pot_entries"):
@@ -182,9 +182,9 @@ def _repeats_last_ruling(case: Case, ruled: CaseRuled) -> bool:
 def correction_events(
     rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment
 ) -> tuple[Event, ...]:
-    """J8, J9: Return the correction that a ruling makes in the protocol, and its consequences; empty if all is right.
+    """J8, J9: Return the correction that a ruling requires, and its consequences; none if the lines stay the same.
 
-    ``moment`` is after the ruling. Raises WrongPhase if the line shows the result already, if the deal does not
+    ``moment``: just after the ruling. Raises WrongPhase if the line shows the result already, if the deal does not
     count, or if no correction is possible now.
     """
     if _repeats_last_ruling(case, ruled):

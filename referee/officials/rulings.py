@@ -38,8 +38,8 @@ def check_events(events: tuple[int, ...], moment: Moment) -> None:
 def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) -> tuple[Event, ...]:
     """J3-J4, J7-J10: Return an official's ruling on a case, with its consequences.
 
-    Raises AgainstTheRules if standard, remedy or offence do not fit the verdict; also as :func:`check_may_rule` and
-    :func:`with_consequences`.
+    Raises AgainstTheRules if the standard, remedy or offence does not fit the verdict. Also raises what
+    :func:`check_may_rule`, :func:`check_events` and :func:`with_consequences` raise.
     """
     case = state.docket.case(request.case)
     check_may_rule(case, moment)
@@ -48,7 +48,7 @@ def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) 
         raise AgainstTheRules("undetermined_dismisses", "J4")
     if request.standard == "agreed_facts" and not _facts_agreed(case, upheld=upheld):
         raise AgainstTheRules("facts_not_agreed", "J2")
-    undone = case.corrected is not None  # undoing a correction may make other deals dependent: they can be struck
+    undone = case.corrected is not None  # deals that were played only because of it may have to be struck
     if not upheld and (remedy.void or remedy.result is not None or (remedy.strike and not undone)):
         raise AgainstTheRules("remedy_for_nothing", "J3")
     if case.kind == "misclick" and (remedy.void or remedy.result is not None or remedy.strike):
@@ -70,7 +70,7 @@ def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) 
         precedents=tuple(Precedent(match=one.match, case=one.case) for one in request.precedents),
         remedy=Remedy(
             void=remedy.void,
-            result=case.result if upheld and remedy.result is None else remedy.result,  # the opener is right
+            result=case.result if upheld and remedy.result is None else remedy.result,  # by default the opener's
             strike=remedy.strike,
         ),
         within_deal=state.docket.under_way,
@@ -79,7 +79,7 @@ def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) 
 
 
 def check_may_rule(case: Case, moment: Moment) -> None:
-    """J7, J10: Raise NotYours if the official has ruled before and found no error; WrongPhase if no ruling is due."""
+    """J7, J10: Raise NotYours if the official may not rule on this case again; WrongPhase if no ruling is due."""
     status = status_at(case, moment.at)
     if status == "withdrawn":
         raise WrongPhase("case_decided", "J7", status=status)
@@ -94,25 +94,26 @@ def check_may_rule(case: Case, moment: Moment) -> None:
 
 
 def _facts_agreed(case: Case, *, upheld: bool) -> bool:
-    """J2: Return whether the losing side has agreed."""
+    """J2: Return whether the side against which this verdict goes has agreed in its statements."""
     if not upheld:
         return case.opener is not None and case.agrees(case.opener) is False
     return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.opener))
 
 
 def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J2: Return the referee's ruling on the first case that is agreed on and can be ruled on now, if any."""
+    """J2: Return the events of the referee's ruling on the first agreed case that can be ruled on now, if any."""
     for case in state.docket.cases:
         if not (case.is_open and _is_agreed(state, case)):
             continue
         try:
             return _by_agreement(rules, state, case, moment)
         except Refused:
-            continue  # it waits for an official, or for a better time
+            continue  # the case stays open: an official rules, or a later act makes the ruling possible
     return ()
 
 
 def _is_agreed(state: AttendedState, case: Case) -> bool:
+    """J2: Return whether the payer agrees to an offence, or all seats concerned agree to any other case."""
     if case.kind == "offence":
         return bool(case.agrees(case.payer)) or (case.payer == case.opener and case.status == "pending")
     table = state.play.table
@@ -122,7 +123,7 @@ def _is_agreed(state: AttendedState, case: Case) -> bool:
 
 
 def check_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> None:
-    """B-O5, J2: Raise WrongPhase if the error of an agreed case is punished already."""
+    """B-O5, J2: Raise WrongPhase if agreement to a case would punish an error that is punished already."""
     remedies.check_unpunished(rules, state, case, _agreed_in(state, case), moment)
 
 
@@ -144,7 +145,7 @@ def _by_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Mome
     ruled = _agreed_in(state, case)
     written = case.kind != "misclick" and case.deal <= state.docket.scored
     if written:
-        corrections.check_time(rules, state, moment)  # first, as a quick check
+        corrections.check_time(rules, state, moment)  # before the slow replay
     if case.offence is not None and case.accused is not None and (written or remedies.is_in_its_deal(state, case)):
         play = remedies.as_played(rules, state, case.deal, moment, case.corrected)
         ruled = replace(ruled, rule=remedies.price(rules, play, case.offence, case.accused).rule)
@@ -156,10 +157,10 @@ def with_consequences(
 ) -> tuple[Event, ...]:
     """Return a ruling with its price and time for appeals, and the events that put it into effect.
 
-    Raises WrongPhase if the error is punished already or the remedy does not fit the state of the deal, and as
-    :func:`~referee.officials.remedies.price`.
+    Raises WrongPhase if the error is punished already or the remedy does not fit the state of the deal. Also raises
+    what :func:`~referee.officials.remedies.price` and :func:`~referee.officials.takeback.taking_back` raise.
     """
-    if case.kind == "misclick" and ruled.verdict == "upheld":  # no appeal, for play continues at once
+    if case.kind == "misclick" and ruled.verdict == "upheld":  # no appeal, because play continues at once
         return ruled, *takeback.taking_back(state, case)
     remedies.check_unpunished(rules, state, case, ruled, moment)
     remedy, written = ruled.remedy, case.deal <= state.docket.scored
@@ -213,7 +214,7 @@ def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
 def after_ruled(rules: Ruleset, state: AttendedState, event: CaseRuled, number: int) -> AttendedState:
     case = state.docket.case(event.case)
     upheld, span = event.verdict == "upheld", case.span
-    if upheld and event.rests_on and not case.events:  # the case is now about these events, too
+    if upheld and event.rests_on and not case.events:  # the case is now also about these events
         span = min(span[0], *event.rests_on), max(span[1], *event.rests_on)
     case = replace(
         case,

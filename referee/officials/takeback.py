@@ -1,4 +1,4 @@
-"""Take-back of the last act (J11): the match returns to its state before the act, but keeps its cases."""
+"""Take-back of the last act (J11): the match returns to its state before the act; only its cases remain."""
 
 from contextlib import suppress
 from typing import Any
@@ -19,24 +19,24 @@ from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event, seen
 
 ALONE = frozenset(("tally",))
-"""Dealings in which no other seat has to agree."""
+"""Kinds of dealing in which no other seat must agree to a take-back."""
 
 
 def takes_back(opened: MatchOpened) -> TakesBack | None:
-    """Return how acts are taken back in a match; ``None`` if they are not."""
+    """Return how acts are taken back in a match; ``None`` if they cannot be."""
     if opened.adjudication is None or not opened.adjudication.take_back:
         return None
     return "alone" if opened.dealing in ALONE else "agreed"
 
 
 def check_opening(opened: MatchOpened) -> None:
-    """J11: Raise AgainstTheRules for take-backs by agreement in a match with knocks: they would remove breaches."""
+    """J11: Raise AgainstTheRules if a match has take-backs by agreement and knocks: it would lose breaches."""
     if takes_back(opened) == "agreed" and opened.enforcement == "penalise":
         raise AgainstTheRules("take_back_needs_refuse", "J11")
 
 
 def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
-    """Return the match before the events of a request. For an act, it keeps the present state."""
+    """Return the match to which the events of a request are added. For an act, it also stores the present state."""
     docket = state.docket
     if docket.takes_back is None:
         return state
@@ -49,7 +49,7 @@ def before_request(state: AttendedState, request: Request, actor: Actor, first: 
 
 
 def note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    """Return the docket after an event, which belongs to the last act or ends the time to take it back."""
+    """Return the docket after an event: the last act includes the event, or can no longer be taken back."""
     if (last := docket.last) is None:
         return docket
     if last.done:
@@ -59,7 +59,7 @@ def note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _reveals(event: Event, seats: int) -> bool:
-    """J11: Return whether an event differs for different seats, has a seed or ends a deal."""
+    """J11: Return whether an event is shown differently to different seats, has a seed or ends a deal."""
     if type(event) in LAYS_OPEN or getattr(event, "seed", None) is not None:
         return True
     if not event.HIDDEN:
@@ -69,7 +69,7 @@ def _reveals(event: Event, seats: int) -> bool:
 
 
 def with_last_act_checked(before: AttendedState, after: AttendedState) -> AttendedState:
-    """Return the match after an event of the officials, without a last act if the event changed the game."""
+    """Return the match ``after`` an event of the officials, without a last act if the event changed the game."""
     if (
         after.docket.last is None
         or after.play is before.play
@@ -80,7 +80,7 @@ def with_last_act_checked(before: AttendedState, after: AttendedState) -> Attend
 
 
 def _with_lasting_parts(play: Any, now: Any) -> Any:
-    """Return the earlier game with the present seating and number of the last case."""
+    """Return the earlier game with the present seating and number of cases."""
     table, ledger = play.table, replace(play.table.ledger, cases=now.table.ledger.cases)
     return replace(play, table=replace(table, ledger=ledger, seating=now.table.seating))
 
@@ -92,9 +92,10 @@ def check_play(docket: Docket) -> None:
 
 
 def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
-    """J11: Return the event by which a seat asks to take back its act, or agrees; the last to agree takes it back.
+    """J11: Return the event of a seat's request to take back the last act, or its agreement to one.
 
-    Raises WrongPhase as :func:`takeable`, while play is held, and if the seat has asked already.
+    When no other agreement is missing, also returns the take-back. Raises WrongPhase while play is held and if the
+    seat has asked already, the game's refusals, and what :func:`takeable` raises.
     """
     with suppress(WrongPhase):
         rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
@@ -113,9 +114,9 @@ def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Momen
 
 
 def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
-    """Return the last act.
+    """Return the last act, which can be taken back.
 
-    Raises WrongPhase if it cannot be taken back, or if ``by`` is a different seat and the player has not asked.
+    Raises WrongPhase if it cannot be, or if ``by`` is a different seat than the act's and the act's has not asked.
     """
     takes_back = state.docket.takes_back
     if takes_back is None:
@@ -126,7 +127,7 @@ def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
     player, other = seat_of(last.actor), None if by is None else seat_of(by)
     if takes_back == "agreed" and player is not None and not last.asked and other not in (None, player):
         raise WrongPhase("not_your_act", "J11", seat=player)
-    if last.seen:  # checked last, for it would show the other seats whether the discarded cards are entered
+    if last.seen:  # checked last, because it would show the other seats whether the discarded cards are entered
         raise WrongPhase("seen_already", "J11")
     return last
 
@@ -138,9 +139,9 @@ def awaited(state: AttendedState) -> tuple[int, ...]:
 
 
 def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
-    """J11: Return the events of the last act, by number, for a case about a misclick.
+    """J11: Return the numbers of the last act's events, for a case about a misclick.
 
-    Raises WrongPhase as :func:`takeable`, or if ``by`` is a seat that did not do it.
+    Raises what :func:`takeable` raises, and WrongPhase if ``by`` is a different seat than the act's.
     """
     last = takeable(state, by)
     if state.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
@@ -149,7 +150,10 @@ def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
 
 
 def taking_back(state: AttendedState, case: Case) -> tuple[Event, ...]:
-    """J11: Return the event that takes back the act of a case. Raises WrongPhase if that act is not the last."""
+    """J11: Return the event that takes back the act of a case.
+
+    Raises WrongPhase if the act is no longer the last, and what :func:`takeable` raises.
+    """
     last = takeable(state)
     if last.first not in case.events:
         raise WrongPhase("nothing_to_take_back", "J11")
@@ -157,7 +161,7 @@ def taking_back(state: AttendedState, case: Case) -> tuple[Event, ...]:
 
 
 def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J11: Withdraw a misclick case whose act can no longer be taken back."""
+    """J11: Return the withdrawal of the first misclick case whose act can no longer be taken back, if any."""
     for case in state.docket.cases:
         if case.is_open and case.kind == "misclick":
             try:
@@ -190,10 +194,10 @@ def after_asked(rules: Ruleset, state: AttendedState, event: TakeBackAsked, numb
 def after_taken_back(rules: Ruleset, state: AttendedState, event: ActTakenBack, number: int) -> AttendedState:
     """Return the match before the last act, with the present cases and commitment.
 
-    A take-back without a ruling becomes a decided case.
+    A take-back without a ruling adds a decided case.
     """
     before, docket = state.before, state.docket
-    assert before is not None, "the state before the act is kept"
+    assert before is not None, "the match has the state before the last act"
     play = _with_lasting_parts(before.play, state.play)
     docket = replace(before.docket, cases=docket.cases, shuffle=docket.shuffle, last=None)
     if event.seat is not None:

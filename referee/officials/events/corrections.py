@@ -22,7 +22,7 @@ class Scripted(Value):
 
 
 class Script(Value):
-    """Events by which a deal is scored again."""
+    """Events with which a deal is scored again."""
 
     deal: wire_types.DealNumber
     events: wire_types.Many[Scripted]
@@ -35,7 +35,7 @@ class Why(Value):
     """The rule and reason of a correction."""
 
     rule: RuleId
-    """The rule that was broken, or by which the line is wrong."""
+    """The rule that was broken, or that shows that the line is wrong."""
     reason: wire_types.Text = ""
     """The reason; empty: none was given."""
 
@@ -52,7 +52,7 @@ class LineCorrected(Value, omit_defaults=True):
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     score: DealScored | None = None
-    """The whole new line; left out: only the other fields here have changed."""
+    """The whole new line; left out: nothing has changed in it but the other fields of this object."""
 
 
 class Ended(Value, omit_defaults=True):
@@ -63,7 +63,7 @@ class Ended(Value, omit_defaults=True):
     rule: wire_types.SharedBy
     """The rule by which the match ended; empty: an official ended it."""
     event: EventNumber
-    """The event that ended the match, or the line that won it."""
+    """The event that ended the match, or wrote the line that won it."""
     seat: Seat | None = None
     """The winner, or the first of two partners; left out: none."""
     seats: wire_types.Seats = ()
@@ -72,13 +72,13 @@ class Ended(Value, omit_defaults=True):
     pot_before: wire_types.Money = 0
     """The amount in the pot before it was shared."""
     shares: wire_types.MoneyBySeat = ()
-    """The amount that each seat drew from the pot; left out: it was not shared."""
+    """The amount that each seat drew from the pot; left out: the pot was not shared."""
     payments: wire_types.Many[Payment] = ()
     """The payments between the seats, as in ``match/won``."""
 
 
 class ProtocolCorrected(Event):
-    """Deals were scored again (J9). These numbers count from now on. Lists of numbers are by seat."""
+    """Deals were scored again (J9). The numbers here count from now on. Lists of points are by seat."""
 
     TOPIC: ClassVar[str] = "protocol/corrected"
     HIDDEN: ClassVar[Hidden] = {"scripts": "official", "strike": "official"}
@@ -101,7 +101,7 @@ class ProtocolCorrected(Event):
     next_deal: wire_types.DealNumber
     """The number of the next deal."""
     halves: bool = False
-    """True if ``points``, here and in the lines, count half points."""
+    """True if ``points``, of this event and of its lines, count half points."""
     pot: wire_types.Money | None = None
     duel: wire_types.Seats = ()
     """The seats that play the next deal, if it is a duel."""
@@ -110,9 +110,9 @@ class ProtocolCorrected(Event):
     fresh: bool = False
     """True if draws and cuts for the next deal no longer count."""
     won: Ended | None = None
-    """The end of the match; left out: it goes on."""
+    """The end of the match; left out: the match goes on."""
     replaces: EventNumber | None = None
-    """The earlier correction in the case, which no longer counts; left out: none."""
+    """The number of the case's earlier correction, which no longer counts; left out: none."""
     scripts: wire_types.Many[Script] = ()
     """The events by which the deals were scored again, for officials."""
     strike: wire_types.Many[wire_types.DealNumber] = ()
@@ -137,7 +137,7 @@ Line = DealScored | DealVoided
 
 
 def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
-    """Return the lines as last corrected, also those of struck deals, by the event that wrote them."""
+    """Return all lines after their last correction, struck ones too, by the number of the event that wrote them."""
     lines: dict[int, Line] = {}
     for recorded in history:
         event = recorded.event
@@ -164,7 +164,7 @@ def by_correction(number: int, by: ProtocolCorrected) -> CorrectedBy:
 
 
 def corrections_of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
-    """Return the corrections that change, strike or restore a line."""
+    """Return the corrections that change, strike or restore the line of ``deal`` that ``event`` wrote."""
     found, struck = [], False
     for number, by in corrections:
         if any(one.event == event for one in by.lines) or (deal in by.struck) != struck:
@@ -174,7 +174,7 @@ def corrections_of_line(deal: int, event: int, corrections: Corrections) -> Corr
 
 
 Win = MatchWon | Ended
-"""The win of a match by a line, as first recorded or as corrected."""
+"""The win of a match by a line: ``MatchWon`` as first recorded, ``Ended`` after a correction."""
 
 
 class LineAsItWas(NamedTuple):
@@ -190,13 +190,13 @@ class LineHistory(NamedTuple):
     """A line and its corrections."""
 
     line: DealScored
-    """The line that counts."""
+    """The line after all corrections."""
     won: Win | None
     """The win of the match by this line, if any."""
     was: tuple[LineAsItWas, ...]
     """The line before each of its corrections."""
     struck: CorrectedBy | None
-    """The correction that struck the line; ``None``: the line counts."""
+    """The correction that struck the line; ``None``: the line is not struck."""
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
@@ -230,7 +230,7 @@ def without_repeated_events(score: DealScored) -> DealScored:
 
 
 def amended(line: Line, by: LineCorrected) -> Line:
-    """Return a line after its change."""
+    """Return a line after a change."""
     if by.score is not None:
         return by.score
     line = replace(line, before=by.before, points=by.points)
