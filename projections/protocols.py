@@ -30,7 +30,7 @@ from referee.officials.events.corrections import (
     Ended,
     LineCorrected,
     ProtocolCorrected,
-    by_correction,
+    reference_to,
     without_repeated_events,
 )
 from referee.officials.events.takeback import ActTakenBack
@@ -272,7 +272,7 @@ def amended(sheet: Protocol, corrections: Corrections) -> Protocol:
 
 def _was(line: Line, number: int, by: ProtocolCorrected) -> LineWas:
     written = LineWritten(**{name: getattr(line, name) for name in LineWritten.__struct_fields__})
-    return LineWas(line=written, **asdict(by_correction(number, by)))
+    return LineWas(line=written, **asdict(reference_to(number, by)))
 
 
 def _line_now(line: Line, by: LineCorrected, halves: bool) -> Line:

@@ -150,11 +150,11 @@ def house_rules(rules: Ruleset) -> list[str]:
 
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
     """Return the officials, at least one, who can end the match."""
-    terms = terms_of(body)
+    terms = adjudication_of(body)
     return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
 
 
-def terms_of(body: OpenMatch) -> AdjudicationSet | None:
+def adjudication_of(body: OpenMatch) -> AdjudicationSet | None:
     if isinstance(body.adjudication, msgspec.UnsetType):
         return None if body.dealing == "house" else AdjudicationSet()
     return body.adjudication
@@ -208,7 +208,7 @@ def opened_by(
     if stakes is not None and club is not None:
         check_limit(club, rules, stakes, points, pot)
         need = need_of(club, rules, body.dealing, points, pot)
-    terms = terms_of(body)
+    terms = adjudication_of(body)
     if terms is not None:
         must_be_distinct((one.name for one in terms.officials), officials=True)
     opened = MatchOpened(

@@ -33,18 +33,18 @@ Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tu
 Consequence = Callable[[Ruleset, AttendedState, Moment], tuple[Event, ...]]
 """Returns the events that are due without a request; none if nothing is due."""
 
-HEARD: Mapping[type, Decision] = {
+OFFICIALS_DECIDE: Mapping[type, Decision] = {
     Knock: cases.knock,
     OpenCase: cases.open_case,
     Statement: cases.make_statement,
     Withdrawal: cases.withdraw,
     Appeal: cases.appeal,
-    Ruling: rulings.rule,
+    Ruling: rulings.decide_ruling,
     Correct: corrections.correct,
     TakeBack: takeback.take_back,
 }
 """Requests that this layer decides if the match has officials."""
-DECIDED: Mapping[type, Decision] = {Entropy: shuffle.give}
+ALWAYS_DECIDED: Mapping[type, Decision] = {Entropy: shuffle.add_entropy}
 """Requests that this layer decides in every attended match."""
 EVOLVE: Mapping[type[Event], Evolution] = {
     CaseOpened: cases.after_opened,
@@ -60,13 +60,13 @@ EVOLVE: Mapping[type[Event], Evolution] = {
 }
 CHECKS: tuple[Check, ...] = (cases.check_not_held, shuffle.with_seed)
 REVISIONS: Mapping[type, Revision] = {Report: cases.revise_report, Result: cases.revise_result}
-FOR_OFFICIALS: frozenset[type] = frozenset((*HEARD, *DECIDED, *REVISIONS))
+FOR_OFFICIALS: frozenset[type] = frozenset((*OFFICIALS_DECIDE, *ALWAYS_DECIDED, *REVISIONS))
 """Requests for which this layer may decide or revise the events."""
 _NOTES: tuple[Notes, ...] = (incidents.NOTES, cases.NOTES, cases.NOTES_AT_END, shuffle.NOTES)
 NOTES: Mapping[type[Event], tuple[Note, ...]] = {
     kind: tuple(notes[kind] for notes in _NOTES if kind in notes) for kind in chain.from_iterable(_NOTES)
 }
-"""The notes of each type of event, in order. In addition, :func:`takeback.note` notes every event."""
+"""The notes of each type of event, in order. In addition, :func:`takeback.note_event` notes every event."""
 CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
 
 
@@ -84,10 +84,10 @@ def _may_follow(docket: Docket) -> bool:
 def _note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
     for note in NOTES.get(type(event), ()):
         docket = note(docket, play, event, number)
-    return docket if docket.last is None else takeback.note(docket, play, event, number)
+    return docket if docket.last is None else takeback.note_event(docket, play, event, number)
 
 
-Taken = tuple[tuple[Event, ...], AttendedState]
+EventsAndMatch = tuple[tuple[Event, ...], AttendedState]
 """Events, and the match after them."""
 
 
@@ -102,7 +102,7 @@ class Procedure:
         docket = Docket(
             terms=opened.adjudication,
             shuffle=shuffle.shuffle_of(opened),
-            takes_back=takeback.takes_back(opened),
+            takes_back=takeback.take_back_mode(opened),
             of_club=opened.club is not None,
         )
         return Attended(play=self.rules.start(opened), docket=docket)
@@ -114,7 +114,7 @@ class Procedure:
         events = self.rules.begin(state.play, replace(moment, version=number, seed=seed))
         return self._with_consequences((*before, *events), self._fold(state, events, number), moment)[0]
 
-    def take(self, state: AttendedState, request: Request, moment: Moment) -> Taken:
+    def take(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
         docket = state.docket
         if docket.takes_back is not None:
             state = takeback.before_request(state, request, moment.actor, moment.version + 1)
@@ -134,10 +134,10 @@ class Procedure:
         play = self.rules.evolve(state.play, event, number)
         return Attended(play=play, docket=_note(state.docket, play, event, number), before=state.before)
 
-    def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> Taken:
+    def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
         """Return the result of :meth:`take` for a request of :data:`FOR_OFFICIALS`."""
         kind, attends = type(request), state.docket.terms is not None
-        decision = DECIDED.get(kind) or (HEARD.get(kind) if attends else None)
+        decision = ALWAYS_DECIDED.get(kind) or (OFFICIALS_DECIDE.get(kind) if attends else None)
         if decision is not None:
             events = decision(self.rules, state, request, moment)
         else:
@@ -155,7 +155,7 @@ class Procedure:
             moment = check(self.rules, state, request, moment)
         return moment
 
-    def _with_consequences(self, events: tuple[Event, ...], state: AttendedState, moment: Moment) -> Taken:
+    def _with_consequences(self, events: tuple[Event, ...], state: AttendedState, moment: Moment) -> EventsAndMatch:
         """Return ``events`` with all consequences, and the match after them.
 
         ``events`` come just after ``moment`` and have led to ``state``.

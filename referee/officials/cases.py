@@ -11,7 +11,7 @@ from referee.events import LAYS_OPEN, DealScored, Dealt, KnockDismissed, KnockUp
 from referee.offences import DISMISSED_MAX
 from referee.officials import incidents, remedies, takeback
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
-from referee.officials.rulings import appeal_until, check_agreement, check_events, terms_of
+from referee.officials.rulings import adjudication_of, appeal_until, check_agreement, check_events
 from referee.officials.state import AttendedState, Case, Docket, Notes, status_at
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
 from referee.requests import Appeal, OpenCase, Statement, Withdrawal
@@ -131,12 +131,12 @@ def _open_or_join(
 
 
 def _join(state: AttendedState, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
-    _check_may_state(case, seat)
+    _check_statement_limit(case, seat)
     within = state.docket.under_way
     return (CaseStated(case=case.case, seat=seat, agrees=True, text=text, within_deal=within, knocked=True),)
 
 
-def _check_may_state(case: Case, seat: int) -> None:
+def _check_statement_limit(case: Case, seat: int) -> None:
     if sum(who == seat for who, _ in case.said) >= STATEMENTS_MAX:
         raise WrongPhase("too_many_statements", "J1", limit=STATEMENTS_MAX)
 
@@ -259,7 +259,7 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
         raise WrongPhase("not_in_this_game", "J3")
     if offence is None or offence not in rules.offences:
         raise AgainstTheRules("no_such_offence", "J3", allowed=rules.offences)
-    payer = remedies.price(rules, remedies.as_played(rules, state, deal, moment), offence, accused).payer
+    payer = remedies.price(rules, remedies.game_before_score(rules, state, deal, moment), offence, accused).payer
     incident = replace(incidents.alleged(state, offence, accused, payer, moment.version + 1), deal=deal)
     if deal <= docket.scored:
         incident = replace(incident, span=(0, incident.span[1]))
@@ -280,7 +280,7 @@ def make_statement(rules: Ruleset, state: AttendedState, request: Statement, mom
     _check_seat(state, request.seat)
     if not case.is_open:
         raise WrongPhase("case_decided", "J7", status=status_at(case, moment.at))
-    _check_may_state(case, request.seat)
+    _check_statement_limit(case, request.seat)
     check_events(request.events, moment)
     if request.agrees and request.seat == case.payer:
         check_agreement(rules, state, case, moment)
@@ -337,7 +337,7 @@ def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment
             raise WrongPhase("window_closed", "J7")
         if not case.went_against(seat):
             raise NotYours("not_against_you", "J7")
-        named = set(officials(len(terms_of(state).officials)))
+        named = set(officials(len(adjudication_of(state).officials)))
         if not state.docket.of_club and named <= set(case.ruled_by):
             raise WrongPhase("no_other_official", "J7")
     within = state.docket.under_way
@@ -356,7 +356,7 @@ WHILE_HELD = (Abandon, Close, Knock, Void, *seating.REQUESTS)
 def check_not_held(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
     """J5: Return the moment unchanged. Raises WrongPhase while play is held, except for :data:`WHILE_HELD`."""
     if not isinstance(request, WHILE_HELD):
-        takeback.check_play(state.docket)
+        takeback.check_play_not_held(state.docket)
     return moment
 
 

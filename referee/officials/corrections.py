@@ -13,7 +13,7 @@ from referee.officials.events.corrections import (
     Line,
     LineCorrected,
     ProtocolCorrected,
-    amended,
+    corrected_line,
     lines_that_count,
 )
 from referee.officials.rescoring import Rescored, as_json, rescore
@@ -28,7 +28,7 @@ from referee.visibility import Event, Recorded
 def correct(rules: Ruleset, state: AttendedState, request: Correct, moment: Moment) -> tuple[Event, ...]:
     """J9, J10: Return an official's correction and its consequences. Raises what :func:`make_correction` raises."""
     event = make_correction(rules, state, request, moment)
-    return event, *following(rules, state, event, moment)
+    return event, *next_deal_events(rules, state, event, moment)
 
 
 def make_correction(
@@ -68,7 +68,7 @@ def make_correction(
         duel=rescored.duel,
         carried=as_json({name: getattr(table, name) for name in rules.carries}),
         fresh=not over and (not as_usual or isinstance(play, Over)),
-        won=_ending(rescored) if over else None,
+        won=_recorded_end(rescored) if over else None,
         replaces=replaces,
         scripts=request.scripts,
         strike=tuple(sorted(set(request.strike))),
@@ -110,7 +110,9 @@ def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
         raise WrongPhase("deal_under_way", "J9")
 
 
-def following(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:
+def next_deal_events(
+    rules: Ruleset, state: AttendedState, event: ProtocolCorrected, moment: Moment
+) -> tuple[Event, ...]:
     """Return the commitment and draws for the next deal, which follow a correction.
 
     ``event``: the correction, with the number ``moment.version`` + 1. Returns nothing for a preview (``moment`` has
@@ -144,7 +146,7 @@ def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> date
     ended_at: datetime | None = None
     for recorded in history:
         if type(recorded.event) in ENDS:
-            ended_at = ended(recorded.event, recorded.at, ended_at)
+            ended_at = ended_after(recorded.event, recorded.at, ended_at)
     terms = state.docket.terms
     return None if ended_at is None or terms is None else correctable_until(terms, ended_at)
 
@@ -158,7 +160,7 @@ ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
 """Events that can end a match or reopen it."""
 
 
-def ended(event: Event, at: datetime, before: datetime | None) -> datetime | None:
+def ended_after(event: Event, at: datetime, before: datetime | None) -> datetime | None:
     """Return the time at which a match ended, given one of :data:`ENDS`; ``None`` if the match goes on.
 
     ``before``: the time at which it ended according to earlier events. A correction after which the match is still
@@ -175,10 +177,10 @@ def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
     if isinstance(now, DealVoided):
         return numbers
     numbers = replace(numbers, eliminated=now.eliminated, pot_before=now.pot_before, pot=now.pot)
-    return numbers if amended(was, numbers) == now else replace(numbers, score=now)
+    return numbers if corrected_line(was, numbers) == now else replace(numbers, score=now)
 
 
-def _ending(rescored: Rescored) -> Ended:
+def _recorded_end(rescored: Rescored) -> Ended:
     match rescored.end:
         case MatchWon() as won:
             return Ended(

@@ -13,18 +13,18 @@ from referee.offences import Ledger, NotedBreach
 from referee.visibility import Event
 
 
-def on_record(fact: Event, correction: int) -> Event:
+def recorded_form(fact: Event, correction: int) -> Event:
     """Return a fact as recorded: event numbers greater than ``correction`` become ``correction``."""
     if isinstance(fact, KnockUpheld | KnockDismissed):
-        return replace(fact, rests_on=_at_most(fact.rests_on, correction))
+        return replace(fact, rests_on=_limited(fact.rests_on, correction))
     breaches: tuple[Breach, ...] | None = getattr(fact, "breaches", None)
     if not breaches:
         return fact
-    shown = [replace(breach, shown_by=_at_most(breach.shown_by, correction)) for breach in breaches]
+    shown = [replace(breach, shown_by=_limited(breach.shown_by, correction)) for breach in breaches]
     return replace(fact, breaches=tuple(shown))
 
 
-def _at_most(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
+def _limited(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys([min(number, last) for number in numbers]))
 
 

@@ -13,7 +13,7 @@ from referee.events import DealScored, PenaltyImposed, Reported
 from referee.officials import corrections, incidents
 from referee.officials.events.cases import CaseRuled
 from referee.officials.events.corrections import Line, Script, Why
-from referee.officials.numbering import on_record
+from referee.officials.numbering import recorded_form
 from referee.officials.rescoring import Rescored, as_json, as_tally, rescore, script
 from referee.officials.state import AttendedState, Case, Due
 from referee.phases import Over
@@ -59,18 +59,18 @@ def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: Ca
     if case.verdict == "upheld" and case.offence == ruled.offence:
         return  # this case itself has the penalty in force
     incident, written = incidents.of_ruling(state.docket, case, ruled), case.deal <= state.docket.scored
-    counts = _in_force(rules, case, ruled, moment) if written else None
+    counts = _penalty_still_counts(rules, case, ruled, moment) if written else None
     punished = incidents.punished_in(state.docket, incident, case.case, counts)
     if punished is not None:
         raise WrongPhase("punished_already", "J3", case=punished)
     if rules.knocks:
         return
-    ledger = as_played(rules, state, case.deal, moment, case.corrected).table.ledger
+    ledger = game_before_score(rules, state, case.deal, moment, case.corrected).table.ledger
     if incidents.is_on_record(state.docket, ledger, incident):
         raise WrongPhase("punished_already", "J3")
 
 
-def _in_force(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
+def _penalty_still_counts(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
     """Return a function that reports whether another case's penalty counts: no later result replaced the deal."""
 
     def counts(other: Case) -> bool:
@@ -83,7 +83,7 @@ def _in_force(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> C
     return counts
 
 
-def is_in_its_deal(state: AttendedState, case: Case) -> bool:
+def awaits_score(state: AttendedState, case: Case) -> bool:
     """Return whether the match goes on and the deal of a case is not scored yet."""
     return case.deal > state.docket.scored and not isinstance(state.play, Over)
 
@@ -111,17 +111,19 @@ def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: D
     return tuple([replace(one, case=case.case) if isinstance(one, PenaltyImposed) else one for one in events])
 
 
-def as_played(rules: Ruleset, state: AttendedState, deal: int, moment: Moment, replaces: int | None = None) -> Any:
+def game_before_score(
+    rules: Ruleset, state: AttendedState, deal: int, moment: Moment, replaces: int | None = None
+) -> Any:
     """Return the game just before a deal was scored, or the present game if it is not scored.
 
     ``replaces``: the number of a correction to leave out. Raises WrongPhase if the deal does not count.
     """
     if deal > state.docket.scored:
         return state.play
-    return _state_of(rescore(rules, moment.history, replaces=replaces).played, deal)
+    return _state_in(rescore(rules, moment.history, replaces=replaces).played, deal)
 
 
-def _state_of(states: Any, deal: int) -> Any:
+def _state_in(states: Any, deal: int) -> Any:
     if deal not in states:
         raise WrongPhase("line_struck", "J9", deal=deal)
     return states[deal]
@@ -136,21 +138,21 @@ def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Resu
     if rules.result is None or rules.script is None:
         raise WrongPhase("not_in_this_game", "J9")
     enter = entering(rules.result, rules.script, rules.take)
-    events = enter(as_tally(_state_of(rescored.before, deal)), result, moment)
+    events = enter(as_tally(_state_in(rescored.before, deal)), result, moment)
     score = next(place for place, event in enumerate(events) if isinstance(event, DealScored))
     number = moment.version + 1
-    return script(deal, [on_record(event, number) for event in events[:score]], whole=True)
+    return script(deal, [recorded_form(event, number) for event in events[:score]], whole=True)
 
 
 def check_result(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
     """J9: Raise what :func:`script_of_result` raises, and WrongPhase if the line shows the result already."""
     now = rescore(rules, moment.history)
     script = script_of_result(rules, now, deal, result, moment)
-    if says_the_same(rules, rescore(rules, moment.history, (script,)), now):
+    if same_lines_and_outcome(rules, rescore(rules, moment.history, (script,)), now):
         raise WrongPhase("line_says_so", "J9", deal=deal)
 
 
-def says_the_same(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
+def same_lines_and_outcome(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
     """Return whether two replays have the same outcome and lines. The events that prove a line do not count."""
 
     def outcome(rescored: Rescored) -> Any:
@@ -196,12 +198,12 @@ def correction_events(
     if remedy.result is not None:
         scripts = (script_of_result(rules, rescored, deal, remedy.result, moment),)
         rescored = rescore(rules, history, scripts, number=moment.version + 1, replaces=case.corrected)
-        if case.kind == "entry" and says_the_same(rules, rescored, rescore(rules, history)):
+        if case.kind == "entry" and same_lines_and_outcome(rules, rescored, rescore(rules, history)):
             raise WrongPhase("line_says_so", "J9", deal=deal)
     if due is not None and deal in rescored.whole and due.event > rescored.begun[deal]:
         due = None  # the later result replaced the deal with its knocks
     if ruled.verdict == "upheld" or deal in rescored.played:
-        points = point_events(rules, _state_of(rescored.played, deal), case, ruled, due)
+        points = point_events(rules, _state_in(rescored.played, deal), case, ruled, due)
         scripts += (script(deal, points),) if points else ()
     if not (scripts or remedy.strike or case.corrected):
         return ()
@@ -213,4 +215,4 @@ def correction_events(
         beyond_doubt=ruled.standard == "beyond_reasonable_doubt",
     )
     event = corrections.make_correction(rules, state, correction, moment, replaces=case.corrected)
-    return event, *corrections.following(rules, state, event, moment)
+    return event, *corrections.next_deal_events(rules, state, event, moment)

@@ -40,7 +40,7 @@ from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 from referee.visibility import Event, Recorded
 
-AT_ANY_TIME = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)
+COUNT_IN_ANY_DEAL = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)
 """Events that count even if a correction changes which seats should have played their deal."""
 
 
@@ -229,7 +229,7 @@ class _Replay:
                 step(self, recorded.originator_version, event, recorded)
             elif self.is_skipping or self.end is not None or kind not in known:
                 continue
-            elif self.duel == self.called or kind in AT_ANY_TIME:
+            elif self.duel == self.called or kind in COUNT_IN_ANY_DEAL:
                 self.state = evolve(self.state, event, recorded.originator_version)
         if self.end is None and self.rules.between_deals(self.state):
             self.seat_next_deal(*self.usual)
@@ -339,7 +339,7 @@ class _Replay:
         """Fold the facts of a correction, each with its own number."""
         for fact in facts:
             if isinstance(fact, KnockUpheld):
-                fact = replace(fact, rests_on=_breach(self.state.table.ledger, fact))
+                fact = replace(fact, rests_on=_open_breach_event(self.state.table.ledger, fact))
             self.state = self.rules.evolve(self.state, fact, self.numbering.next(correction))
 
     def next_deal(self) -> None:
@@ -411,7 +411,7 @@ class _Replay:
         self.next_deal()
 
 
-def _breach(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
+def _open_breach_event(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
     """Return the event of the first open breach that a scripted knock may be about, if any."""
     return next(
         (

@@ -34,7 +34,7 @@ def seed_of(seed: str) -> str:
     return seed if _SEED.fullmatch(seed) else _hash(seed)
 
 
-def key_of(moment: Moment, commitment: Commitment) -> str:
+def shuffle_key(moment: Moment, commitment: Commitment) -> str:
     """Return the 64 hexadecimal digits that decide the order of the cards."""
     parts = "knacka shuffle 2", str(moment.match), str(moment.version), commitment.seed, *commitment.entropy
     return _hash("\n".join(parts))
@@ -44,7 +44,7 @@ def _hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def awaited(state: AttendedState) -> tuple[int, ...]:
+def seats_to_add(state: AttendedState) -> tuple[int, ...]:
     """Return the seats of the next deal that have not yet added to its shuffle."""
     commitment = _commitment(state)
     if commitment is None or commitment.dealt or isinstance(state.play, Over):
@@ -57,7 +57,7 @@ def _commitment(state: AttendedState) -> Commitment | None:
     return None if shuffle is None else shuffle.commitment
 
 
-def give(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> tuple[Event, ...]:
+def add_entropy(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> tuple[Event, ...]:
     """J13: Return the event of the digits that a seat adds to the shuffle.
 
     Raises WrongPhase if the cards are dealt or the seat has added digits already, and the game's refusals.
@@ -108,9 +108,9 @@ def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment
         return moment
     if isinstance(request, Deal) and request.seat == state.play.table.dealer:  # the game refuses other seats
         until = commitment.until
-        if until is not None and moment.at < until and (missing := awaited(state)):
+        if until is not None and moment.at < until and (missing := seats_to_add(state)):
             raise WrongPhase("entropy_awaited", None, awaited=missing, until=until)
-    return replace(moment, seed=f"2:{moment.version}:{key_of(moment, commitment)}")
+    return replace(moment, seed=f"2:{moment.version}:{shuffle_key(moment, commitment)}")
 
 
 def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:

@@ -135,7 +135,7 @@ def status_at(case: Case, at: datetime) -> CaseStatus:
     return case.status
 
 
-def holding(docket: "Docket") -> tuple[int, ...]:
+def cases_holding_play(docket: "Docket") -> tuple[int, ...]:
     """J5: Return the numbers of the cases for which play is held."""
     if docket.terms is None or docket.terms.pending != "hold":
         return ()

@@ -20,7 +20,7 @@ from referee.games import RULESETS
 from referee.officials import corrections, takeback
 from referee.officials import events as official_events
 from referee.officials.attended import attended, attends
-from referee.officials.state import Attended, AttendedState, Docket, holding, status_at
+from referee.officials.state import Attended, AttendedState, Docket, cases_holding_play, status_at
 from referee.phases import Over
 from referee.requests import Proceeding, Request, request_of
 from referee.ruleset import Ruleset, Shown
@@ -62,7 +62,7 @@ class Match(Aggregate):
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
         """A function that keeps the state before an act, if acts can be taken back."""
-        return None if takeback.takes_back(self.opened) is None else _state_before_request
+        return None if takeback.take_back_mode(self.opened) is None else _state_before_request
 
     @property
     def rules(self) -> Ruleset:
@@ -90,7 +90,7 @@ class Match(Aggregate):
     @classmethod
     def ended(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:
         """Return the time of the end, ``None`` after a correction that reopens the match."""
-        return corrections.ended(event, at, before)
+        return corrections.ended_after(event, at, before)
 
     def has_token(self, actor: Actor, token: str) -> bool:
         """Return whether this is the SHA-256 of the actor's present token."""
@@ -136,15 +136,15 @@ class Match(Aggregate):
         state = self.state
         if type(state) is not Attended or viewer == "official":
             return self.rules.legal(self.play, viewer)
-        if holding(state.docket):
+        if cases_holding_play(state.docket):
             return ()
         acts = self.rules.legal(state.play, viewer)
-        return acts + takeback.offers(state, viewer) if isinstance(viewer, int) else acts
+        return acts + takeback.offered(state, viewer) if isinstance(viewer, int) else acts
 
     def shown(self, viewer: Viewer) -> Shown:
         """J5: Return the viewer's view of the match, without a turn while a case holds play."""
         shown, docket = self.rules.view(self.play, viewer), self.docket
-        return shown if docket is None or not holding(docket) else replace(shown, to_act=())
+        return shown if docket is None or not cases_holding_play(docket) else replace(shown, to_act=())
 
     def provisional(self, at: datetime) -> bool:
         """J8: Return whether the match is over and its result may still change."""

@@ -34,14 +34,14 @@ class Remedy(Value, omit_defaults=True):
     """Deals whose lines are struck, because they were played only as the result of a wrong number."""
 
 
-def to_writer(event: Any, field: str, viewer: Viewer) -> str:
+def text_for_writer(event: Any, field: str, viewer: Viewer) -> str:
     """Return a text. Viewers other than its writer get an empty text until its deal is over."""
     writer = seat_of(event.by) if isinstance(event, CaseOpened) else event.seat
     text: str = getattr(event, field)
     return text if not event.within_deal or viewer == writer else ""
 
 
-def without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
+def result_without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
     """Return a result. Viewers other than the opener get it without the notes of knocks until its deal is over."""
     result: Result | None = getattr(opened, field)
     if result is None or not result.knocks or not opened.within_deal or viewer == seat_of(opened.by):
@@ -49,7 +49,7 @@ def without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
     return replace(result, knocks=tuple([replace(knock, note="") for knock in result.knocks]))
 
 
-def after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
+def text_after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
     """Return an official's text, or an empty text until its deal is over."""
     text: str = getattr(ruled, field)
     return "" if ruled.within_deal else text
@@ -59,7 +59,7 @@ class CaseOpened(Event):
     """A case was opened, about a question that events cannot decide (J1)."""
 
     TOPIC: ClassVar[str] = "case/opened"
-    HIDDEN: ClassVar[Hidden] = {"text": to_writer, "result": without_notes}
+    HIDDEN: ClassVar[Hidden] = {"text": text_for_writer, "result": result_without_notes}
     case: wire_types.CaseNumber
     by: Actor
     """The opener: a seat, or an official."""
@@ -86,7 +86,7 @@ class CaseStated(Event):
     """A seat made a statement in a case."""
 
     TOPIC: ClassVar[str] = "case/stated"
-    HIDDEN: ClassVar[Hidden] = {"text": to_writer}
+    HIDDEN: ClassVar[Hidden] = {"text": text_for_writer}
     case: wire_types.CaseNumber
     seat: Seat
     agrees: bool
@@ -114,7 +114,7 @@ class CaseRuled(Event):
     """An official ruled on a case, or the referee ruled because the parties agree (J2)."""
 
     TOPIC: ClassVar[str] = "case/ruled"
-    HIDDEN: ClassVar[Hidden] = {"reason": after_deal}
+    HIDDEN: ClassVar[Hidden] = {"reason": text_after_deal}
     case: wire_types.CaseNumber
     instance: wire_types.Instance
     """1 for the first ruling, 2 for the ruling on an appeal."""
@@ -149,7 +149,7 @@ class CaseAppealed(Event):
     """A party asked for a different official (J7), or the official who ruled found an error in the ruling (J10)."""
 
     TOPIC: ClassVar[str] = "case/appealed"
-    HIDDEN: ClassVar[Hidden] = {"text": to_writer}
+    HIDDEN: ClassVar[Hidden] = {"text": text_for_writer}
     case: wire_types.CaseNumber
     seat: Seat | None = None
     """The seat that appeals; left out: the official who ruled."""

@@ -145,7 +145,7 @@ def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
             continue
         if isinstance(event, ProtocolCorrected):
             for one in event.lines:
-                lines[one.event] = amended(lines[one.event], one)
+                lines[one.event] = corrected_line(lines[one.event], one)
         elif isinstance(event, DealScored | DealVoided) and event.points:
             lines[recorded.originator_version] = event
     return lines
@@ -158,7 +158,7 @@ Corrections = Sequence[tuple[int, ProtocolCorrected]]
 """Corrections of a match in order, each with the number of its event."""
 
 
-def by_correction(number: int, by: ProtocolCorrected) -> CorrectedBy:
+def reference_to(number: int, by: ProtocolCorrected) -> CorrectedBy:
     """Return the reference to a correction."""
     return CorrectedBy(event=number, case=by.case, rule=by.why.rule, reason=by.why.reason)
 
@@ -177,7 +177,7 @@ Win = MatchWon | Ended
 """The win of a match by a line: ``MatchWon`` as first recorded, ``Ended`` after a correction."""
 
 
-class LineAsItWas(NamedTuple):
+class FormerLine(NamedTuple):
     """A version of a line that no longer counts, and the correction that changed it."""
 
     line: DealScored
@@ -193,7 +193,7 @@ class LineHistory(NamedTuple):
     """The line after all corrections."""
     won: Win | None
     """The win of the match by this line, if any."""
-    was: tuple[LineAsItWas, ...]
+    was: tuple[FormerLine, ...]
     """The line before each of its corrections."""
     struck: CorrectedBy | None
     """The correction that struck the line; ``None``: the line is not struck."""
@@ -201,22 +201,22 @@ class LineHistory(NamedTuple):
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
     """Return the history of the line that ``event`` wrote. ``won``: the win by this line, if any."""
-    line, win, was, struck = written, cast(Win | None, won), list[LineAsItWas](), None
+    line, win, was, struck = written, cast(Win | None, won), list[FormerLine](), None
     for number, correction in corrections:
-        by = by_correction(number, correction)
+        by = reference_to(number, correction)
         change = next((one for one in correction.lines if one.event == event), None)
         wins = correction.won if correction.won is not None and correction.won.event == event else None
-        if change is not None or _winners(win) != _winners(wins):
-            was.append(LineAsItWas(line, win, by))
+        if change is not None or _win_to_compare(win) != _win_to_compare(wins):
+            was.append(FormerLine(line, win, by))
         if change is not None:
-            changed = amended(line, change)
+            changed = corrected_line(line, change)
             assert isinstance(changed, DealScored), "a scored deal stays one"
             line = changed if change.score is None else without_repeated_events(changed)
         win, struck = wins, (struck or by) if written.deal in correction.struck else None
     return LineHistory(line, win, tuple(was), struck)
 
 
-def _winners(won: Win | None) -> object:
+def _win_to_compare(won: Win | None) -> object:
     return None if won is None else (won.by, won.seats or won.seat, won.settlement)
 
 
@@ -229,7 +229,7 @@ def without_repeated_events(score: DealScored) -> DealScored:
     return replace(score, entries=entries, pot_entries=pot_entries)
 
 
-def amended(line: Line, by: LineCorrected) -> Line:
+def corrected_line(line: Line, by: LineCorrected) -> Line:
     """Return a line after a change."""
     if by.score is not None:
         return by.score
