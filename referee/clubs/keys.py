@@ -1,6 +1,7 @@
 """The keys of a club: issued, invited, redeemed, rotated and revoked.
 
-No caller sees another member's secret: the member redeems an invitation. Only the member rotates the key.
+No caller sees another member's secret: the member redeems an invitation. Only the member or the operator can rotate a
+member's key.
 """
 
 from collections.abc import Callable
@@ -25,8 +26,8 @@ from referee.wire_types import MEMBERS_MAX
 KEY_DAYS_MAX = 400
 KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
 REMOVED_DAYS = timedelta(days=30)
-"""Period in which a member still counts as a holder of scopes after another member revoked the key, so that revoking
-keys makes no member the only holder."""
+"""Time for which a member still counts as a holder of a key's scopes after another member revoked that key. Thus no
+member can become the only holder by revoking keys."""
 
 Events = tuple[Event, ...]
 
@@ -82,19 +83,19 @@ def _must_be_grantable(club: Club, request: commands.IssueKeySent, moment: Momen
 
 
 def _must_be_own(club: Club, member: int, actor: Actor) -> None:
-    """Raise ``NotGranted`` if the caller would see the secret of another member."""
+    """Raise ``NotGranted`` unless the caller is this member or the operator: a caller sees the secret."""
     if actor != "operator" and member != member_by(club, actor):
         raise NotGranted("others_secret", None)
 
 
 def givers(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return the members responsible for an invitation by this key: its member, or those behind a program's key."""
+    """Return the members responsible for an invitation by this actor: the holder of its key, or all who gave it."""
     member = member_by(club, actor)
     return _behind(club, actor) if member is None else (member,)
 
 
 def _behind(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return all members behind a key. What it issues or rotates, its holders see."""
+    """Return the members who hold or gave the actor's key, and so may know the secrets that it issues or rotates."""
     key = key_by(club, actor)
     return () if key is None else tuple(sorted(key.behind))
 
@@ -104,8 +105,10 @@ def _next(club: Club) -> str:
 
 
 def open_invitation(club: Club, name: str, at: datetime) -> Key:
-    """Return an invited key that can be redeemed. Raises ``AgainstTheClub`` or ``InvitationOver`` for any other
-    key."""
+    """Return an invited key that can be redeemed.
+
+    Raises ``AgainstTheClub`` if there is no such key, ``InvitationOver`` if it has no open invitation.
+    """
     key = key_of(club, name)
     invitation = key.invitation
     inviter = None if invitation is None else key_by(club, invitation.by)
@@ -193,7 +196,7 @@ def _on_invited(club: Club, event: facts.KeyInvited, number: int) -> Club:
 
 def _on_redeemed(club: Club, event: facts.KeyRedeemed, number: int) -> Club:
     invitation = club.keys[int(event.key[1:]) - 1].invitation
-    assert invitation is not None, "what is redeemed was invited"
+    assert invitation is not None, "a redeemed key was invited"
     return _changed(club, event.key, hash=event.hash, invitation=replace(invitation, ended=True))
 
 

@@ -8,7 +8,7 @@ from referee.refusals import AgainstTheClub, ClubState
 
 
 def member_of(club: Club, number: int) -> Member:
-    """Return the present or former member. Raises ``AgainstTheClub`` if no member ever had the number."""
+    """Return the present or former member. Raises ``AgainstTheClub`` if there is no such member."""
     member = club.member(number)
     if member is None:
         raise AgainstTheClub("no_such_member", None, member=number, last=len(club.members))
@@ -16,7 +16,7 @@ def member_of(club: Club, number: int) -> Member:
 
 
 def member_here(club: Club, number: int) -> Member:
-    """Return the present member. Raises ``ClubState`` if the member has left."""
+    """Return the present member. Raises what :func:`member_of` raises, and ``ClubState`` if the member has left."""
     member = member_of(club, number)
     if member.left is not None:
         raise ClubState("member_left", None, member=number)
@@ -24,7 +24,7 @@ def member_here(club: Club, number: int) -> Member:
 
 
 def not_erased(club: Club, number: int) -> Member:
-    """Return the present or former member. Raises ``ClubState`` if the member is erased."""
+    """Return the member. Raises what :func:`member_of` raises, and ``ClubState`` if the member is erased."""
     member = member_of(club, number)
     if member.erased:
         raise ClubState("member_erased", None, member=number)
@@ -32,7 +32,7 @@ def not_erased(club: Club, number: int) -> Member:
 
 
 def key_of(club: Club, name: str) -> Key:
-    """Return the key, valid or not. Raises ``AgainstTheClub`` if it does not exist."""
+    """Return the key, valid or not. Raises ``AgainstTheClub`` if there is no such key."""
     key = club.key(name)
     if key is None:
         raise AgainstTheClub("no_such_key", None, key=name)
@@ -40,7 +40,7 @@ def key_of(club: Club, name: str) -> Key:
 
 
 def good_key(club: Club, name: str, at: datetime) -> Key:
-    """Return the valid key. Raises ``ClubState`` if it is revoked or expired."""
+    """Return the valid key. Raises what :func:`key_of` raises, and ``ClubState`` if the key is revoked or expired."""
     key = key_of(club, name)
     if key.revoked or key.expires_at <= at:
         raise ClubState("key_ended", None, key=name)

@@ -1,7 +1,7 @@
 """Decisions about a club's money, and their events: entries for its books, and closings.
 
-The books are a projection. A command brings along the balance or entry that its decision needs. A balance below zero
-is the club's debt to a member.
+The books are a projection: a command contains the balance or entry on which it is decided. A balance below zero is
+the club's debt to a member.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,10 +32,10 @@ Events = tuple[Event, ...]
 
 
 def takes_two(club: Club, request: commands.ClubRequest, moment: Moment) -> bool:
-    """Return whether a command about money always waits for another member.
+    """Return whether a command about money waits for another member even if the club has no second person.
 
-    These do: a payment between members, a payout above the limit, the reversal of a match or payment, or of a deposit
-    above the limit, and every command of a caller who is not a member.
+    These wait: payments between members, payouts above the limit, reversals of a match or a payment, reversals of a
+    deposit above the limit, and all commands of a caller who is not a member.
     """
     if isinstance(request, commands.MoneyAct) and member_by(club, moment.actor) is None:
         return True
@@ -103,7 +103,7 @@ def _covered(amount: int, balance: int, currency: str) -> None:
 
 
 def _above_the_limit(club: Club, account: Account, currency: str, amount: int, at: datetime) -> bool:
-    """Return whether this payout takes a member above ``payout_limit``, counted over :data:`LIMIT_DAYS`."""
+    """Return whether the member's payouts in :data:`LIMIT_DAYS` are above ``payout_limit`` with this payout."""
     if club.payout_limit is None:
         return False
     paid = club.paid_out.get(_paid_key(account, currency), ())
@@ -133,7 +133,7 @@ def _pay(club: Club, request: commands.Pay, moment: Moment) -> Events:
 
 
 def must_be_planned(club: Club, request: commands.ClubRequest) -> None:
-    """Raise ``Refused`` if the named plan does not list a payment, or a proposal already waits for it.
+    """Raise ``Refused`` if the plan that a payment names does not list it, or if a proposal to make it already waits.
 
     A confirmation is not checked: the payment was made, even if the plan has changed since.
     """
@@ -151,7 +151,7 @@ def must_be_planned(club: Club, request: commands.ClubRequest) -> None:
 
 
 def waiting_for(club: Club, plan: str | None) -> int | None:
-    """Return the number of the proposal that waits for a planned payment, or ``None``."""
+    """Return the number of the waiting proposal to make this planned payment, or ``None``."""
     for number, proposal in club.proposals.items():
         if plan is not None and isinstance(proposal.act, commands.PaySent) and proposal.act.plan == plan:
             return number
@@ -193,7 +193,7 @@ def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
 
 
 def _of_a_member(found: commands.EntryFound) -> tuple[Posting, int]:
-    """Return the posting on the member's account, and the balance there now."""
+    """Return the posting on the member's account, and the present balance of that account."""
     ((posting, balance),) = (
         one for one in zip(found.postings, found.balances, strict=True) if member_of(one[0].account) is not None
     )
@@ -244,7 +244,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:
     if event.kind != "payout" and event.reversed_kind != "deposit":
         return club
-    assert club.acted_at is not None, "an act posts it"
+    assert club.acted_at is not None, "an act posts the entry"
     (posting,) = (one for one in event.postings if member_of(one.account) is not None)
     whose = _paid_key(posting.account, event.currency)
     paid_out = {one: recent for one, paid in club.paid_out.items() if (recent := _recent(paid, club.acted_at))}

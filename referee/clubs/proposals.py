@@ -1,7 +1,7 @@
-"""Proposals: acts that take two persons wait until another member confirms or declines them.
+"""Proposals: an act that needs two persons waits until another member confirms or declines it.
 
 An act is decided when it is sent and again when it is confirmed. A member who confirms the proposal of a program or
-of the operator becomes its sender; the act may then need yet another member.
+of the operator becomes the act's sender; the act may then need yet another member.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,11 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 PROPOSALS_MAX = 1000
-"""Proposals that may wait at a time."""
+"""Maximum number of proposals that wait at the same time."""
 SECOND: tuple[Scope, ...] = ("keys", "audit")
-"""Scopes of a second person: if two members hold one of them, the acts of :func:`takes_two` wait."""
+"""Scopes of a second person: if two members hold any of them, the acts of :func:`takes_two` wait."""
 STRONG: tuple[Scope, ...] = ("keys", "treasury", "audit", "officiate")
-"""Scopes for which another member's key takes two persons."""
+"""Scopes that make an invitation to a key need two persons."""
 LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "payout_limit": lambda now, new: now is not None and new > now,
     "keep_years": lambda now, new: bool(new < now),
@@ -35,14 +35,14 @@ LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "stakes_need": lambda now, new: new == "secretary" != now,
     "stake_limit": lambda now, new: now is not None and new > now,
 }
-"""Functions of the present and the new value of a setting: true if the new one lets one person do more alone."""
+"""For each setting, a function of its present and new value: true if the new value lets one person do more alone."""
 
 
-# Acts that take two persons
+# Acts that need two persons
 
 
 def takes_two(club: Club, request: commands.ClubRequest, actor: Actor) -> bool:
-    """Return whether an act takes two persons in a club that has two."""
+    """Return whether an act needs two persons in a club that has two."""
     match request:
         case commands.CloseBooksSent():
             return True
@@ -73,7 +73,7 @@ def _counts(key: Key, at: datetime) -> bool:
 
 
 def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refused | None:
-    """Return why a caller may not confirm a proposal; ``None`` if they may."""
+    """Return the reason why a caller may not confirm a proposal; ``None`` if they may."""
     me, act = member_by(club, actor), proposal.act
     if me is None:
         return NotGranted("confirmed_by_member", None)
@@ -114,7 +114,7 @@ def _proposer_gone(club: Club, proposal: Proposal, at: datetime) -> Refused | No
 
 
 def parties_of(proposal: Proposal) -> frozenset[int]:
-    """Return the two members of a payment, or of the payment that an act reverses; for other acts none."""
+    """Return payer and payee of a payment, or of the payment that an act reverses; empty for other acts."""
     draft = proposal.draft
     if draft is None or "pay" not in (draft.kind, draft.reversed_kind):
         return frozenset()
@@ -126,8 +126,8 @@ def others_of(proposal: Proposal) -> tuple[int, ...]:
 
 
 def waiting(club: Club, number: int) -> Proposal:
-    """Return a proposal that waits. Raises ``AgainstTheClub`` if it was never made, ``ClubState`` if it is
-    settled."""
+    """Return a waiting proposal. Raises ``AgainstTheClub`` if it was never made, ``ClubState`` if it no longer
+    waits."""
     proposal = club.proposals.get(number)
     if proposal is None and number > club.proposed:
         raise AgainstTheClub("no_such_proposal", None, proposal=number, last=club.proposed)
@@ -140,7 +140,10 @@ def waiting(club: Club, number: int) -> Proposal:
 
 
 def made(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
-    """Return the proposal of an act that would have these events now. Raises ``ClubState`` if too many wait."""
+    """Return the event that proposes an act. Raises ``ClubState`` if too many proposals wait.
+
+    ``events``: the act's events if it were carried out now.
+    """
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
     draft = next((event.draft for event in events if isinstance(event, MoneyPosted)), None)
@@ -150,8 +153,8 @@ def made(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], m
 def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Event, ...]:
     """Return the event that declines a proposal.
 
-    The key that proposed may, and those who may confirm; with `self` also the member who proposed and the parties of
-    a payment. Raises ``NotGranted`` for other callers.
+    Raises ``NotGranted`` unless the caller has the key that proposed or a scope to confirm. With `self`, the member
+    who proposed and the parties of a payment may decline too.
     """
     proposal = waiting(club, request.proposal)
     me, act = member_by(club, moment.actor), proposal.act

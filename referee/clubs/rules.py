@@ -37,7 +37,7 @@ class ClubRules:
         )
 
     def begin(self, club: Club, moment: Moment) -> Events:
-        """Return the events by which the founder joins and gets a key with all scopes."""
+        """Return the events that add the founder as a member, with a key that has all scopes."""
         first = facts.KeyIssued(
             key="k1", scopes=SCOPES, hash=club.founder_hash, expires_at=club.founder_expires, member=1
         )
@@ -52,7 +52,7 @@ class ClubRules:
         return events, club
 
     def at_time_of_act(self, club: Club, at: datetime) -> Club:
-        """Return the club with the time of the act whose events follow."""
+        """Return the club with the time of an act, before the events of the act."""
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
@@ -63,9 +63,9 @@ RULES = ClubRules()
 
 
 def _decided(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
-    """Return the events of an act, or its proposal if it takes a second person.
+    """Return the events of an act, or its proposal if it needs a second person.
 
-    If the club has no second person, its member acts ``alone``. A program is not a person: its act waits even then.
+    If the club has no second person, a member's act is marked ``alone``. A program's act waits even then.
     """
     events = DECIDE[type(request)](club, request, moment)
     money.must_be_planned(club, request)
@@ -95,7 +95,7 @@ def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
 
 
 def _confirmed(club: Club, event: Event, proposal: int, actor: Actor) -> Event:
-    """Return the event of a confirmed act. The confirmer of an invitation is shown its code."""
+    """Return the event of a confirmed act: an entry names its proposal, an invitation also who confirmed it."""
     if isinstance(event, facts.MoneyPosted):
         return replace(event, proposal=proposal)
     if isinstance(event, facts.KeyInvited):
@@ -165,7 +165,7 @@ def _set(club: Club, request: commands.Set, moment: Moment) -> Events:
 
 
 def check_currencies(currencies: tuple[str, ...]) -> None:
-    """Raise ``AgainstTheClub`` unless all currencies are known, have hundredths, and differ."""
+    """Raise ``AgainstTheClub`` unless all currencies are known, have hundredths and are named once."""
     for currency in currencies:
         if currency not in DECIMALS:
             raise AgainstTheClub("unknown_currency", None, currency=currency)

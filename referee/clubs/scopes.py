@@ -12,8 +12,8 @@ APP_SCOPES: tuple[Scope, ...] = ("read",)
 
 
 def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
-    """Return the scope that an act needs; ``None`` for `confirm` and `decline`, which :mod:`~referee.clubs.proposals`
-    decides by the proposal."""
+    """Return the scope that an act needs; ``None`` for `confirm` and `decline`, for which the proposal decides
+    (:mod:`~referee.clubs.proposals`)."""
     match request:
         case commands.Rename(member=member) | commands.Leave(member=member) if member == member_by(club, actor):
             return _own(club, actor)
@@ -33,7 +33,7 @@ def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
 
 
 def _own(club: Club, actor: Actor) -> Scope:
-    """Return the scope for an act about the caller: `self`, or `keys`, which allows it for all members."""
+    """Return the scope for an act about the caller: `keys` if the caller has it, otherwise `self`."""
     return "keys" if "keys" in scopes_of(club, actor) else "self"
 
 
@@ -44,20 +44,20 @@ def is_own(club: Club, actor: Actor, name: str) -> bool:
 
 
 def default_scopes(request: commands.IssueKeySent) -> tuple[Scope, ...]:
-    """Return the scopes of a key to issue: those that are sent, or the default."""
+    """Return the scopes of a key to issue: those of the request, or the default."""
     if request.scopes is not None:
         return tuple(scope for scope in SCOPES if scope in request.scopes)
     return MEMBER_SCOPES if request.app is None else APP_SCOPES
 
 
 def scopes_of(club: Club, actor: Actor) -> tuple[Scope, ...]:
-    """Return the scopes of a caller's key; the operator has all."""
+    """Return the scopes of a caller's key: all for the operator, none without a key."""
     key = key_by(club, actor)
     return SCOPES if actor == "operator" else () if key is None else key.scopes
 
 
 def must_have_all(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> None:
-    """Raise ``NotGranted`` unless a caller's key has all these scopes: a key grants only its own."""
+    """Raise ``NotGranted`` unless a caller's key has all these scopes: a key can grant only scopes that it has."""
     mine = scopes_of(club, actor)
     if lacking := tuple(scope for scope in SCOPES if scope in scopes and scope not in mine):
         raise NotGranted("scopes_not_yours", None, scopes=lacking)
