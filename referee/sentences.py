@@ -1,5 +1,5 @@
-"""Sentences in English and Swedish, made from the referee's codes and facts when they are read. The texts are data
-(``sentences.toml``), for translators."""
+"""Sentences in English and Swedish, made from codes and facts when a client reads them. The texts are data for
+translators (``sentences.toml``)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ class Text(Value, forbid_unknown_fields=True):
 
 
 class RefusalText(Text, forbid_unknown_fields=True):
-    """A short title, and a sentence on the error and its remedy."""
+    """A short title, and a sentence about the error and its remedy."""
 
     title: Text
 
@@ -91,7 +91,11 @@ def fields(template: str) -> set[str]:
 
 
 def filled(template: str, facts: Mapping[str, str]) -> str:
-    """Return the template with its facts. One pass, so that no fact is read as a template."""
+    """Return the template with its facts, and ``…`` for a missing fact.
+
+    Of alternatives in brackets it takes the first whose facts are all present. One pass, so that no fact is read as a
+    template.
+    """
 
     def put(slot: re.Match[str]) -> str:
         if slot[2]:
@@ -103,7 +107,7 @@ def filled(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _counted(fact: str, one: str | None, more: str | None) -> str:
-    """Return a fact, or the words for one or for more, if given, in which the number replaces ``#``."""
+    """Return a fact or, if given, the words for one or for more of it, with the number in place of ``#``."""
     words = one if fact == "1" else more
     return fact if words is None else words.replace("#", fact)
 
@@ -138,13 +142,14 @@ def _points(points: int, language: Language) -> str:
 
 
 def title(code: str, language: Language) -> str:
-    """Return the short title of a refusal. A code without a text (of a game that has none yet) is spelled out."""
+    """Return the short title of a refusal. Without a text the code itself is spelled out."""
     text = TEXTS.refusals.get(code)
     return text.title.in_(language) if text else code.replace("_", " ").capitalize()
 
 
 def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
-    """Return the sentence on the error and its remedy, with the facts present; for an unknown code, its title."""
+    """Return the sentence about the error and its remedy, with the facts that have a value; without a text, the
+    title."""
     text = TEXTS.refusals.get(code)
     if text is None:
         return f"{title(code, language)}."
@@ -156,8 +161,7 @@ def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
 
 
 def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language: Language, *, fine: int = 0) -> str:
-    """Return the verdict on a knock in a sentence. ``fine``: points that the knocker goes up for a dismissed
-    knock."""
+    """Return a sentence with the ruling on a knock. ``fine``: points that the knocker goes up if it is dismissed."""
 
     def name(seat: int) -> str:
         return players[seat] if seat < len(players) else _shown("seat", seat, language)
@@ -192,7 +196,7 @@ CaseCode = Literal[
     "misclick_dismissed",
     "taken_back",
 ]
-"""The state of a case about an offence or a line, of one about a misclick, or of acts taken back by agreement."""
+"""The state of a case about an offence or a line, of a misclick, or of acts taken back by agreement."""
 
 
 def case(
@@ -210,10 +214,10 @@ def case(
     penalty: int = 0,
     into_pot: bool = False,
 ) -> str:
-    """Return the state of a case that the events cannot decide: the claim, and the ruling if one was made.
+    """Return a sentence with the claim of a case, and the ruling if one was made.
 
-    ``official``: who ruled; ``None``: the referee. ``into_pot``: the penalty goes into a pot (D70) and not onto the
-    payer's points.
+    ``by``: the opener. ``official``: the official who ruled; ``None``: the referee. ``into_pot``: the penalty goes
+    into a pot (D70), not onto the payer's points.
     """
 
     def name(actor: Actor) -> str:
@@ -248,5 +252,5 @@ def kind(kind: str, language: Language) -> str:
 
 
 def won(by: str, language: Language) -> str:
-    """Return how a match was won, to follow "Berit won" or "Berit vann"."""
+    """Return the way in which a match was won, as words to follow "Berit won" or "Berit vann"."""
     return TEXTS.wins[by].in_(language)

@@ -1,4 +1,4 @@
-"""Enter a whole deal: the acts behind a score sheet's result are made one by one, as at the table."""
+"""Enter a whole deal: the acts that a result on a score sheet represents are made one by one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ Taking = Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
 
 
 def converted(kind: type[msgspec.Struct], result: Result) -> Any:
-    """Return the result as the type of its game. Raises ``AgainstTheRules`` for an unknown or missing field."""
+    """Return the result as the game's type. Raises ``AgainstTheRules`` for an unknown or missing field."""
     given = {name: value for name in result.__struct_fields__ if (value := getattr(result, name)) != _USUAL[name]}
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     for name, value in given.items():
@@ -36,9 +36,9 @@ _USUAL = {field.name: field.default for field in msgspec.structs.fields(Result)}
 def entering(
     kind: type[msgspec.Struct], script: Callable[[Any, Any], Script], take: Taking
 ) -> Callable[[Any, Result, Moment], tuple[Event, ...]]:
-    """Return a game's decision on a result: the events of all its acts, or the first refusal.
+    """Return a game's decision on a result: it returns the events of all acts, or raises the first refusal.
 
-    ``facts.at`` of the refusal is the place in the result (a JSON pointer).
+    ``facts["at"]`` of the refusal is the place in the result (a JSON pointer).
     """
 
     def entered(state: Any, result: Result, moment: Moment) -> tuple[Event, ...]:
