@@ -15,7 +15,7 @@ from api.runtime.service import Service
 from referee import invitations, wire_types
 from referee.actors import Actor, actor_at, officials, seat_of
 from referee.admission import RedeemInvitation, Role
-from referee.clubs.lookup import member_by
+from referee.clubs.lookup import member_of_actor
 from referee.events import MatchOpened, Stakes
 from referee.seating import Invitation
 from referee.store.clock import utc_now
@@ -179,4 +179,4 @@ async def _member_by(service: Service, opened: MatchOpened, actor: Actor) -> int
     if seat is not None:
         return opened.members[seat]
     club = await service.reader.club(opened.club)
-    return member_by(club.state, actor)
+    return member_of_actor(club.state, actor)

@@ -15,8 +15,8 @@ from api.http.strict import must_be_distinct
 from api.matches.schemas import RulesetSeen
 from referee import wire_types
 from referee.clubs.commands import EveningSent, MemberSent
-from referee.clubs.rules import evening_open, members_here
-from referee.clubs.stakes import check_limit, need_of
+from referee.clubs.rules import check_present_members, open_evening
+from referee.clubs.stakes import check_limit, stakes_need_of
 from referee.clubs.state import Club
 from referee.events import (
     Adjudication,
@@ -176,8 +176,8 @@ def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
         raise Problem("players_by_member")
     if body.evening is None:
         raise Problem("evening_needed")
-    members_here(club, members)
-    evening_open(club, body.evening)
+    check_present_members(club, members)
+    open_evening(club, body.evening)
     return members
 
 
@@ -207,7 +207,7 @@ def opened_by(
     need: StakesNeed = "members"
     if stakes is not None and club is not None:
         check_limit(club, rules, stakes, points, pot)
-        need = need_of(club, rules, body.dealing, points, pot)
+        need = stakes_need_of(club, rules, body.dealing, points, pot)
     terms = adjudication_of(body)
     if terms is not None:
         must_be_distinct((one.name for one in terms.officials), officials=True)

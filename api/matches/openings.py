@@ -25,7 +25,7 @@ from api.runtime.call import ApiCall
 from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor, officials
-from referee.clubs.lookup import key_by
+from referee.clubs.lookup import key_of_actor
 from referee.clubs.state import Club
 from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Visibility
 from referee.store.command import Command, KeyReused, Outcome
@@ -181,7 +181,7 @@ def _first_event(body: OpenMatch, tokens: _Tokens, secret: bytes, club: Club | N
     seats = tuple(in_match(match_id, hash_of(token)) for token in tokens.seats)
     attending = tuple(in_match(match_id, one) for one in hashes)
     opened = opened_by(body, seats, attending, club, sealed(secret, match_id, hashes))
-    by_key = None if club is None else key_by(club, actor)
+    by_key = None if club is None else key_of_actor(club, actor)
     return opened if by_key is None else replace(opened, given_by=tuple(sorted(by_key.behind)))
 
 

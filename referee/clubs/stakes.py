@@ -20,7 +20,7 @@ def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int
         raise AgainstTheClub("stakes_above_limit", None, limit=club.stake_limit, amount=amount)
 
 
-def need_of(club: Club, rules: Ruleset, dealing: Dealing, points: Sequence[int], pot: int) -> StakesNeed:
+def stakes_need_of(club: Club, rules: Ruleset, dealing: Dealing, points: Sequence[int], pot: int) -> StakesNeed:
     """Return who must agree to the stakes: all members if the house deals or the points or pot at the start are
     unusual; otherwise as the club has set."""
     as_ever = not pot and all(one == rules.start_points for one in points)
