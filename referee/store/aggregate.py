@@ -1,4 +1,4 @@
-"""Aggregates: each is a fold of its recorded events, by the rules of its kind."""
+"""Aggregates: each is folded from its recorded events by the rules of its kind."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from referee.visibility import Event, Recorded
 
 
 class Rules(Protocol):
-    """Pure functions over a state. Only ``take`` refuses."""
+    """Pure functions on a state. Only ``take`` raises ``Refused``."""
 
     @property
     def state(self) -> Any:
@@ -25,7 +25,7 @@ class Rules(Protocol):
         """Return the state after the first event."""
 
     def begin(self, state: Any, moment: Moment, /) -> tuple[Event, ...]:
-        """Return the events that follow the first automatically."""
+        """Return the events that follow the first event automatically."""
 
     def take(self, state: Any, request: Any, moment: Moment, /) -> tuple[tuple[Event, ...], Any]:
         """Return the events of a request, and the state after them."""
@@ -40,13 +40,13 @@ class Aggregate(Value):
     id: UUID
     version: int
     opened: Any
-    """The first event. Each kind declares its type again, for snapshots."""
+    """The first event. Each kind declares the exact type, for snapshots."""
     opened_at: datetime
     changed_at: datetime
     state: Any
     """The state that the rules fold from the events."""
     public_to: int = 0
-    """Number of the last event of those that are all public."""
+    """All events up to this number are public."""
     ended_at: datetime | None = None
 
     OPENING: ClassVar[type[Event]]
@@ -58,12 +58,12 @@ class Aggregate(Value):
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
     """Event types after which all earlier events are public."""
     ENDS: ClassVar[frozenset[type[Event]]] = frozenset()
-    """Event types that end the aggregate or reopen it (:meth:`ended`)."""
+    """Event types that can end the aggregate or reopen it (:meth:`ended`)."""
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
     """Event types after which a snapshot is taken."""
 
     EVENTS_MAX: ClassVar[int] = EVENTS_MAX
-    """Most events of an aggregate; officials may add a few more."""
+    """Maximum number of events; officials may add a few more."""
 
     @classmethod
     def rules_for(cls, opened: Any) -> Rules:
@@ -72,11 +72,11 @@ class Aggregate(Value):
 
     @classmethod
     def ended(cls, event: Any, at: datetime, before: datetime | None) -> datetime | None:
-        """Return ``ended_at`` after an event of :data:`ENDS`; ``before``: its value until then."""
+        """Return ``ended_at`` after an event of :data:`ENDS`. ``before``: ``ended_at`` before the event."""
         return at
 
     def has_token(self, actor: Actor, token: str) -> bool:
-        """Return whether an actor's token has this SHA-256 now. True for kinds that store no tokens."""
+        """Return whether an actor's token has this SHA-256 now; always true for kinds that store no tokens."""
         return True
 
     def may_act(self, actor: Actor, token: str) -> bool:
@@ -84,12 +84,12 @@ class Aggregate(Value):
         return self.has_token(actor, token)
 
     def sole_actor(self, request: Any) -> Actor | None:
-        """Return the only actor who may make a request, apart from officials for a seat; ``None`` for any actor."""
+        """Return the only actor who may make a request, except an official for a seat; ``None``: any actor may."""
         return getattr(request, "seat", "official")
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """A function that prepares the state for the first event of a request, if needed."""
+        """A function that prepares the state for the first event of a request; ``None``: not needed."""
         return None
 
     @property
@@ -99,7 +99,7 @@ class Aggregate(Value):
 
 
 KINDS: dict[str, type[Aggregate]] = {}
-"""The kinds of aggregates by the topic of the first event."""
+"""The kinds of aggregates, by the topic of the first event."""
 
 BESIDE: list[type[Event]] = []
 """Event types stored beside the aggregates and never folded."""
@@ -108,7 +108,7 @@ A = TypeVar("A", bound=Aggregate)
 
 
 def event_types() -> dict[str, type[Event]]:
-    """Return the event type of every topic. No two kinds share a topic."""
+    """Return the event type of every topic."""
     topics: dict[str, type[Event]] = {}
     for facts in (*(kind.FACTS for kind in KINDS.values()), BESIDE):
         for fact in facts:
@@ -118,9 +118,9 @@ def event_types() -> dict[str, type[Event]]:
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
-    """Return the aggregate after further events, the first of which may open it.
+    """Return the aggregate after further events; without an aggregate, the first event must open it.
 
-    Raises :class:`DamagedRow` if one is missing or none can open it, and the errors of the rules.
+    Raises :class:`DamagedRow` if an event is missing or the first cannot open an aggregate, and errors of the rules.
     """
     history = iter(history)
     if aggregate is None:
@@ -147,7 +147,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
 
 
 def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
-    """Return the result of :func:`fold` if the state after these events is known. Checks nothing."""
+    """Return the same as :func:`fold`, for events after which the state is known. Checks nothing."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:

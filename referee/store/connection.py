@@ -1,4 +1,4 @@
-"""Connections to the store of a URL, closed when the server is silent: the driver would wait without limit."""
+"""Connections to the store of a URL. They are closed if the server is silent; the driver would wait without limit."""
 
 import time
 from collections.abc import Callable, Generator
@@ -15,16 +15,16 @@ CONNECT_SECONDS = 2
 SILENCE_SECONDS = 3.0
 """Seconds that the server may be silent during a statement."""
 LEFT_SECONDS = 30
-"""Seconds after which the server aborts a statement, in case its client is gone."""
+"""Seconds after which the server aborts a statement, in case its client no longer exists."""
 REST_SECONDS = 0.5
-"""Seconds after a failed connection during which further ones fail at once."""
+"""Seconds after a failed attempt to connect during which further attempts fail at once."""
 TCP = {
     "tcp_user_timeout": int(SILENCE_SECONDS * 1000),
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-"""Settings by which the kernel detects a vanished peer, even while no answer is expected."""
+"""Settings with which the kernel detects that the server is gone, even while no answer is expected."""
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class Postgres(NamedTuple):
 
 
 def parse_store_url(url: str) -> SqliteFile | Postgres:
-    """Return the store of a URL: ``sqlite:///path``, or any ``postgresql:`` URL of libpq, also with ``schema``.
+    """Return the store of a URL: ``sqlite:///path``, or a ``postgresql:`` URL of libpq, optionally with ``schema``.
 
     Raises ``ValueError`` for any other URL.
     """
@@ -61,7 +61,7 @@ def parse_store_url(url: str) -> SqliteFile | Postgres:
     try:
         given = conninfo_to_dict(f"{rest}?{'&'.join(theirs)}")
     except psycopg.ProgrammingError as error:
-        hidden = "percent" in str(error)  # such a message may repeat the password
+        hidden = "percent" in str(error)  # a message about percent signs may repeat the password
         raise ValueError("% is written %25" if hidden else str(error).strip()) from None
     defaults = {"dbname": "knacka", "host": "127.0.0.1", "user": "postgres", "connect_timeout": CONNECT_SECONDS}
     schema = unquote(ours[-1].removeprefix("schema=")) if ours else "public"
@@ -83,13 +83,13 @@ class Connection(psycopg.Connection[Any]):
     silence: float | None = SILENCE_SECONDS
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """Run a generator of the driver until it has its result. All waiting goes through here."""
+        """Return the result of a generator of the driver. The driver calls this for everything that it waits for."""
         if self.silence is None or timeout is not None:
             return super().wait(gen, interval, timeout)
         try:
             return super().wait(gen, interval, self.silence / 3)
         except _WaitTimeout:
-            # Listen only now, since it costs as much as the statement. A long answer counts as no silence.
+            # Watch for silence only now, because that costs as much as the statement. Data of a long answer counts.
             return super().wait(self._until_silent(gen, self.silence * 2 / 3), interval)
 
     def _until_silent(self, gen: Generator[Any, Any, T], seconds: float) -> Generator[Any, Any, T]:
@@ -119,7 +119,10 @@ class Opener:
     def __call__(
         self, silence: float | None = SILENCE_SECONDS, begin: Callable[[Connection], None] | None = None
     ) -> Connection:
-        """Return a connection in autocommit mode, after ``begin``. Raises :class:`Away`."""
+        """Return a new connection in autocommit mode, after calling ``begin`` with it.
+
+        Raises :class:`Away` if the server cannot be reached.
+        """
         if time.monotonic() < self._retry_at:
             raise Away(self._last_error)
         try:

@@ -1,6 +1,6 @@
 """A pool of PostgreSQL connections, opened by the threads that need them.
 
-Calls on lost connections are retried only for a moment. The library's pool retries without limit of time.
+Calls on lost connections are retried only for two seconds. The library's pool retries without limit of time.
 """
 
 import threading
@@ -23,9 +23,10 @@ TAKEN_SECONDS = 2.0
 
 
 def retried(call: Callable[..., Any]) -> Any:
-    """Return the call with retries while connections are lost.
+    """Return a function that repeats ``call`` for a while if connections are lost.
 
-    Raises the error of the last try that reached the server, which may have taken effect; else the first error.
+    It raises the error of the last try that reached the server, which may have taken effect; otherwise the first
+    error.
     """
 
     @wraps(call)
@@ -60,16 +61,16 @@ class Pool:
         self.close()
 
     def open(self, *_: Any) -> None:
-        """Do nothing: connections are opened when needed."""
+        """Do nothing: a thread that needs a connection opens it."""
 
     def close(self) -> None:
-        """Close all idle connections now, and the others when they are returned."""
+        """Close all idle connections now, and each other connection when it is returned."""
         self._closed = True
         self._clear()
 
     @contextmanager
     def without_limit(self) -> Iterator[None]:
-        """Let connections wait without limit during this block, in which no other thread may use the pool."""
+        """Let connections wait without limit during this block. No other thread may use the pool meanwhile."""
         silence, self._silence = self._silence, None
         try:
             yield
@@ -85,7 +86,7 @@ class Pool:
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
             if connection is not None and (connection.silence is None) != (self._silence is None):
-                self._clear()  # all idle ones have the other kind of limit
+                self._clear()  # all idle connections have the other limit
                 connection.close()
                 connection = None
             if connection is None:
@@ -99,7 +100,7 @@ class Pool:
 
     def _give_back(self, connection: Connection) -> None:
         if connection.closed:
-            self._clear()  # the others have probably failed as well
+            self._clear()  # the idle connections have probably failed too
         elif self._closed or connection.info.transaction_status != pq.TransactionStatus.IDLE:
             connection.close()
         else:

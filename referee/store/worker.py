@@ -1,4 +1,4 @@
-"""A process beside the service for work on the whole history of a long match.
+"""A separate process for work on the whole history of a long match.
 
 A thread would compete with the event loop and the writer for the interpreter. The process has a lower priority, only
 reads the store, and does one piece of work at a time. It runs only while it is needed.
@@ -19,7 +19,7 @@ from referee.store.command import Busy
 from referee.store.store import Referee
 
 WORK_SECONDS = 20.0
-"""Seconds for a piece of work, or for its wait, until it is refused."""
+"""Maximum seconds that a piece of work may wait, and may then take; after that it is refused."""
 IDLE_SECONDS = 60.0
 """Seconds without work after which the process is ended."""
 MAIN = "referee.store.working"
@@ -41,7 +41,7 @@ class Worker:
         self._turn = threading.Lock()
         """Held by the thread that uses, starts or ends the process."""
         self._guard = threading.Lock()
-        """Held for a moment, so that no process is started after the end."""
+        """Held briefly while the process is started or ended, so that none is started after :meth:`stop`."""
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._idle: threading.Timer | None = None
@@ -49,7 +49,7 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process, ``None`` if it does not run."""
+        """The id of the process; ``None`` if it does not run."""
         process = self._process
         return None if process is None or process.poll() is not None else process.pid
 
@@ -78,7 +78,7 @@ class Worker:
         return done
 
     def stop(self) -> None:
-        """Refuse all work from now on, also the work in progress. Does not wait."""
+        """Refuse all work from now on, and abort the work in progress. Does not wait."""
         with self._guard:
             self._closed = True
             if self._process is not None:
@@ -116,7 +116,8 @@ class Worker:
         return pipe.recv()
 
     def _started(self) -> Connection:
-        """Return the pipe to the process, started if it does not run. Raises :class:`Busy` after :meth:`stop`."""
+        """Return the pipe to the process. Start the process if it does not run; raise :class:`Busy` after
+        :meth:`stop`."""
         if self._pipe is not None and self.pid is not None:
             return self._pipe
         self._end()
@@ -143,7 +144,7 @@ class Worker:
                 self._turn.release()
 
     def _end(self) -> None:
-        """End the process if it runs. The caller has the turn."""
+        """End the process if it runs. The caller must hold ``_turn``."""
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None

@@ -18,20 +18,20 @@ from typing import Any
 from referee.store.store import Referee
 
 NICENESS = 5
-"""Difference of the priority to that of the service."""
+"""Number of steps by which the priority is lower than the service's."""
 MEMORY_MAX = 700_000_000
-"""Bytes of memory that the process may use."""
+"""Maximum bytes of memory of the process."""
 
 
 class Store:
-    """The store, opened when it is first read."""
+    """The store, opened when it is first used."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = {**settings, "CREATE_TABLE": "n"}
         self._referee: Referee | None = None
 
     def opened(self) -> Referee:
-        """Return the store; no table is created in it."""
+        """Return the store. Opening creates no tables."""
         if self._referee is None:
             self._referee = Referee(self._settings)
         return self._referee
@@ -46,7 +46,7 @@ def _listen(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
 
 
 def _limit_memory() -> None:
-    """Bound the memory, and have the kernel end this process first if none is left."""
+    """Limit the memory, and have the kernel end this process first if the machine has none left."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     with suppress(OSError, ValueError):
@@ -65,7 +65,7 @@ def _done(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
 
 
 def main(descriptor: int) -> None:
-    """Run the work that the service sends, piece by piece."""
+    """Run the work that the service sends, one piece at a time. Never returns."""
     for sent_to_all in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
         signal.signal(sent_to_all, signal.SIG_IGN)
     _limit_memory()
