@@ -144,7 +144,7 @@ class Adjudication(Value):
     correction_minutes: wire_types.Minutes = 30
     """Time after the end of the match to correct a score (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
-    """Whether play goes on or is held while a case is open (J5)."""
+    """Effect of an open case on play: it goes on, or is held (J5)."""
     take_back: bool = False
     """True if the last act can be taken back when all seats agree (J11)."""
 

@@ -169,8 +169,8 @@ class Ledger(Value):
     def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
         """Return the breaches, known to all, that a knock may be about, the latest last.
 
-        These are the breaches that a case took up in this deal; if there are none, breaches of the previous deal: if
-        the knock ``named`` the offence, those that a case took up, if any; otherwise those that no case took up.
+        These are the breaches that a case took up in this deal. Without any, they are breaches of the previous deal:
+        those that a case took up, if the knock ``named`` the offence; otherwise, or without any, the others.
         """
         taken = tuple(record for record in self.breaches if record.case is not None and matches(record))
         if taken:

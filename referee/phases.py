@@ -327,7 +327,7 @@ class Tables(NamedTuple):
         return isinstance(state, self.between_deals)
 
     def _other_decision(self, state: Any, request: Any) -> Decision:
-        """Return the decision on a request for which :meth:`take` found none. Raises ``Refused`` if there is none."""
+        """Return the decision on any request but a seat's act in its phase, or raise ``Refused``."""
         kind = type(request)
         if kind in seating.WHENEVER:
             return seating.WHENEVER[kind]

@@ -178,7 +178,7 @@ class Ruleset(Value):
     """Returns the events that add the price of an offence (code, accused seat) to the deal under way or, with -1,
     remove it. ``None``: no offence has a price."""
     carried: Callable[[Any], dict[str, Any]] = nothing
-    """Returns the values that the next deal takes over from earlier deals besides the protocol, by name."""
+    """Returns the values that the next deal takes over from earlier deals and the protocol does not have, by name."""
     result: type[msgspec.Struct] | None = None
     """Type of a whole deal's result (a part of :class:`~referee.acts.Result`). ``None``: no deal is entered whole."""
     script: Callable[[Any, Any], Script] | None = None

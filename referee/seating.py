@@ -40,7 +40,7 @@ class Seating(Value):
     officials: tuple[str, ...]
     """Hash of each official's token, by place."""
     given_by: tuple[tuple[int, ...], ...] = ()
-    """For each official's token, by place, the members who may know it: they hold or gave the key that gave it."""
+    """The members who may know each official's token, because they hold or gave the key that gave it; by place."""
     scribe: str = ""
     """Hash of the scribe's token; empty: no token exists."""
     watcher: str = ""
@@ -49,7 +49,7 @@ class Seating(Value):
     """All invitations ever made, by number."""
     of_club: bool = False
     need: StakesNeed | None = None
-    """Who must agree to the stakes; ``None``: the match has no stakes or no club."""
+    """The people who must agree to the stakes; ``None``: the match has no stakes or no club."""
     agreed: tuple[int, ...] = ()
     """The seats that have agreed, in order."""
     declined: bool = False

@@ -107,7 +107,7 @@ def filled(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _counted(fact: str, one: str | None, more: str | None) -> str:
-    """Return a fact or, if given, the words for one or for more of it, with the number in place of ``#``."""
+    """Return a fact or, if given, the words for one or for more of it, in which the number replaces ``#``."""
     words = one if fact == "1" else more
     return fact if words is None else words.replace("#", fact)
 

@@ -77,7 +77,7 @@ class SeatSettled(Value):
     amount: wire_types.Money
     """Minor units that the seat receives (below zero: pays)."""
     lines: wire_types.Many[SettlementLine]
-    """For a payer lines of the protocol, for a payee the payments; with a pot, the amounts won and put in."""
+    """A payer's lines of the protocol, or a payee's payments; with a pot, the amounts won and put in."""
 
 
 class PaymentDue(Value):
