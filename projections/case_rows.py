@@ -14,7 +14,7 @@ from referee.visibility import Event, Recorded
 def begins(event: Event) -> bool:
     """Return whether a case begins with this event."""
     if isinstance(event, ActTakenBack):
-        return event.seat is not None  # else a ruling in an open case took the act back
+        return event.seat is not None  # without a seat, a ruling in an open case took the act back
     return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
 
 
@@ -64,7 +64,7 @@ def _opening(event: Any) -> dict[str, Any]:
 
 
 def changes_of(event: Any) -> dict[str, Any]:
-    """Return the fields that an event changes in a case's row."""
+    """Return the columns that an event changes in a case's row."""
     match event:
         case CaseOpened():
             return {"status": "pending"}

@@ -1,6 +1,6 @@
 """The projection of case files: knocks, statements, rulings and penalties.
 
-It stores everything. Queries take the viewer and leave out what that viewer may not see yet.
+It stores all fields. Queries hide the fields that the viewer may not see yet.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -69,7 +69,7 @@ FACTS: tuple[type[Event], ...] = (
     ActTakenBack,
 )
 ENDS: tuple[type[Event], ...] = (*MATCH_ENDS, ProtocolCorrected)
-"""Event types by which a match ends, or continues after its end."""
+"""Event types that can end a match or reopen it."""
 READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
 
 
@@ -83,7 +83,7 @@ class Entry(NamedTuple):
 
 
 class Case(NamedTuple):
-    """The events of a case in order. The first is its opening, the referee's ruling, or an act taken back by
+    """The events of a case in order. The first is its opening, the referee's ruling on a knock, or a take-back by
     agreement."""
 
     case: int
@@ -91,7 +91,7 @@ class Case(NamedTuple):
 
 
 def fine_of(facts: Iterable[Any]) -> int:
-    """Return the points that the knocker pays, from the events of a knock: 0 unless it was dismissed."""
+    """Return the fine for a knock, given its events: 0 unless the knock was dismissed."""
     ruling, *imposed = facts
     if not isinstance(ruling, KnockDismissed):
         return 0
@@ -99,7 +99,7 @@ def fine_of(facts: Iterable[Any]) -> int:
 
 
 class Listed(NamedTuple):
-    """A case in an officials' list. ``status``: as of its last event; a ruling becomes final at ``appeal_until``."""
+    """A case in a list for officials. ``status``: after its last event; ruled cases are final at ``appeal_until``."""
 
     match: UUID
     case: int
@@ -120,7 +120,7 @@ class Listed(NamedTuple):
 
 
 LISTED = (*Listed._fields[: Listed._fields.index("by")], "opening")
-"""The columns of a listed case. The last holds ``by`` and ``note``."""
+"""The columns of a listed case. The last column contains ``by`` and ``note``."""
 
 
 class _Match(NamedTuple):
@@ -145,7 +145,7 @@ class _Changes:
         self.cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         """Columns of new and changed cases, by match and number."""
         self.held: list[dict[str, Any]] = []
-        """A row for each official of a new case: the case in ``of``, and further columns."""
+        """A row for each official of a new case: the case's own columns under ``of``, and others."""
 
     def take(self, match: _Match, recorded: Recorded) -> _Match:
         """Add the rows of an event, and return the row of its match after it."""
@@ -192,7 +192,7 @@ class Cases:
     takes = topics(MatchOpened, *FACTS, *LAYS_OPEN, *ENDS)
 
     def __init__(self, prefix: str = LIVE, secret: Callable[[], bytes] | None = None) -> None:
-        """``secret``: returns the store's secret, which :meth:`apply` needs to seal the officials' tokens."""
+        """``secret``: returns the store's secret, with which :meth:`apply` decrypts the officials' tokens."""
         self._secret = secret
         self.metadata = MetaData()
         self.matches = Table(
@@ -206,7 +206,7 @@ class Cases:
             Column("members", Text, nullable=False),
             Column("evening", Integer),
             Column("over", Boolean, nullable=False),
-            Column("held_back", Boolean, nullable=False),  # a member who gave the officials' tokens plays
+            Column("held_back", Boolean, nullable=False),  # a member who may know an official's token plays
         )
         self.cases = Table(
             f"{prefix}{self.key}_cases",
@@ -244,7 +244,7 @@ class Cases:
             Column("event", Integer, nullable=False),
             Column("opened_at", Utc, nullable=False),
             Column("ruleset", Text, nullable=False),
-            Column("status", Text, nullable=False),  # regardless of the time
+            Column("status", Text, nullable=False),  # without regard to time limits
             Column("kind", Text, nullable=False),
             Column("deal", Integer),
             Column("accused", Integer),
@@ -312,13 +312,13 @@ class Cases:
         return connection.scalar(select(self.matches.c.version).where(self.matches.c.match == match_id)) or 0
 
     def last(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of the last case of a match, or 0."""
+        """Return the number of a match's last case; 0: it has no case."""
         return connection.scalar(select(func.max(self.cases.c.case)).where(self.cases.c.match == match_id)) or 0
 
     def answer(
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int = 0, limit: int | None = None
     ) -> tuple[Case, ...]:
-        """Return at most ``limit`` cases of a match after a number, in order, as the viewer may see them."""
+        """Return at most ``limit`` cases of a match after number ``after``, in order, as the viewer may see them."""
         case = self.entries.c.case
         last = () if limit is None else (case <= after + limit,)
         return self._of(connection, match_id, viewer, case > after, *last)
@@ -337,8 +337,8 @@ class Cases:
     ) -> tuple[tuple[Listed, ...], str | None]:
         """Return a page of the cases that the caller officiates, in order of opening, and the next page's cursor.
 
-        ``at``: the time that decides whether a ruling is final. ``after``: the previous page's cursor.
-        Raises: ValueError if ``after`` is no cursor of this list.
+        ``at``: the time that decides whether a ruling is final. ``after``: the cursor from the previous page.
+        Raises: ValueError if ``after`` is not a cursor of this list.
         """
         assert limit > 0, "a page has room for a case"
         filters = {"ruleset": ruleset, "rule": rule}
@@ -366,7 +366,7 @@ class Cases:
         elif status is not None:
             query = query.where(held.status == status)
         if status == "ruled":
-            # Few rulings are recent, so they are selected first.
+            # Rulings that are not final yet are few, so they are selected first.
             lately = select(held.match, held.case).where(held.token == bindparam("official"), held.appeal_until > at)
             few = lately.cte("lately").prefix_with("MATERIALIZED")
             query = query.join(few, (few.c.match == held.match) & (few.c.case == held.case))
@@ -383,8 +383,8 @@ class Cases:
         except_case: tuple[UUID, int] | None = None,
         limit: int = 20,
     ) -> tuple[tuple[Listed, CaseRuled], ...]:
-        """Return the last cases that officials decided by these rules, the latest first, each with its last ruling as
-        the viewer may see it: in the matches that the caller officiates, or in ``match`` only."""
+        """Return the last ``limit`` cases that officials decided by these rules, the latest first, each with its last
+        ruling as the viewer may see it. Without ``match``: in all matches that the caller officiates."""
         held = self.held.c
         whose = _official_of(sight)
         given = whose if match is None else whose.keys() - {"by_token"}  # a party reads the rulings of its match
@@ -411,8 +411,8 @@ class Cases:
     def _cases_of_official(self, given: Collection[str]) -> Select[Any]:
         """Return the query for the cases of an official, with the parameters of :func:`_official_of`.
 
-        It leaves out matches in which the official plays, and until their end those in which another member behind
-        the key or the token plays.
+        It leaves out matches in which the official plays, and unfinished matches in which a different member plays
+        who may know the key or the token.
         """
         held, matches = self.held.c, self.matches.c
         query = select(*(held[name] for name in LISTED)).where(held.token == bindparam("official"))
@@ -433,7 +433,7 @@ class Cases:
         matches: Select[UUID],
         ruleset: str | None = None,
     ) -> dict[tuple[str, int], tuple[int, int]]:
-        """Return the numbers of upheld and dismissed knocks by ruleset and member, on these evenings of a club.
+        """Return the numbers of upheld and dismissed knocks on these evenings of a club, by ruleset and member.
 
         ``matches``: the query for the ids of the matches that count.
         """
@@ -464,8 +464,8 @@ class Cases:
         to: int,
         others: Collection[int] = (),
     ) -> tuple[Case, ...]:
-        """Return the cases opened after one event up to another, those opened about the deal at any time, and the
-        ``others``."""
+        """Return the cases about a deal: those opened after event ``after`` up to ``to``, those opened about ``deal``
+        at any time, and those with the numbers ``others``."""
         this, entries = self.cases.c, self.entries.c
         within = select(this.case).where(this.match == match_id, this.event > after, this.event <= to)
         opened = select(entries.case, entries.fact).where(
@@ -489,7 +489,7 @@ class Cases:
 
 
 def _sitting(members: tuple[int, ...]) -> str:
-    """Return a match's members as a text in which a query can find one of them."""
+    """Return a match's members as a text in which a query can find a member."""
     return f",{','.join(map(str, members))}," if members else ""
 
 

@@ -50,7 +50,7 @@ from referee.value import (
 from referee.visibility import Event, Recorded
 
 LOOK = 8
-"""Lines read at once to find deals. More reads are needed only if deals were voided."""
+"""Number of lines in one read that looks for deals. Only voided deals make more reads necessary."""
 BY_AN_OFFICIAL = ("closed", "abandoned")
 """The ways in which an official ends a match without a winner."""
 VOIDED = "voided"
@@ -81,7 +81,8 @@ class LineWritten(Value):
     deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind | Literal["voided"]
-    """The kind of deal. `voided`: it was voided, but its penalties count; the deal gets another line later."""
+    """The kind of deal. `voided`: the deal was voided and only its penalties count. Dealt again, it gets a second
+    line."""
     declarer: Seat | None
     contract: BidValue | None
     tricks: wire_types.Counts
@@ -107,14 +108,15 @@ class LineWas(CorrectedBy):
 
 
 class Line(LineWritten):
-    """A scored deal, corrected: ``before`` plus ``change`` gives ``points``, and ``entries`` give the reasons."""
+    """A scored deal after all corrections: ``before`` plus ``change`` gives ``points``, for the reasons in
+    ``entries``."""
 
     was: wire_types.Many[LineWas] = ()
-    """The former versions, from the original on; empty: the line was never corrected."""
+    """The former versions, the oldest first; empty: the line was never corrected."""
 
 
 class Closing(Value):
-    """The end of a match by an official who shared the pot: ``before`` plus ``change``, the shares, gives
+    """The end of a match by an official who shared the pot: ``before`` plus ``change`` (the shares) gives
     ``points``."""
 
     rule: RuleId
@@ -151,11 +153,11 @@ class Protocol(Value):
     won_rule: RuleId | None = None
     settlement: wire_types.MoneyBySeat | None = None
     closing: Closing | None = None
-    """The last line, if the pot was shared at the end."""
+    """The sharing of the pot at the end; null: it was not shared."""
     dealer: Seat | None = None
     """The last dealer."""
     struck: wire_types.Many[LineWas] = ()
-    """Lines that no longer count: struck by an official, or played after the match was won."""
+    """Lines that no longer count: an official struck them, or the match was won before their deals."""
     corrected: wire_types.Events = ()
     """The numbers of the events that corrected the protocol."""
 
@@ -201,7 +203,7 @@ def _changed(sheet: Protocol, event: Event, number: int) -> Protocol:
             closing = _closing(event, number)
             return replace(sheet, points=event.points, over=True, settlement=event.settlement, closing=closing)
         case MatchAbandoned():
-            sheet = replace(sheet, over=True, abandoned=True, pending=())  # no deal will enter them
+            sheet = replace(sheet, over=True, abandoned=True, pending=())  # penalties of an unscored deal lapse
             if not event.shares:
                 return sheet
             return replace(sheet, points=event.points, settlement=event.settlement, closing=_closing(event, number))
@@ -360,7 +362,7 @@ def _line(event: DealScored, number: int) -> Line:
 
 
 class Protocols(Sheets[Protocol]):
-    """The projection."""
+    """The projection of protocols."""
 
     name, key, kind, line = "protocols", "protocols_4", Protocol, Line
     takes = topics(
@@ -373,7 +375,7 @@ class Protocols(Sheets[Protocol]):
     def scores(self, connection: Connection, match_id: UUID, deals: range) -> dict[int, int]:
         """Return the numbers of the events that scored these deals, by deal."""
         found: dict[int, int] = {}
-        this, place, more = self.lines.c, max(0, deals.start - 1), True  # lines are one per deal, plus voided ones
+        this, place, more = self.lines.c, max(0, deals.start - 1), True  # at least one line for each earlier deal
         query = select(this.line).where(this.match == match_id).order_by(this.event).limit(LOOK)
         while more:
             lines = connection.scalars(query.offset(place)).all()
@@ -402,5 +404,5 @@ def csv(protocol: Protocol) -> str:
 
 
 def columns_of(players: tuple[str, ...]) -> list[str]:
-    """Return the players' names, with the seat if two are equal."""
+    """Return the players' names; a name that occurs twice gets its seat added."""
     return [name if players.count(name) == 1 else f"{name} ({seat})" for seat, name in enumerate(players)]

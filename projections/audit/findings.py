@@ -38,15 +38,15 @@ Check = Annotated[
 ]
 CHECKS: tuple[str, ...] = get_args(get_args(Check)[0])
 DIFFERENCES_MAX = 100
-"""Most differences of a check that are listed."""
+"""Maximum number of listed differences of a check."""
 SHORT = 200
-"""Most characters of a value that are shown."""
+"""Maximum characters of a value that is shown."""
 Said = Annotated[str, Meta(extra_json_schema={"pattern": r"^[\s\S]*$", "maxLength": SHORT})]
 LeafNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": wire_types.EXACT_MAX})]
 
 
 class Difference(Value):
-    """A difference between actual and expected values, and its place. Parts of the place that do not apply are
+    """A difference between an actual and an expected value, and its place. Fields of the place that do not apply are
     null."""
 
     code: wire_types.Code
@@ -70,7 +70,7 @@ class Difference(Value):
 
 
 class Findings:
-    """The number of differences by check, and the first ones."""
+    """The number of differences of each check, and the first differences."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(CHECKS, 0)
@@ -85,7 +85,7 @@ class Findings:
 
 
 def _is_place(name: str, value: Any) -> bool:
-    """Return whether a value fits the field, since a damaged row may hold any value."""
+    """Return whether a value fits the field: a damaged row may hold any value."""
     if name in ("aggregate", "account"):
         return isinstance(value, str) and (name == "aggregate" or is_account(value))
     return isinstance(value, int) and value >= (name != "leaf")

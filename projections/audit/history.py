@@ -28,11 +28,11 @@ from referee.value import EventNumber, Time, Value
 from referee.visibility import Event, Recorded
 
 LISTED_MAX = 1000
-"""Most items of a list: the last ones are shown."""
+"""Maximum items of a list: of more, the last are shown."""
 
 
 class Person(Value):
-    """A caller, and the member who owns the key."""
+    """The caller who made an act, and the owner of the key."""
 
     actor: Actor
     """The key, or the operator."""
@@ -81,22 +81,22 @@ class SettingChange(Change):
     setting: wire_types.Code
     """The setting."""
     before: Said
-    """The value before; empty: it was not set."""
+    """The value before the change; empty: it was not set."""
     after: Said
     """The value after the change."""
 
 
 class PayeeChange(Change):
-    """A change of the numbers by which the club or a member is paid."""
+    """A change of the payment numbers of the club or a member."""
 
     member: wire_types.MemberNumber | None
     """The member who is paid; null: the club."""
     name: Ref | None
     """The member's name."""
     swish: bool
-    """True if there is a Swish number now."""
+    """True if a Swish number is set now."""
     iban: bool
-    """True if there is an IBAN now."""
+    """True if an IBAN is set now."""
 
 
 class Erasure(Change):
@@ -107,7 +107,7 @@ class Erasure(Change):
     deleted: wire_types.Tally
     """The number of deleted texts by the member."""
     changed: wire_types.Tally
-    """The number of texts by others in which the name or number was replaced."""
+    """The number of other people's texts in which the name or number was replaced."""
 
 
 class BooksClosing(Change):
@@ -116,29 +116,29 @@ class BooksClosing(Change):
     closing: wire_types.ClosingNumber
     """The number of the closing."""
     through: wire_types.EntryNumber
-    """The last closed entry."""
+    """The number of the last closed entry."""
     label: Label
-    """The club's label of the closing."""
+    """The club's name for the closing."""
 
 
 class LoneAct(Change):
-    """An act that needs two members, made by one alone because the club had no second one."""
+    """An act that needs two members, made by one member because the club had no second."""
 
     topic: wire_types.Topic
-    """The topic of its event."""
+    """The topic of the act's event."""
 
 
 class ActOfTwo(Change):
-    """An act of two members who are related: one invited the other, or the same person invited both."""
+    """An act of two members of whom one invited the other, or whom the same person invited."""
 
     proposal: wire_types.ProposalNumber
-    """The confirmed proposal."""
+    """The number of the confirmed proposal."""
     act: wire_types.Code
     """The act that was proposed."""
     how: Literal["one_invited_the_other", "invited_by_the_same"]
-    """The relation of the two members."""
+    """The relation between the two members."""
     inviter: Person
-    """The person who gave one or both of them a key."""
+    """The person who gave one or both of the members a key."""
 
 
 class History:
@@ -157,9 +157,9 @@ class History:
         self._persons: dict[KeyId, Person] = {}
         self._set: dict[str, Any] = {}
         self._invited: dict[int, dict[int | Actor, Person]] = {}
-        """The persons who gave a member keys, by their member number or actor."""
+        """The persons who gave a member keys, by their own member number or actor."""
         self._behind: dict[Actor, dict[int | Actor, Person]] = {}
-        """The persons who gave a program its key, by the key."""
+        """The persons who gave a program its key, by key."""
         self._acts: dict[int, ProposalMade] = {}
         """Open proposals by number."""
         self._sender: Actor | None = None
@@ -199,7 +199,7 @@ class History:
                 self._acts.pop(number, None)
 
     def person(self, actor: Actor) -> Person:
-        """Return the caller behind an actor."""
+        """Return the caller who acted as this actor."""
         known = self._persons.get(actor.removeprefix("key:"))
         return known or Person(actor=actor, member=None, name=None, app=None)
 
@@ -228,7 +228,7 @@ class History:
         name = self._name(event.member)
         self._persons[event.key] = Person(actor=actor, member=event.member, name=name, app=app)
         self._gave(recorded, actor, event.member)
-        if isinstance(event, KeyIssued):  # its owner may be the sender: the founder of the club
+        if isinstance(event, KeyIssued):  # the key's owner may be the sender: the founder of the club
             done = self._done(recorded)
         self.keys[event.key] = [KeyChange(**done, what=KEY_CHANGES[type(event)])]
 
@@ -244,7 +244,7 @@ class History:
             self._invited.setdefault(member, {}).update(others)
 
     def _persons_behind(self, actor: Actor) -> dict[int | Actor, Person]:
-        """Return the member who owns the key, or those who gave a program the key, or the operator."""
+        """Return the member who owns the key, the persons who gave it to a program, or the operator."""
         person = self.person(actor)
         if person.member is not None:
             return {person.member: person}

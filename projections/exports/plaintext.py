@@ -1,4 +1,4 @@
-"""One file for both hledger and ledger, in the syntax that they share.
+"""Writes a journal as one file that both hledger and ledger read.
 
 Texts keep only letters, digits and some signs: in a comment ``word:`` would be a tag and ``[`` a date.
 """
@@ -12,7 +12,7 @@ KEPT = ",.-()/!?'&%+_"
 
 
 def write(journal: Journal) -> bytes:
-    """Return the journal, with a last transaction of zero amounts that asserts all balances."""
+    """Return the file. Its last transaction has zero amounts and asserts all balances."""
     return "\n\n".join("\n".join(part) for part in _parts(journal)).encode() + b"\n"
 
 

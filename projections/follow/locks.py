@@ -1,7 +1,7 @@
 """Locks across all processes of one store: one for rebuilding projections, one for following the log.
 
-A lock ends with its process or connection. On SQLite each is a separate file: SQLite loses its own locks when the
-process closes the database's file.
+A lock ends with its process or connection. On SQLite each lock is on a separate file, because a process loses its
+locks on the database's file when it closes that file anywhere.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ def only_rebuild(engine: Engine) -> Iterator[None]:
     """Exclude other rebuilds during this block. Raises :class:`RebuildRunning` if one is running."""
     if engine.dialect.name == "postgresql":
         with engine.connect() as connection:
-            connection.detach()  # so that closing it ends the session and releases the lock
+            connection.detach()  # so that closing the connection ends the session and releases the lock
             if not _try(connection, REBUILD):
                 raise RebuildRunning
             yield
@@ -40,7 +40,7 @@ def only_rebuild(engine: Engine) -> Iterator[None]:
 
 
 def hold_follow(database: Path) -> IO[bytes]:
-    """Show that a follower runs, until the file is closed. On PostgreSQL the listener's session shows it."""
+    """Show that a follower runs, until the returned file is closed. On PostgreSQL the listener's session shows it."""
     file = _file(database, FOLLOW)
     fcntl.flock(file, fcntl.LOCK_SH)
     return file

@@ -38,7 +38,7 @@ _RAW = msgspec.json.Decoder(msgspec.Raw)
 
 
 class RawJson(Checked[msgspec.Raw]):
-    """JSON as stored, not decoded."""
+    """A column of JSON text that is not decoded when it is read."""
 
     impl = Text
     cache_ok = True
@@ -69,9 +69,9 @@ class Sheets(Generic[S]):
     line: Any
     """Type of a line."""
     entered: Callable[[S | None, Recorded], S]
-    """A static method: the sheet after an event. ``lines`` has only the line that this event added, if any."""
+    """A static method that returns the sheet after an event, with only this event's line in ``lines``, if any."""
     amended: Callable[[S, Corrections], S] | None = None
-    """A static method that returns the sheet with its corrections applied; ``None``: there are no corrections."""
+    """A static method that returns the sheet after corrections; ``None``: these sheets have no corrections."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -117,7 +117,7 @@ class Sheets(Generic[S]):
             for recorded in events:
                 sheet = self.entered(sheet, recorded)
                 if isinstance(event := recorded.event, ProtocolCorrected):
-                    kept = replace(event, scripts=(), strike=())  # no reader needs these
+                    kept = replace(event, scripts=(), strike=())  # no reader needs scripts and strikes
                     number = recorded.originator_version
                     corrections.append({"match": match_id, "event": number, "correction": kept})
             assert sheet is not None
@@ -147,16 +147,16 @@ class Sheets(Generic[S]):
         return connection.scalar(select(self.sheets.c.version).where(self.sheets.c.match == match_id)) or 0
 
     def answer(self, connection: Connection, match_id: UUID, **instead: Any) -> S | None:
-        """Return the corrected sheet of a match, ``None`` if the match is unknown. ``instead``: fields to replace."""
+        """Return the corrected sheet of a match; ``None`` if the match is unknown. ``instead``: fields to replace."""
         return self._with_lines(connection, match_id, self.lines.c.line, instead)
 
     def written(self, connection: Connection, match_id: UUID, **instead: Any) -> tuple[bytes, int] | None:
-        """Return the corrected sheet as JSON, and its version. Without corrections, lines are not decoded."""
+        """Return the corrected sheet as JSON, and its version; ``None`` if the match is unknown."""
         sheet = self._with_lines(connection, match_id, type_coerce(self.lines.c.line, RawJson), instead)
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
 
     def with_events(self, connection: Connection, match_id: UUID, recorded: Sequence[Recorded]) -> S | None:
-        """Return the sheet of a match as after these further events, ``None`` if the match is unknown."""
+        """Return the sheet of a match after these further events; ``None`` if the match is unknown."""
         this = self.sheets.c
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
