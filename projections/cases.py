@@ -70,7 +70,7 @@ FACTS: tuple[type[Event], ...] = (
 )
 ENDS: tuple[type[Event], ...] = (*MATCH_ENDS, ProtocolCorrected)
 """Event types that can end a match or reopen it."""
-READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
+DECODERS = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
 
 
 class Entry(NamedTuple):
@@ -167,7 +167,7 @@ class _Changes:
         case |= case_of(recorded, match.ruleset) if begins(event) else {}
         case |= changes_of(event)
         if begins(event):
-            knocker = _member(match.members, seat_of(opener_of(event)))
+            knocker = _member_at(match.members, seat_of(opener_of(event)))
             whose = {"members": match.members, "evening": match.evening, "knocker": knocker}
             self.held += [{"token": token, "of": case, **whose} for token in set(match.officials)]
 
@@ -178,7 +178,7 @@ def _opened(match: _Match, event: MatchOpened, officials: tuple[str, ...]) -> _M
     return match._replace(
         ruleset=event.ruleset,
         officials=officials,
-        members=_sitting(event.members),
+        members=_members_text(event.members),
         evening=event.evening,
         held_back=not set(event.members).isdisjoint(event.given_by),
     )
@@ -344,7 +344,7 @@ class Cases:
         filters = {"ruleset": ruleset, "rule": rule}
         given = {name: value for name, value in filters.items() if value is not None} | self._order.values(after)
         given |= {"at": at, **_official_of(sight)}
-        found = list(map(_listed, connection.execute(self._query(status, frozenset(given), limit), given)))
+        found = list(map(_listed_case, connection.execute(self._query(status, frozenset(given), limit), given)))
         return self._order.page(found, limit)
 
     def _query_of(self, status: str | None, given: frozenset[str], limit: int) -> Select[Any]:
@@ -395,7 +395,7 @@ class Cases:
         if except_case is not None:
             query = query.where((held.match != except_case[0]) | (held.case != except_case[1]))
         query = query.order_by(*(column.desc() for column in self._order.columns)).limit(limit)
-        found = list(map(_listed, connection.execute(query, whose)))
+        found = list(map(_listed_case, connection.execute(query, whose)))
         this, known = self.entries, self.matches.c
         places = tuple_(this.c.match, this.c.case).in_([(one.match, one.case) for one in found])
         stated = select(this.c.match, this.c.case, this.c.event, this.c.fact, known.public_to).select_from(
@@ -404,7 +404,7 @@ class Cases:
         stated = stated.where(this.c.topic == CaseRuled.TOPIC, places).order_by(this.c.event)
         rulings: dict[tuple[UUID, int], Any] = {}
         for row in connection.execute(stated):
-            fact = READ[CaseRuled.TOPIC](row.fact)
+            fact = DECODERS[CaseRuled.TOPIC](row.fact)
             rulings[row.match, row.case] = seen(fact, viewer, row.event <= row.public_to)
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
@@ -488,12 +488,12 @@ class Cases:
         )
 
 
-def _sitting(members: tuple[int, ...]) -> str:
+def _members_text(members: tuple[int, ...]) -> str:
     """Return a match's members as a text in which a query can find a member."""
     return f",{','.join(map(str, members))}," if members else ""
 
 
-def _member(members: str, seat: int | None) -> int | None:
+def _member_at(members: str, seat: int | None) -> int | None:
     return int(members.strip(",").split(",")[seat]) if members and seat is not None else None
 
 
@@ -503,14 +503,14 @@ def _official_of(sight: Sight) -> dict[str, Any]:
     if sight.club is None:
         return whose | {"by_token": True}
     if sight.sits is not None:
-        whose["sits"] = f"%{_sitting((sight.sits,))}%"
-    return whose | {f"behind_{member}": f"%{_sitting((member,))}%" for member in sight.behind}
+        whose["sits"] = f"%{_members_text((sight.sits,))}%"
+    return whose | {f"behind_{member}": f"%{_members_text((member,))}%" for member in sight.behind}
 
 
-def _listed(row: Any) -> Listed:
+def _listed_case(row: Any) -> Listed:
     *columns, opening = row
     return Listed(*columns, *opening)
 
 
 def _seen(row: Any, viewer: Viewer, public_to: int) -> Entry:
-    return Entry(row.event, row.at, seen(READ[row.topic](row.fact), viewer, row.event <= public_to))
+    return Entry(row.event, row.at, seen(DECODERS[row.topic](row.fact), viewer, row.event <= public_to))

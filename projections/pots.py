@@ -74,7 +74,7 @@ class Pot(Value):
     """The numbers of the events that corrected the pot."""
 
 
-def entered(pot: Pot | None, recorded: Recorded) -> Pot:
+def after_event(pot: Pot | None, recorded: Recorded) -> Pot:
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Pot(
@@ -133,7 +133,7 @@ def _closed(end: MatchClosed | MatchAbandoned | Ended, after: int, number: int) 
     return PotClosed(before=end.pot_before, after=after, entries=tuple(drawn), rule=end.rule, event=number)
 
 
-def amended(pot: Pot, corrections: Corrections) -> Pot:
+def with_corrections(pot: Pot, corrections: Corrections) -> Pot:
     """Return the pot with corrected lines."""
     lines, struck = {line.event: line for line in pot.lines}, set[int]()
     for _, by in corrections:
@@ -156,8 +156,8 @@ class Pots(Sheets[Pot]):
     takes = topics(
         MatchOpened, DealScored, DealVoided, MatchClosed, MatchAbandoned, ActTakenBack, ProtocolCorrected
     ) | {STAKED}
-    entered = staticmethod(entered)
-    amended = staticmethod(amended)
+    after_event = staticmethod(after_event)
+    with_corrections = staticmethod(with_corrections)
 
 
 COLUMNS = ("deal", "player", "units", "rule", "contents")

@@ -49,7 +49,7 @@ from referee.value import (
 )
 from referee.visibility import Event, Recorded
 
-LOOK = 8
+LINES_PER_READ = 8
 """Number of lines in one read that looks for deals. Only voided deals make more reads necessary."""
 BY_AN_OFFICIAL = ("closed", "abandoned")
 """The ways in which an official ends a match without a winner."""
@@ -162,7 +162,7 @@ class Protocol(Value):
     """The numbers of the events that corrected the protocol."""
 
 
-def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
+def after_event(sheet: Protocol | None, recorded: Recorded) -> Protocol:
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Protocol(
@@ -175,10 +175,10 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             points=event.points,
         )
     assert sheet is not None, "a match begins with its opening"
-    return _changed(replace(sheet, version=number), event, number)
+    return _with_event(replace(sheet, version=number), event, number)
 
 
-def _changed(sheet: Protocol, event: Event, number: int) -> Protocol:
+def _with_event(sheet: Protocol, event: Event, number: int) -> Protocol:
     match event:
         case PenaltyImposed():
             pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
@@ -255,29 +255,29 @@ def _closing_again(event: ProtocolCorrected, won: Ended) -> Closing:
     )
 
 
-def amended(sheet: Protocol, corrections: Corrections) -> Protocol:
+def with_corrections(sheet: Protocol, corrections: Corrections) -> Protocol:
     """Return the sheet with corrected lines, their former versions, and the struck lines."""
     lines = {line.event: line for line in sheet.lines}
     struck: dict[int, tuple[int, ProtocolCorrected]] = {}
     for number, by in corrections:
         for one in by.lines:
             before = lines[one.event]
-            now = _line_now(before, one, by.halves)
-            lines[one.event] = replace(now, was=(*before.was, _was(before, number, by)))
+            now = _corrected_line(before, one, by.halves)
+            lines[one.event] = replace(now, was=(*before.was, _former_line(before, number, by)))
         struck = {deal: struck.get(deal, (number, by)) for deal in by.struck}
     return replace(
         sheet,
         lines=tuple([line for line in lines.values() if line.deal not in struck]),
-        struck=tuple([_was(line, *struck[line.deal]) for line in lines.values() if line.deal in struck]),
+        struck=tuple([_former_line(line, *struck[line.deal]) for line in lines.values() if line.deal in struck]),
     )
 
 
-def _was(line: Line, number: int, by: ProtocolCorrected) -> LineWas:
+def _former_line(line: Line, number: int, by: ProtocolCorrected) -> LineWas:
     written = LineWritten(**{name: getattr(line, name) for name in LineWritten.__struct_fields__})
     return LineWas(line=written, **asdict(reference_to(number, by)))
 
 
-def _line_now(line: Line, by: LineCorrected, halves: bool) -> Line:
+def _corrected_line(line: Line, by: LineCorrected, halves: bool) -> Line:
     if by.score is not None:
         return _line(without_repeated_events(by.score), line.event)
     before, points = in_points(by.before, halves), in_points(by.points, halves)
@@ -369,18 +369,18 @@ class Protocols(Sheets[Protocol]):
         *(MatchOpened, PenaltyImposed, Dealt, DealScored, ActTakenBack, DealVoided, PlayerEliminated),
         *(MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected),
     )
-    entered = staticmethod(entered)
-    amended = staticmethod(amended)
+    after_event = staticmethod(after_event)
+    with_corrections = staticmethod(with_corrections)
 
     def scores(self, connection: Connection, match_id: UUID, deals: range) -> dict[int, int]:
         """Return the numbers of the events that scored these deals, by deal."""
         found: dict[int, int] = {}
         this, place, more = self.lines.c, max(0, deals.start - 1), True  # at least one line for each earlier deal
-        query = select(this.line).where(this.match == match_id).order_by(this.event).limit(LOOK)
+        query = select(this.line).where(this.match == match_id).order_by(this.event).limit(LINES_PER_READ)
         while more:
             lines = connection.scalars(query.offset(place)).all()
             found |= {line.deal: line.event for line in lines if line.deal in deals and line.kind != VOIDED}
-            place, more = place + LOOK, len(lines) == LOOK and lines[-1].deal < deals.stop
+            place, more = place + LINES_PER_READ, len(lines) == LINES_PER_READ and lines[-1].deal < deals.stop
         return found
 
 

@@ -7,9 +7,9 @@ from io import StringIO
 
 SPLITS = r"(?:^|(?<=[,;\t\r\n]))"
 """The places where a program may begin a cell."""
-IN_FRONT = '"\\s\x00-\x1f\u200b-\u200f\u2060\ufeff'
+IGNORED_BEFORE_FORMULA = '"\\s\x00-\x1f\u200b-\u200f\u2060\ufeff'
 """Characters before a formula that a program may ignore."""
-FORMULA = re.compile(rf"{SPLITS}(?=[{IN_FRONT}]*[=+\-@＝＋－＠])|^(?=[\t\r\n])")
+FORMULA = re.compile(rf"{SPLITS}(?=[{IGNORED_BEFORE_FORMULA}]*[=+\-@＝＋－＠])|^(?=[\t\r\n])")
 """The places where a formula could begin. Excel also accepts the full-width signs."""
 
 

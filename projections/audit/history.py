@@ -158,7 +158,7 @@ class History:
         self._set: dict[str, Any] = {}
         self._invited: dict[int, dict[int | Actor, Person]] = {}
         """The persons who gave a member keys, by their own member number or actor."""
-        self._behind: dict[Actor, dict[int | Actor, Person]] = {}
+        self._givers_of_program: dict[Actor, dict[int | Actor, Person]] = {}
         """The persons who gave a program its key, by key."""
         self._acts: dict[int, ProposalMade] = {}
         """Open proposals by number."""
@@ -169,9 +169,9 @@ class History:
         event = recorded.event
         if recorded.request is not None:
             self._sender = None
-        self._take(recorded, event, self._done(recorded))
+        self._take(recorded, event, self._change_fields(recorded))
         if getattr(event, "alone", False):
-            self.alone.append(LoneAct(**self._done(recorded), topic=event.TOPIC))
+            self.alone.append(LoneAct(**self._change_fields(recorded), topic=event.TOPIC))
 
     def _take(self, recorded: Recorded, event: Event, done: dict[str, Any]) -> None:
         match event:
@@ -203,7 +203,7 @@ class History:
         known = self._persons.get(actor.removeprefix("key:"))
         return known or Person(actor=actor, member=None, name=None, app=None)
 
-    def _done(self, recorded: Recorded) -> dict[str, Any]:
+    def _change_fields(self, recorded: Recorded) -> dict[str, Any]:
         """Return the fields of :class:`Change`."""
         place: dict[str, Any] = {"event": recorded.originator_version, "at": recorded.at}
         by, sender = self.person(recorded.actor), self._sender
@@ -227,28 +227,28 @@ class History:
         actor = f"key:{event.key}"
         name = self._name(event.member)
         self._persons[event.key] = Person(actor=actor, member=event.member, name=name, app=app)
-        self._gave(recorded, actor, event.member)
+        self._record_giver(recorded, actor, event.member)
         if isinstance(event, KeyIssued):  # the key's owner may be the sender: the founder of the club
-            done = self._done(recorded)
+            done = self._change_fields(recorded)
         self.keys[event.key] = [KeyChange(**done, what=KEY_CHANGES[type(event)])]
 
-    def _gave(self, recorded: Recorded, key: Actor, member: int | None) -> None:
+    def _record_giver(self, recorded: Recorded, key: Actor, member: int | None) -> None:
         """Record who gave a member or a program this key: the sender, and the member who confirmed the act."""
-        givers = self._persons_behind(recorded.actor)
+        givers = self._key_givers(recorded.actor)
         if self._sender is not None:
-            givers |= self._persons_behind(self._sender)
+            givers |= self._key_givers(self._sender)
         if member is None:
-            self._behind[key] = givers
+            self._givers_of_program[key] = givers
         else:
             others = {giver: person for giver, person in givers.items() if giver != member}
             self._invited.setdefault(member, {}).update(others)
 
-    def _persons_behind(self, actor: Actor) -> dict[int | Actor, Person]:
+    def _key_givers(self, actor: Actor) -> dict[int | Actor, Person]:
         """Return the member who owns the key, the persons who gave it to a program, or the operator."""
         person = self.person(actor)
         if person.member is not None:
             return {person.member: person}
-        return dict(self._behind.get(actor, {actor: person}))
+        return dict(self._givers_of_program.get(actor, {actor: person}))
 
     def _confirmed(self, recorded: Recorded, proposal: ProposalMade | None) -> None:
         if proposal is None:
@@ -257,7 +257,7 @@ class History:
         if one.member is None or other.member is None:
             return
         ones, others = self._invited.get(one.member, {}), self._invited.get(other.member, {})
-        done = self._done(recorded) | {"proposal": proposal.proposal, "act": _tag(proposal.act)}
+        done = self._change_fields(recorded) | {"proposal": proposal.proposal, "act": _tag(proposal.act)}
         if inviter := ones.get(other.member) or others.get(one.member):
             self.related.append(ActOfTwo(**done, how="one_invited_the_other", inviter=inviter))
         elif both := [ones[key] for key in ones if key in others]:

@@ -218,7 +218,7 @@ class Follower:
 
     @contextmanager
     def _without_rests(self) -> Iterator[asyncio.Event]:
-        """Let the follower skip its rests. Yields an event, set after each turn: clear it, check, then wait for it."""
+        """Let the follower skip its rests. Yields an event, set after each turn: clear it, check, then wait."""
         one = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             self._waiting.add(one)

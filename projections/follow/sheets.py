@@ -68,9 +68,9 @@ class Sheets(Generic[S]):
     kind: type[S]
     line: Any
     """Type of a line."""
-    entered: Callable[[S | None, Recorded], S]
+    after_event: Callable[[S | None, Recorded], S]
     """A static method that returns the sheet after an event, with only this event's line in ``lines``, if any."""
-    amended: Callable[[S, Corrections], S] | None = None
+    with_corrections: Callable[[S, Corrections], S] | None = None
     """A static method that returns the sheet after corrections; ``None``: these sheets have no corrections."""
 
     def __init__(self, prefix: str = LIVE) -> None:
@@ -115,7 +115,7 @@ class Sheets(Generic[S]):
                 continue
             sheet = sheets.get(match_id)
             for recorded in events:
-                sheet = self.entered(sheet, recorded)
+                sheet = self.after_event(sheet, recorded)
                 if isinstance(event := recorded.event, ProtocolCorrected):
                     kept = replace(event, scripts=(), strike=())  # no reader needs scripts and strikes
                     number = recorded.originator_version
@@ -165,10 +165,11 @@ class Sheets(Generic[S]):
         lines = connection.scalars(self._lines(match_id, found.version, self.lines.c.line))
         sheet: S = replace(found.sheet, version=found.version, lines=tuple(lines))
         for one in recorded:
-            sheet = self.entered(sheet, one)
+            sheet = self.after_event(sheet, one)
             if isinstance(one.event, ProtocolCorrected):
                 corrections.append((one.originator_version, one.event))
-        return sheet if self.amended is None or not corrections else self.amended(sheet, corrections)
+        correct = self.with_corrections
+        return sheet if correct is None or not corrections else correct(sheet, corrections)
 
     def _with_lines(
         self, connection: Connection, match_id: UUID, line: ColumnElement[Any], instead: Mapping[str, Any]
@@ -177,12 +178,12 @@ class Sheets(Generic[S]):
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
             return None
-        amended = self.amended if self.amended is not None and found.sheet.corrected else None
+        correct = self.with_corrections if self.with_corrections is not None and found.sheet.corrected else None
         lines = connection.scalars(
-            self._lines(match_id, found.version, line if amended is None else self.lines.c.line)
+            self._lines(match_id, found.version, line if correct is None else self.lines.c.line)
         )
         whole: S = replace(found.sheet, version=found.version, lines=tuple(lines), **instead)
-        return whole if amended is None else amended(whole, self.corrections_of(connection, match_id, found.version))
+        return whole if correct is None else correct(whole, self.corrections_of(connection, match_id, found.version))
 
     def _lines(self, match_id: UUID, version: int, line: ColumnElement[Any]) -> Select[Any]:
         this = self.lines.c

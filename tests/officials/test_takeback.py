@@ -446,7 +446,7 @@ def test_the_books_forget_what_lay_in_the_pot() -> None:
 def pot_of(table: Attending) -> Any:
     pot = None
     for recorded in table.history:
-        pot = pots.entered(pot, recorded)
+        pot = pots.after_event(pot, recorded)
     return pot
 
 
@@ -459,7 +459,7 @@ def test_the_protocol_forgets_what_an_act_cost() -> None:
     def pending() -> list[int]:
         sheet = None
         for recorded in table.history:
-            sheet = protocols.entered(sheet, recorded)
+            sheet = protocols.after_event(sheet, recorded)
         assert sheet is not None
         return [one.points for one in sheet.pending]
 
