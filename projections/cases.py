@@ -337,8 +337,8 @@ class Cases:
     ) -> tuple[tuple[Listed, ...], str | None]:
         """Return a page of the cases that the caller officiates, in order of opening, and the next page's cursor.
 
-        ``at``: the time that decides whether a ruling is final. ``after``: the cursor from the previous page.
-        Raises: ValueError if ``after`` is not a cursor of this list.
+        ``at``: decides whether a ruling is final. ``after``: the previous page's cursor. Raises: ValueError if
+        ``after`` is not a cursor of this list.
         """
         assert limit > 0, "a page has room for a case"
         filters = {"ruleset": ruleset, "rule": rule}
@@ -384,7 +384,7 @@ class Cases:
         limit: int = 20,
     ) -> tuple[tuple[Listed, CaseRuled], ...]:
         """Return the last ``limit`` cases that officials decided by these rules, the latest first, each with its last
-        ruling as the viewer may see it. Without ``match``: in all matches that the caller officiates."""
+        ruling as the viewer may see it; by default in all matches that the caller officiates."""
         held = self.held.c
         whose = _official_of(sight)
         given = whose if match is None else whose.keys() - {"by_token"}  # a party reads the rulings of its match
@@ -464,8 +464,8 @@ class Cases:
         to: int,
         others: Collection[int] = (),
     ) -> tuple[Case, ...]:
-        """Return the cases about a deal: those opened after event ``after`` up to ``to``, those opened about ``deal``
-        at any time, and those with the numbers ``others``."""
+        """Return the cases opened after event ``after`` up to ``to``, those about ``deal``, and those numbered
+        ``others``."""
         this, entries = self.cases.c, self.entries.c
         within = select(this.case).where(this.match == match_id, this.event > after, this.event <= to)
         opened = select(entries.case, entries.fact).where(

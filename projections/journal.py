@@ -1,4 +1,4 @@
-"""A club's journal by double entry, in the form that is exported.
+"""A club's journal by double entry, as exported.
 
 Amounts are in minor units of a currency with two decimals. **Debit is positive**: a debt of a member is above zero.
 The postings of an entry add up to 0.
@@ -51,11 +51,9 @@ def author_of(by: Actor, cause: str, club: UUID, member: Callable[[Actor], int |
 
 
 class JournalEntry(Value):
-    """An entry of a club, numbered from 1."""
-
     number: int
     date: datetime.date
-    """The day in the club's timezone, never before the day of the previous entry."""
+    """The day in the club's timezone, never before the previous entry's."""
     kind: wire_types.Code
     currency: wire_types.Currency
     cause: str
@@ -92,7 +90,7 @@ class Journal(Value):
 
 
 def name_of(journal: Journal, account: Account) -> str | None:
-    """Return the name of an account's member; ``None`` if it may not be shown, or for the club's own accounts."""
+    """Return the name of an account's member; ``None`` if it has none or may not be shown."""
     member = member_of(account)
     return None if member is None else journal.names.get(member)
 

@@ -38,7 +38,6 @@ class Edge(NamedTuple):
     """The last tile of each level, to which the next rows are added."""
 
     size: int
-    """The number of leaves."""
     hashes: dict[int, bytes]
     """The hashes in the last tile, by level."""
     positions: bytes
@@ -134,7 +133,6 @@ class Log:
         return Edge(size, hashes, bytes(found.positions))
 
     def size(self, connection: Connection) -> int:
-        """Return the number of leaves."""
         found = connection.execute(self._size).one_or_none()
         return 0 if found is None else int(found[0] * TILE_WIDTH + found[1] // HASH_BYTES)
 

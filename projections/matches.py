@@ -62,7 +62,7 @@ Status = Annotated[
 
 
 class Listed(Value):
-    """A match in a list. ``deal``: the current or last deal; ``winner``: the winner, or the first of two partners."""
+    """A match in a list. ``deal``: the current or last deal; ``winner``: of two partners, the first."""
 
     match: UUID
     ruleset: str
@@ -138,10 +138,10 @@ class Standing(NamedTuple):
 
 
 Part = Literal["public", "its public", "club", "private", "own"]
-"""A part of the visible matches: all public matches, or one club's public matches; and in the caller's club the
-matches for members, all private matches, or the private matches in which the caller plays."""
+"""A part of the visible matches: all public matches, or one club's; in the caller's club the matches for members, all
+private matches, or the caller's own private matches."""
 IDS_MAX = 10_000
-"""Maximum number of ids in one statement: SQLite allows 32,766."""
+"""Maximum ids in one statement: SQLite allows 32,766."""
 
 
 class Matches:
@@ -241,9 +241,8 @@ class Matches:
     ) -> tuple[tuple[Listed, ...], str | None]:
         """Return a page of the visible matches in order of opening, and the next page's cursor.
 
-        ``player``: a whole name. ``member``: a member of ``club``. ``opened_to`` is exclusive. ``after``: the cursor
-        from the previous page.
-        Raises: ValueError if ``after`` is not a cursor of this list.
+        ``player``: a whole name. ``member``: a member of ``club``. ``opened_to`` is exclusive. ``after``: the
+        previous page's cursor. Raises: ValueError if ``after`` is not a cursor of this list.
         """
         assert limit > 0, "a page has room for a match"
         values = {
@@ -357,7 +356,7 @@ class Matches:
 
 
 def _parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
-    """Return the parts that the caller may see, of one club if ``club`` is given."""
+    """Return the visible parts, of one club if ``club`` is given."""
     public: Part = "public" if club is None else "its public"
     if sight.club is None or club not in (None, sight.club):
         return (public,)

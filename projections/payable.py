@@ -1,7 +1,7 @@
 """Payments for a bank's app: the payload of a QR code, and the code as a picture.
 
 SEK is paid by Swish (QR code specification, C2B), EUR by SEPA credit transfer (EPC069-12, version 002). Texts are cut
-to fit. Functions raise a ``ValueError`` that explains a wrong number or an impossible amount.
+to fit. Functions raise ``ValueError`` for a wrong number or an impossible amount.
 """
 
 import re
@@ -111,7 +111,6 @@ def epc(name: str, account: str, amount: int, text: str) -> str:
 
 
 def svg(payload: str, title: str) -> str:
-    """Return the payload as a QR code."""
     file = BytesIO()
     code = segno.make_qr(payload, error=ERROR_CORRECTION, boost_error=False, encoding="utf-8", eci=False)
     code.save(

@@ -16,9 +16,9 @@ from referee.value import Value
 Node = wire_types.MemberNumber | None
 """A member, or ``None`` for the club."""
 EXACT_MAX = 16
-"""Maximum number of nodes, after pairing, for which the best grouping is searched, in 2^n steps."""
+"""Maximum nodes, after pairing, for which the best grouping is searched, in 2^n steps."""
 TRIPLES_MAX = 400
-"""Maximum number of nodes for which groups of three are searched, in n^2 steps."""
+"""Maximum nodes for which groups of three are searched, in n^2 steps."""
 
 
 class Payment(Value):
@@ -38,9 +38,9 @@ class Plan(Value):
 
     payments: tuple[Payment, ...]
     minimal: bool
-    """True if no plan has fewer payments; false if that is unknown, because there are too many members to search."""
+    """True if no plan has fewer payments; false if unknown, because too many members have balances."""
     groups: wire_types.Tally
-    """Number of groups that settle among themselves: the number of payers and payees less the number of payments."""
+    """Number of groups that settle among themselves: payers and payees less payments."""
 
 
 Owed = tuple[Node, int]
@@ -72,7 +72,7 @@ def plan(balances: Mapping[int, int], purpose: str) -> Plan:
 def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
     """Return pairs of nodes with opposite amounts, and the remaining nodes.
 
-    Pairing loses no group: if two groups have one node of a pair each, they can become the pair and the rest.
+    Pairing loses no group: two groups with one node of a pair each can become the pair and the rest.
     """
     waiting: dict[int, list[Owed]] = {}
     pairs = []
@@ -124,8 +124,8 @@ def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
 
 
 def _settled(group: list[Owed]) -> list[tuple[Node, Node, int]]:
-    """Return payers, payees and amounts. The largest debtor pays the largest creditor; if equal, the one with the
-    lower member number is first and the club last."""
+    """Return payers, payees and amounts. The largest debtor pays the largest creditor; if equal, lower member numbers
+    come first, the club last."""
     debtors = [(-amount, _place(node), node) for node, amount in group if amount > 0]
     creditors = [(amount, _place(node), node) for node, amount in group if amount < 0]
     heapify(debtors)

@@ -134,7 +134,6 @@ def _closed(end: MatchClosed | MatchAbandoned | Ended, after: int, number: int) 
 
 
 def with_corrections(pot: Pot, corrections: Corrections) -> Pot:
-    """Return the pot with corrected lines."""
     lines, struck = {line.event: line for line in pot.lines}, set[int]()
     for _, by in corrections:
         for one in by.lines:
@@ -164,8 +163,8 @@ COLUMNS = ("deal", "player", "units", "rule", "contents")
 
 
 def csv(pot: Pot) -> str:
-    """Return the pot as CSV (RFC 4180): a row for the opening contents, then a row for each entry with the contents
-    after it. Rows for the end of the match have no deal."""
+    """Return the pot as CSV (RFC 4180): a row for the opening contents, then one for each entry with the contents
+    after it. Rows of the match's end have no deal."""
     names = columns_of(pot.players)
     contents = pot.opening
     rows: list[list[int | str | None]] = [[None, None, contents, None, contents]]

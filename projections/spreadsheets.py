@@ -16,7 +16,7 @@ FORMULA = re.compile(rf"{SPLITS}(?=[{IGNORED_BEFORE_FORMULA}]*[=+\-@＝＋－＠
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table as CSV (RFC 4180) with texts and dates in quotes. ``None`` is an empty text.
 
-    No program reads a text as a formula, whether it separates cells by comma, semicolon or tab.
+    No program that separates cells by comma, semicolon or tab reads a text as a formula.
     """
     file = StringIO()
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)

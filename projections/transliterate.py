@@ -25,8 +25,8 @@ def in_line(text: str) -> str:
 
 
 def spelled(text: str, known: Callable[[str], bool], otherwise: str) -> str:
-    """Return a text in one line of letters for which ``known`` is true. Other letters lose their marks, are spelled
-    out, or become ``otherwise``."""
+    """Return a text in one line of ``known`` letters. Other letters lose their marks, are spelled out, or become
+    ``otherwise``."""
     return in_line("".join(_letter(one, known, otherwise) for one in in_line(text)))
 
 

@@ -6,7 +6,7 @@ from referee.value import Value
 
 
 class Sight(Value):
-    """The matches and cases that a caller sees in lists, in addition to the public matches."""
+    """The matches and cases that a caller sees in lists, in addition to public matches."""
 
     club: UUID | None = None
     """The club of the caller's key, whose matches are listed except private ones."""
@@ -25,7 +25,7 @@ class Sight(Value):
 
     @property
     def official(self) -> str | None:
-        """The text under which the caller's cases as an official are stored; ``None`` for other callers."""
+        """The text under which the caller's cases are stored; ``None`` for other callers."""
         if self.club is not None:
             return of_club(self.club) if self.officiates else None
         return self.held

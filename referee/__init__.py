@@ -1,1 +1,1 @@
-"""The referee: rules of the games and clubs as pure functions, and the event store."""
+"""The referee: rules as pure functions, and the event store."""

@@ -31,7 +31,6 @@ WRITTEN = rf"P[1-8]|{_NAMED}"
 
 
 def actor_at(seat: int) -> Actor:
-    """Return the player at a seat, as an actor."""
     return SEATS[seat]
 
 
@@ -58,7 +57,6 @@ def place_of(official: str) -> int | None:
 
 
 def by_key(actor: Actor) -> bool:
-    """Return whether the actor acts with a key of the club."""
     return actor.startswith("key:")
 
 

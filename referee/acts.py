@@ -185,7 +185,7 @@ class Declare(SeatAct, tag="declare"):
 
 
 class Respond(SeatAct, tag="respond"):
-    """Answer a declared sequence: the seat's own is better or equal, or the declaration is good enough."""
+    """Answer a declared sequence: better, equal or good enough."""
 
     answer: Literal["better", "equal", "enough"]
 
@@ -199,7 +199,7 @@ class TakeBack(SeatAct, tag="take_back"):
 
 
 class AgreeStakes(Act, tag="agree_stakes"):
-    """Agree to the stakes of a club's match. The books count the match when every member in it has agreed.
+    """Agree to the stakes of a club's match. The books count it when every member in it has agreed.
 
     In a club with ``stakes_need: secretary`` a member's key with ``officiate`` confirms for all at a real table.
     """
@@ -224,7 +224,7 @@ class Abandon(Act, tag="abandon"):
 # A whole deal, from the score sheet
 
 TRICKS_MAX = 16
-"""More than any deal has, so that a rule refuses a list that is too long, not the parser."""
+"""More than any deal has: a rule, not the parser, refuses a long list."""
 KNOCKS_MAX = 64
 AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
 """Number of complete tricks."""
@@ -260,8 +260,8 @@ class KnockEntered(Value, forbid_unknown_fields=True, omit_defaults=True):
     seat: SeatSent
     """Seat that knocked."""
     accused: SeatSent
-    """Seat that is accused. A player who knocked in vain to go out is entered as their own accuser of `exit_knock`,
-    with `upheld` false."""
+    """Seat that is accused. A player who knocked in vain to go out accuses themselves of `exit_knock`, with `upheld`
+    false."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
     after: AfterTrick | None = None
     """Number of tricks before the knock. Null: before the bidding if the offence is about the deal, else after the

@@ -1,4 +1,4 @@
-"""Cards and the pack: text (``"SA"``, ``"HT"``) in requests and events, bit masks in the rules.
+"""Cards and the pack: text (``"SA"``, ``"HT"``) in events, bit masks in rules.
 
 A set of cards (a hand, a suit) is an ``int`` with one bit for each card; within a suit a higher rank is a higher bit.
 """
@@ -40,7 +40,6 @@ def texts_of(cards: Cards) -> tuple[str, ...]:
 
 
 def clockwise(first: int, seats: int) -> tuple[int, ...]:
-    """Return all seats, clockwise from ``first``."""
     return (*range(first, seats), *range(first))
 
 

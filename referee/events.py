@@ -87,7 +87,7 @@ class Breach(Value, omit_defaults=True):
     """An act against the rules that costs nothing until a player knocks. Only officials may see it.
 
     After a knock ``payer`` goes up ``points`` by ``rule``. ``closes_after``: number of complete tricks after which a
-    knock is too late; ``None``: a knock is possible until the deal is scored.
+    knock is too late; ``None``: when the deal is scored.
     """
 
     offence: OffenceText
@@ -194,7 +194,7 @@ class MatchOpened(Event):
     visibility: Visibility = "public"
     stakes_need: StakesNeed = "members"
     given_by: wire_types.Givers = ()
-    """Members who hold or gave the key that opened the match: they may know its officials' tokens."""
+    """Members who hold or gave the key that opened the match and may know its tokens."""
     stake_limit: wire_types.Money | None = None
     """Maximum sum of the match's payments, in minor units. The books count no match above it; null: no limit."""
 
@@ -318,7 +318,7 @@ class Reported(Event):
 
 
 def veiled_note(ruling: Any, field: str, viewer: Viewer) -> str:
-    """Return a knock's note. If ``note_kept``, viewers other than the knocker get an empty note."""
+    """Return a knock's note; if ``note_kept``, empty for viewers other than the knocker."""
     text: str = getattr(ruling, field)
     return text if not ruling.note_kept or viewer == ruling.seat else ""
 
@@ -343,7 +343,7 @@ class KnockUpheld(Event):
 
 
 NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
-"""Fields of the ruling on a late knock, as shown until the deal is over."""
+"""Fields of the ruling on a late knock, until the deal is over."""
 
 
 def veiled_reason(ruling: Any, field: str, viewer: Viewer) -> Any:
@@ -511,6 +511,5 @@ LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAban
 
 
 def event_kinds_in(module: ModuleType) -> tuple[type[Event], ...]:
-    """Return the event types that a module defines."""
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Event)]
     return tuple(kind for kind in kinds if kind is not Event)

@@ -11,7 +11,7 @@ from referee.value import Value
 
 INVITATION_DAYS = 7
 INVITATIONS_MAX = 1000
-"""Maximum number of invitations of one match."""
+"""Maximum invitations of one match."""
 
 
 class Invitation(Value):

@@ -16,7 +16,7 @@ from referee.value import Value
 from referee.visibility import Event
 
 DISMISSED_MAX = 20
-"""Maximum number of dismissed knocks of a seat in a deal, so that knocks cannot fill the match."""
+"""Maximum dismissed knocks of a seat in a deal, so that knocks cannot fill the match."""
 
 
 class NotedBreach(Value):
@@ -204,10 +204,10 @@ def adjudicate(
     rules: Mapping[str, str],
     fine: int,
 ) -> tuple[Event, ...]:
-    """Return the ruling on a knock, and the penalty that follows from it, if any.
+    """Return the ruling on a knock, and its penalty, if any.
 
-    ``rules``: the rules to cite for the reasons ``nothing``, ``late`` and ``again`` and for the ``fine``. A knock for
-    nothing or too late is fined (B-O3, B-O5, B-O32).
+    ``rules``: the rules to cite for ``nothing``, ``late``, ``again`` and ``fine``. A knock for nothing or too late is
+    fined (B-O3, B-O5, B-O32).
     """
     case = ledger.next_case
 
@@ -255,7 +255,7 @@ def adjudicate(
 
 
 def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed:
-    """Return the dismissal of a knock in a match that refuses all breaches (B-O32)."""
+    """Return the dismissal in a match that refuses all breaches (B-O32)."""
     return KnockDismissed(
         case=ledger.next_case,
         seat=knock.seat,

@@ -181,7 +181,7 @@ def other_numbers(table: T, corrected: ProtocolCorrected, carries: tuple[str, ..
 def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: int = 0, **own: Any) -> Shown:
     """Return the match as this viewer may see it: the fields of all games and the game's ``own``.
 
-    ``tricks_done``: the number of complete tricks in the deal, which decides whether a breach is open.
+    ``tricks_done``: complete tricks, which decide whether a breach is open.
     """
     table, over = state.table, isinstance(state, Over)
     breaches = None
@@ -256,10 +256,7 @@ def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
 
 
 class Tables(NamedTuple):
-    """Tables that describe a game."""
-
     decide: Mapping[type, Mapping[type[Act], Decision]]
-    """Decisions by phase and act."""
     rule_of: Mapping[type[Act], str | Callable[[Any], str]]
     """The rule to cite if a phase does not allow a seat's act, or a function that returns it, by act."""
     evolve: Mapping[type[Event], Evolution]
@@ -272,14 +269,13 @@ class Tables(NamedTuple):
     """The phases without dealt cards."""
     cites: Cites
     knock: Decision | None = None
-    """The decision on a knock, in games with knocking."""
     void: Decision = _void
     close: Decision | None = None
     abandon: Decision = _abandon
     beside_the_duel: frozenset[type[Act]] = frozenset()
     """Acts open to seats that sit out a duel."""
     result: type[msgspec.Struct] | None = None
-    """The type of a whole deal's result; ``None``: no deal is entered whole."""
+    """The type of a whole deal's result, if deals are entered whole."""
     script: Callable[[Any, Any], Script] | None = None
     """Returns the acts that a result represents."""
     carries: tuple[str, ...] = ()
@@ -301,7 +297,7 @@ class Tables(NamedTuple):
     ) -> tuple[tuple[Event, ...], Any]:
         """Return these events with the automatic events that follow, and the state after all of them.
 
-        ``number``: of the last of ``events``, which have led to ``state``.
+        ``number``: of the last event, which led to ``state``.
         """
         while (follow := self.follows.get(type(state))) is not None and (news := follow(state, moment)):
             for event in news:
@@ -447,12 +443,11 @@ def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | No
 
 
 def nothing_changes(state: Any, event: Event, number: int) -> Any:
-    """Return the state unchanged, for an event whose effects other events have."""
+    """Return the state unchanged: other events have the effects."""
     return state
 
 
 def won(state: Any, event: MatchWon, number: int) -> Any:
-    """Return the state after the match was won."""
     winners = event.seats or (() if event.seat is None else (event.seat,))
     return Over(table=state.table, winner=event.seat, winners=winners, by=event.by)
 

@@ -52,7 +52,7 @@ class InvitationOver(Refused):
 
 
 class NoSuchCard(Refused):
-    """The seat does not hold the card; or the card was named twice, seen before, or is not in the pack."""
+    """The card is not held, was named twice or seen before, or is not in the pack."""
 
 
 class AgainstTheRules(Refused):

@@ -15,7 +15,7 @@ from referee.value import OFFENCE_SAYS, VERSION_MAX, CaseKind, RuleId, SeatSent,
 NumberSent = Annotated[int, Meta(ge=1, le=VERSION_MAX)]
 """Number of a deal, a case or an event."""
 NAMED_MAX = 64
-"""Maximum number of events, deals or rulings that one request names."""
+"""Maximum events, deals or rulings that one request names."""
 EventsSent = Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)]
 Prose = Annotated[str, Meta(max_length=wire_types.PROSE_MAX, extra_json_schema={"pattern": wire_types.NOTE})]
 
@@ -109,7 +109,7 @@ class RulingSent(Proceeding):
     """Decision on the claim of the opener."""
     standard: Standard
     rule: RuleSent
-    """The rule of the game or of the procedure on which the ruling rests."""
+    """The rule on which the ruling rests."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     """The offence that was committed; left out: the offence that the case names."""
     events: EventsSent = ()
@@ -161,5 +161,4 @@ request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode
 
 
 def act_name(request: Value) -> str:
-    """Return the name that a request has in the API."""
     return str(request.__struct_config__.tag)

@@ -123,8 +123,7 @@ def not_for_money(options: Mapping[str, Any]) -> Basis | None:
 
 
 Script = Generator[tuple[str, Request], Any, None]
-"""A generator that yields the acts of a deal, each with its place in the result (a JSON pointer), and is sent the
-state after each act."""
+"""Yields the acts of a deal, each with its place in the result (a JSON pointer), and is sent the state after each."""
 
 
 class Ruleset(Value):

@@ -40,7 +40,7 @@ class Seating(Value):
     officials: tuple[str, ...]
     """Hash of each official's token, by place."""
     given_by: tuple[tuple[int, ...], ...] = ()
-    """The members who may know each official's token, because they hold or gave the key that gave it; by place."""
+    """The members who may know each official's token, by place."""
     scribe: str = ""
     """Hash of the scribe's token; empty: no token exists."""
     watcher: str = ""
@@ -149,8 +149,8 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
     """Return the event with which a seat, or an official for all seats, agrees to the stakes or declines them.
 
-    Raises ``WrongPhase`` if the match does not wait for this agreement, ``NotYours`` if the members must agree
-    themselves, and what :func:`check_place` raises.
+    Raises ``WrongPhase`` if this agreement is not open, ``NotYours`` if the members must agree themselves, and what
+    :func:`check_place` raises.
     """
     seating: Seating = state.table.seating
     seat, waiting = request.seat, seating.waiting_for

@@ -91,10 +91,9 @@ def fields(template: str) -> set[str]:
 
 
 def filled(template: str, facts: Mapping[str, str]) -> str:
-    """Return the template with its facts, and ``…`` for a missing fact.
+    """Return the template with its facts, and of ``[a|b]`` the first choice with all facts.
 
-    Of alternatives in brackets it takes the first whose facts are all present. One pass, so that no fact is read as a
-    template.
+    One pass, so that no fact is read as a template.
     """
 
     def put(slot: re.Match[str]) -> str:
@@ -252,5 +251,5 @@ def kind(kind: str, language: Language) -> str:
 
 
 def won(by: str, language: Language) -> str:
-    """Return the way in which a match was won, as words to follow "Berit won" or "Berit vann"."""
+    """Return how a match was won, to follow "Berit won" or "Berit vann"."""
     return TEXTS.wins[by].in_(language)

@@ -1,4 +1,4 @@
-"""The settlement of a match: amounts and payments, each with the lines of the protocol and the events that show it.
+"""The settlement of a match: amounts and payments, with the lines and events that show them.
 
 It is calculated only from the events of the match, so that any ledger can be checked against it. In games with a pot
 the points are already money.
@@ -100,7 +100,7 @@ class Settlement(Value):
     unit: wire_types.Unit
     basis: Basis
     pot: wire_types.Money
-    """Minor units that no seat has: the pot, and what the points at the start lack to add up to 0."""
+    """Minor units that no seat has: the pot, and the imbalance of the opening points."""
     sum: wire_types.Money
     """Always 0."""
     counted: Counted | None
@@ -266,11 +266,10 @@ class _Sheet:
                 yield self.of_end(payment.rule, self.points_in(owed), owed)
 
     def points_in(self, amount: int) -> Points:
-        """Return the points that an amount pays for."""
         return in_points((2 * amount // self.stakes.unit,), True)[0]
 
     def payments_due(self) -> Iterator[PaymentDue]:
-        """Yield the payments that are not 0, each from the player who pays."""
+        """Yield the payments that are not 0."""
         for payment in self.payments:
             payer, payee, amount = payment.payer, payment.payee, worth(payment.points, self.stakes.unit, self.halves)
             if amount < 0:  # B-O21: the winner pays
@@ -297,10 +296,10 @@ def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
 
 
 def amounts_owed(event: Event, ended_by: int) -> tuple[int, ...] | None:
-    """Return the amounts owed after an event, by seat, in minor units. Empty: no amounts are owed. ``None``: the
-    event does not change them.
+    """Return the amounts owed after an event, by seat, in minor units. Empty: nothing is owed. ``None``: the event
+    does not change them.
 
-    ``ended_by``: number of the last event that set them, which may be taken back; 0: no event has set any.
+    ``ended_by``: number of the last event that set them, which may be taken back, or 0.
     """
     match event:
         case MatchWon() | MatchClosed() | MatchAbandoned():

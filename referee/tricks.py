@@ -14,7 +14,6 @@ def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
 
 
 def next_in(order: tuple[int, ...], seat: int) -> int:
-    """Return the seat that plays after ``seat`` in ``order``."""
     return order[(order.index(seat) + 1) % len(order)]
 
 

@@ -32,7 +32,6 @@ changed = cast(_Replace, replace)
 
 
 def with_item(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
-    """Return the tuple with this value at a place."""
     return (*values[:place], value, *values[place + 1 :])
 
 
@@ -42,7 +41,7 @@ def tied(by: str, what: str) -> Meta:
 
 
 EVENTS_MAX = 100_000
-"""Maximum number of events of an aggregate."""
+"""Maximum events of an aggregate."""
 OFFICIALS_MORE = 1000
 """Number of events that officials may add to a full aggregate, for example to close it."""
 VERSION_MAX = EVENTS_MAX + OFFICIALS_MORE

@@ -138,7 +138,7 @@ class Recorded(msgspec.Struct, frozen=True):
     salt: bytes = b""
 
     def begins_after(self, before: "Recorded") -> bool:
-        """Return whether this event begins an act: it does not belong to the act of the event before it."""
+        """Return whether this event is not of the act of the event before it."""
         return (
             self.request is not None
             or self.act_id != before.act_id
@@ -148,7 +148,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 def with_act_numbers(events: Iterable[Recorded], first: int) -> Iterator[tuple[Recorded, int]]:
-    """Yield successive events, each with its act number: the number of its act's first event.
+    """Yield successive events, each with its act number: that of the act's first event.
 
     ``first``: the act number of the first of ``events``.
     """

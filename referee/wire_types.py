@@ -13,12 +13,12 @@ from referee.value import VERSION_MAX, CardText, EventNumber, Seat, SeatAndCard
 SEATS_MAX = 8
 CARDS_MAX = 52
 ACTS_MAX = 1100
-"""Maximum number of acts listed for a seat. Discards alone can have a thousand combinations."""
+"""Maximum acts listed for a seat. Discards alone can have a thousand combinations."""
 LINES_MAX = 1000
-"""Maximum number of deals in one correction."""
+"""Maximum deals in one correction."""
 GAMES_MAX = 100
 RULES_MAX = 500
-"""Maximum number of a game's rules and readings."""
+"""Maximum rules and readings of a game."""
 NAME_MAX = 100
 NAME = r"[^\s\x1c-\x1f\x85]"
 """Requires a character that is not blank in Python, which knows five more blanks than JSON Schema."""
@@ -100,7 +100,7 @@ Unit = Annotated[int, _whole(1, 1_000_000)]
 Currency = Annotated[str, _text(3, "^[A-Z]{3}$")]
 
 MEMBERS_MAX = 10_000
-"""Maximum number of members that a club has ever had; also of its evenings and of its keys."""
+"""Maximum members that a club has ever had; also of its evenings and of its keys."""
 MemberNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 Givers = Annotated[tuple[MemberNumber, ...], at_most(MEMBERS_MAX)]
 """Members who gave a key or token, or were shown its secret or its invitation's code."""

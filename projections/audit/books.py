@@ -18,7 +18,7 @@ from referee.actors import Actor
 from referee.clubs.facts import Balance
 
 AHEAD = 3
-"""Number of entries to skip at most to find equal entries again."""
+"""Maximum entries to skip to find equal entries again."""
 Stored = Callable[[UUID, int], int | None]
 """A function that returns the position of an event; ``None`` if it is not stored."""
 

@@ -38,7 +38,7 @@ Check = Annotated[
 ]
 CHECKS: tuple[str, ...] = get_args(get_args(Check)[0])
 DIFFERENCES_MAX = 100
-"""Maximum number of listed differences of a check."""
+"""Maximum listed differences of a check."""
 SHORT = 200
 """Maximum characters of a value that is shown."""
 Said = Annotated[str, Meta(extra_json_schema={"pattern": r"^[\s\S]*$", "maxLength": SHORT})]

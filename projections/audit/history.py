@@ -122,14 +122,14 @@ class BooksClosing(Change):
 
 
 class LoneAct(Change):
-    """An act that needs two members, made by one member because the club had no second."""
+    """An act that needs two members, made by one member because the club had no second one."""
 
     topic: wire_types.Topic
     """The topic of the act's event."""
 
 
 class ActOfTwo(Change):
-    """An act of two members of whom one invited the other, or whom the same person invited."""
+    """An act of two members. One invited the other, or the same person invited both."""
 
     proposal: wire_types.ProposalNumber
     """The number of the confirmed proposal."""

@@ -148,10 +148,9 @@ class People:
             self.findings.add("two_persons", "no_member", **where, stands=recorded.actor)
 
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
-        """Report an entry that needs two members, unless a second member confirmed it who may.
+        """Report an entry that needs two members, unless a different member than the sender confirmed it.
 
-        A treasurer may confirm any entry, a party to a payment between members the payment or its reversal. The
-        sender may never.
+        A treasurer may confirm any entry; a party, a payment between members or its reversal.
         """
         proposal = None if posted.proposal is None else self._confirmed.pop(posted.proposal, None)
         reversed_kind = None if posted.reverses is None else kind_of(posted.reverses)

@@ -50,7 +50,7 @@ from referee.value import EventNumber, Value
 from referee.visibility import Recorded
 
 ROWS = 2000
-"""Number of rows in one read."""
+"""Rows in one read."""
 TOPICS_OF_MONEY = topics(*OF_MONEY)
 UNREADABLE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError)
 
@@ -298,7 +298,7 @@ class Rows:
         self.findings.add("chain", code, aggregate=str(own.id), event=event, **more)
 
     def _opened_by(self, row: Row) -> _Own | None:
-        """Add and return the match if this row opens a match of the club; otherwise return ``None``."""
+        """Add and return the match if this row opens a match of the club."""
         _, text, _, topic, state = row
         if topic != MatchOpened.TOPIC or not isinstance(state, bytes) or self._mark not in state:
             return None
@@ -430,7 +430,7 @@ class Rows:
             self.made.execute(insert(_owed), found)
 
     def _look_up(self, refs: Mapping[str, tuple[UUID, int]]) -> None:
-        """Note missing and replaced texts, and report texts that do not fit their reference."""
+        """Note missing and replaced texts, and report wrong ones."""
         new = {ref: place for ref, place in refs.items() if ref not in self._missing}
         if not new:
             return

@@ -68,7 +68,6 @@ def owed(history: Sequence[Recorded], how: SettlingRules, findings: Findings) ->
 
 
 def _amounts(found: Settlement) -> tuple[int, ...]:
-    """Return the amounts by seat; empty if all are 0."""
     amounts = () if found.status == "open" else tuple(seat.amount for seat in found.seats)
     return amounts if any(amounts) else ()
 

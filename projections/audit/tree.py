@@ -55,7 +55,6 @@ def compare(
 
 
 def _first_differing_tile(rows: Rows, kept: Connection, projection: Log, level: int) -> int | None:
-    """Return the number of the first tile that differs, if any."""
     theirs = projection.tiles_of(kept, level)
     for number, hashes, positions in rows.tree.tiles_of(rows.made, level):
         there, stored, at = next(theirs, (-1, b"", b""))

@@ -1,6 +1,6 @@
-"""Writes a journal as a file for beancount, which checks each balance with zero tolerance.
+"""Writes a journal for beancount, which checks each balance with zero tolerance.
 
-Balances have the date of the next day, because beancount compares them before a day's transactions.
+Balances are dated one day later, because beancount compares them before a day's transactions.
 """
 
 from collections.abc import Iterable, Iterator

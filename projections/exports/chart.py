@@ -1,4 +1,4 @@
-"""Account names and texts for the files of plain-text accounting programs."""
+"""Account names and texts for plain-text accounting programs."""
 
 import unicodedata
 

@@ -7,7 +7,7 @@ from projections.transliterate import spelled
 
 ENCODING = "cp437"
 MEMBERS = 20
-"""The dimension of the members: the first number that the standard does not use."""
+"""The members' dimension: the first number that the standard does not use."""
 SERIES = "K"
 TITLES = {
     "cash": "Kassa",
@@ -58,7 +58,7 @@ def _lines(journal: Journal) -> Iterator[str]:
 
 
 def _numbers(journal: Journal) -> dict[str, list[str]]:
-    """Return the titles of each four-digit account, in the order of the accounts."""
+    """Return the titles of each four-digit account, sorted by account."""
     numbers: dict[str, list[str]] = {}
     for role, title in TITLES.items():
         numbers.setdefault(getattr(journal.sie, role), []).append(title)

@@ -40,7 +40,7 @@ def _rows(journal: Journal) -> Iterator[list[object]]:
 
 
 def json(journal: Journal) -> bytes:
-    """Return the journal as JSON, with amounts in minor units."""
+    """Return JSON, with amounts in minor units."""
     fields = {
         "club": journal.club,
         "currencies": journal.currencies,

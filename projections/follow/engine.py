@@ -1,7 +1,7 @@
-"""SQLAlchemy engines for the projections and other data that is stored beside the events.
+"""SQLAlchemy engines for the projections and other data beside the events.
 
-On SQLite this data has its own files, so that writers of events never wait for it. On PostgreSQL it has tables in the
-same database; the names of the projections' tables begin with ``book_``.
+On SQLite this data has its own files, so that writers of events never wait. On PostgreSQL it has tables in the same
+database; the projections' begin with ``book_``.
 """
 
 from collections.abc import Callable, Sequence
@@ -56,7 +56,6 @@ def engine_for(
 
 
 def writer(engine: Engine) -> Engine:
-    """Return the engine to use for transactions that write."""
     return engine.execution_options(writes=True)
 
 
@@ -124,7 +123,7 @@ T = TypeVar("T")
 
 
 class Checked(TypeDecorator[T]):
-    """The base of column types that raise :class:`DamagedCell` for a cell that cannot be read."""
+    """A column type that raises :class:`DamagedCell` for an unreadable cell."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], T | None]:
         read = super().result_processor(dialect, coltype)

@@ -39,9 +39,9 @@ from referee.value import Value
 __all__ = ["Aside", "Fault", "Follower", "Projection", "engine_for", "prepare", "rebuild"]
 
 PAGE = 2000
-"""Maximum number of events in one transaction. A follower that is further behind uses the pages of a rebuild."""
+"""Maximum events in one transaction. A follower further behind uses the pages of a rebuild."""
 LATEST_MAX = 50_000
-"""Maximum number of matches whose last event is cached, so that a wait for this event needs no query."""
+"""Maximum matches whose last event is cached, to wait for it without a query."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
 """Seconds before the first retry, doubled for each further retry, and their maximum."""
 AGAIN_SECONDS = 5.0
@@ -51,7 +51,7 @@ AGAIN_MOST_SECONDS = 0.5
 STILL_SECONDS = 10.0
 """Seconds without progress, because of failures, after which a projection stands still."""
 PACE = 20_000.0
-"""Events per second that a projection is assumed to apply, until this is measured."""
+"""Assumed events per second of a projection, until measured."""
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +60,7 @@ class Fault(Value):
     """The reason why a projection does not advance."""
 
     since: float
-    """The time of the first failure, in seconds of the monotonic clock."""
+    """The first failure, in seconds of the monotonic clock."""
     position: int
     """The last position applied."""
     times: int = 1
@@ -87,11 +87,9 @@ class Follower:
         listen: str | None = None,
         in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread,
     ) -> None:
-        """``seen``: called on the follower's thread with each page of events stored after the start; if it raises,
-        called again with halves of the page. ``listen``: the URL of a PostgreSQL store whose notifications wake the
-        follower. ``rest_seconds``: the pause between two turns if no reader waits. ``in_thread``: runs readers'
-        queries.
-        """
+        """``seen``: called on the follower's thread with each page of events stored after the start, and with its
+        halves if that fails. ``listen``: the URL of a PostgreSQL store whose notifications wake the follower.
+        ``rest_seconds``: the pause between two turns if no reader waits. ``in_thread``: runs readers' queries."""
         self.projections = tuple(projections)
         self._log, self._engine, self._writer = log, engine, writer(engine)
         self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
@@ -137,7 +135,7 @@ class Follower:
         self._awake.set()
 
     def close(self) -> None:
-        """Apply the events stored last, then end. Waiting readers no longer wait."""
+        """Apply the last events, then end. Release waiting readers."""
         self._closed.set()
         self._awake.set()
         self._hurry.set()

@@ -1,7 +1,7 @@
 """Locks across all processes of one store: one for rebuilding projections, one for following the log.
 
-A lock ends with its process or connection. On SQLite each lock is on a separate file, because a process loses its
-locks on the database's file when it closes that file anywhere.
+A lock ends with its process or connection. On SQLite each lock has a file, because a process that closes the
+database's file loses all locks on it.
 """
 
 import fcntl

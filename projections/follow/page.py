@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 Row = tuple[int, str, int, str, bytes]
 """A stored row: position in the log (increasing, with gaps), aggregate, number in the aggregate, topic and state."""
 Decode = Callable[[UUID, int, str, bytes], Recorded]
-"""A function that decodes a row; it takes the row without its position."""
+"""A function that decodes a row without its position."""
 
 
 def topics(*kinds: type[Event]) -> frozenset[str]:
@@ -43,7 +43,7 @@ class Missing(AssertionError):
 
 
 def row_mark(row: Row) -> str:
-    """Return a hash of a row, with which a position in a different history is recognised."""
+    """Return a hash of a row, to recognise a different history."""
     return sha256(repr(row).encode()).hexdigest()
 
 
@@ -60,7 +60,6 @@ class Page:
 
     @property
     def position(self) -> int:
-        """The position of the last row."""
         return self.rows[-1][0]
 
     @property
@@ -69,7 +68,6 @@ class Page:
         return row_mark(self.rows[-1])
 
     def after(self, position: int) -> "Page":
-        """Return a page of the rows after a position."""
         if self.rows and self.rows[0][0] > position:
             return self
         return self._with([row for row in self.rows if row[0] > position])
@@ -89,7 +87,6 @@ class Page:
 
     @cached_property
     def histories(self) -> dict[UUID, list[Row]]:
-        """The rows by aggregate."""
         found: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             found[row[1]].append(row)
@@ -113,7 +110,7 @@ class Page:
         return found
 
     def recorded(self, aggregate: UUID, row: Row) -> Recorded:
-        """Return the event of a row; later calls return the same object."""
+        """Return the event of a row, decoded once."""
         position, _, number, topic, state = row
         recorded = self._decoded.get(position)
         if recorded is None:
@@ -142,9 +139,9 @@ class Page:
 
 
 Read = Callable[[int, int], Page]
-"""A function that takes a position and a limit, and returns the events after the position."""
+"""A function that returns the events after a position, up to a limit."""
 History = Callable[[UUID, int, int], Page]
-"""A function that takes an aggregate, a number and a limit, and returns the events after the number."""
+"""A function that returns the events of an aggregate after a number, up to a limit."""
 
 
 class Log(NamedTuple):

@@ -233,7 +233,7 @@ def apply_page(
 
 
 def retry_carefully(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
-    """Return the result of ``work`` in a transaction. If a row makes it fail, run it again with true (carefully)."""
+    """Return the result of ``work`` in a transaction. If it fails, run it again, carefully (true)."""
     try:
         with writes.begin() as connection:
             return work(connection, False)

@@ -38,7 +38,7 @@ _RAW = msgspec.json.Decoder(msgspec.Raw)
 
 
 class RawJson(Checked[msgspec.Raw]):
-    """A column of JSON text that is not decoded when it is read."""
+    """A column of JSON that is not decoded."""
 
     impl = Text
     cache_ok = True
@@ -67,7 +67,6 @@ class Sheets(Generic[S]):
     takes: frozenset[str] | None = None
     kind: type[S]
     line: Any
-    """Type of a line."""
     after_event: Callable[[S | None, Recorded], S]
     """A static method that returns the sheet after an event, with only this event's line in ``lines``, if any."""
     with_corrections: Callable[[S, Corrections], S] | None = None

@@ -30,7 +30,7 @@ OF_MATCHES = topics(
 
 
 class Ledger(Tables):
-    """The projection of the ledger; :class:`~projections.follow.projection.Numbering` explains its methods."""
+    """:class:`~projections.follow.projection.Numbering` explains the methods of this projection."""
 
     name, key = "ledger", "ledger_3"
     takes = OF_CLUBS | OF_MATCHES

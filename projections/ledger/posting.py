@@ -218,7 +218,6 @@ class Writing:
         self._set_keeping(club, replace(keeping, through=closed.through, digest=closed.digest))
 
     def flush(self) -> None:
-        """Write the collected entries."""
         ledger, run = self.ledger, self.connection.execute
         if self._entries:
             run(insert(ledger.entries), self._entries)

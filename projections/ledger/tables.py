@@ -47,7 +47,7 @@ class Money(Value):
     declined: bool = False
     """True if the stakes were declined: the match is never entered."""
     result: tuple[int, ...] = ()
-    """Amounts by seat of the result, entered or not; empty while the match goes on."""
+    """The result by seat, entered or not; empty while the match goes on."""
     amounts: tuple[int, ...] = ()
     """Amounts by seat that are entered; empty: none."""
     entry: int | None = None
@@ -76,7 +76,6 @@ class Keeping(Value):
     through: int = 0
     """The number of the last closed entry."""
     digest: str = NO_DIGEST
-    """Digest of the last closing."""
     waits: bool = False
     """True while a row of the club cannot be applied: no entries are made."""
 
@@ -186,7 +185,7 @@ class Tables:
         self.closings = table("closings", *_closing_columns())
 
     def last(self, connection: Connection, club: UUID) -> int:
-        """Return the number of a club's last entry; 0: it has no entry."""
+        """Return the number of a club's last entry, or 0."""
         keeping = connection.scalar(select(self.clubs.c.keeping).where(self.clubs.c.club == club))
         return 0 if keeping is None else int(keeping.last)
 
@@ -301,7 +300,7 @@ class Tables:
         last: date | None = None,
         limit: int = 200,
     ) -> tuple[Line, ...]:
-        """Return at most ``limit`` postings on an account, in order, after an entry and within a span of days."""
+        """Return at most ``limit`` postings on an account, in order, after an entry and within days."""
         postings, entries = self.postings.c, self.entries.c
         same_entry = (postings.club == entries.club) & (postings.number == entries.number)
         query = (
@@ -335,13 +334,13 @@ class Tables:
         return connection.scalar(query.order_by(postings.number.desc()).limit(1)) or 0
 
     def last_on(self, connection: Connection, club: UUID, account: str) -> int:
-        """Return the number of the last entry on an account; 0: it has no entry."""
+        """Return the number of the last entry on an account, or 0."""
         postings = self.postings.c
         query = select(func.max(postings.number)).where(postings.club == club, postings.account == account)
         return connection.scalar(query) or 0
 
     def days(self, connection: Connection, club: UUID, first: date | None, last: date | None) -> tuple[int, int]:
-        """Return the numbers of the first and last entry in a span of days; (1, 0): it has no entry."""
+        """Return the numbers of the first and last entry in a span of days; (1, 0) without entries."""
         entries = self.entries.c
         query = select(func.min(entries.number), func.max(entries.number)).where(entries.club == club)
         if first is not None:

@@ -111,7 +111,7 @@ class SetPayee(ClubAct, tag="set_payee"):
 
     # A stored act always has a member. Only rows that are older than `set_club_payee` have none, for the club.
     member: MemberSent | None = None
-    """The member; left out: the member who holds the key of the request. A program must name the member."""
+    """The member; left out: the member who holds the key. A program must name the member."""
     swish: NumberSent | None = None
     """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
     iban: NumberSent | None = None
@@ -165,7 +165,7 @@ class IssueKeySent(ClubAct, kw_only=True, tag="issue_key"):
 
     SCHEMA: ClassVar[str] = "IssueKey"
     scopes: ScopesSent | None = None
-    """The scopes of the key; left out: `play` and `self` for a member, `read` for a program."""
+    """Scopes; left out: `play` and `self` for a member, `read` for a program."""
     expires_at: TimeSent
     """Time at which the key ends, at most 400 days from now."""
     member: MemberSent | None = None
@@ -351,7 +351,7 @@ MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
 ProposedAct = MoneySent | IssueKeySent | Set | SetPayee | SetClubPayee
 """A command that can wait for a second person."""
 CompletedAct = Payout | Reverse | CloseBooks | Invite
-"""A proposed command with the values that the service adds at the confirmation."""
+"""A proposed command with values that the service adds."""
 SENT: dict[type, type] = {
     CloseBooks: CloseBooksSent,
     Invite: IssueKeySent,
@@ -377,7 +377,7 @@ class ConfirmSent(ClubAct, tag="confirm"):
 
 class Confirm(ConfirmSent, kw_only=True, tag="confirm"):
     complete: CompletedAct | None = None
-    """The command of the proposal with the values that the service adds; left out: it needs none."""
+    """The command with the values that the service adds; left out: it needs none."""
 
 
 class Decline(ClubAct, tag="decline"):
@@ -423,6 +423,6 @@ ClubRequest = (
     | Confirm
     | Decline
 )
-"""A command as the club decides on it and as it is stored."""
+"""A command as decided and stored by the club."""
 
 club_request_of: Callable[[bytes], ClubRequest] = msgspec.json.Decoder(ClubRequest).decode

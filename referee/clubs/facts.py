@@ -161,7 +161,7 @@ def account_of(member: int) -> Account:
 
 
 def member_of(account: Account) -> int | None:
-    """Return the member who has this account; ``None`` for an account of the club."""
+    """Return the member who has this account, if any."""
     return int(account.removeprefix(MEMBER)) if account.startswith(MEMBER) else None
 
 

@@ -34,8 +34,8 @@ Events = tuple[Event, ...]
 def needs_second_member(club: Club, request: commands.ClubRequest, moment: Moment) -> bool:
     """Return whether a command about money waits for another member even if the club has no second person.
 
-    These wait: payments between members, payouts above the limit, reversals of a match or a payment, reversals of a
-    deposit above the limit, and all commands of a caller who is not a member.
+    These are payments between members, payouts above the limit, reversals of matches, payments and deposits above the
+    limit, and all commands of a caller who is not a member.
     """
     if isinstance(request, commands.MoneyAct) and member_of_actor(club, moment.actor) is None:
         return True

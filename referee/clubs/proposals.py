@@ -23,7 +23,7 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 PROPOSALS_MAX = 1000
-"""Maximum number of proposals that wait at the same time."""
+"""Maximum proposals that wait at the same time."""
 SECOND_PERSON_SCOPES: tuple[Scope, ...] = ("keys", "audit")
 """Scopes of a second person: if two members hold any of them, the acts of :func:`needs_second_person` wait."""
 STRONG_SCOPES: tuple[Scope, ...] = ("keys", "treasury", "audit", "officiate")
@@ -153,8 +153,8 @@ def propose(club: Club, request: commands.ClubRequest, events: tuple[Event, ...]
 def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Event, ...]:
     """Return the event that declines a proposal.
 
-    Raises ``NotGranted`` unless the caller has the key that proposed or a scope to confirm. With `self`, the member
-    who proposed and the parties of a payment may decline too.
+    Raises ``NotGranted`` unless the caller has the key that proposed, a scope to confirm, or `self` as the proposer
+    or a party of the payment.
     """
     proposal = waiting_proposal(club, request.proposal)
     me, act = member_of_actor(club, moment.actor), proposal.act

@@ -52,7 +52,7 @@ class ClubRules:
         return events, club
 
     def at_time_of_act(self, club: Club, at: datetime) -> Club:
-        """Return the club with the time of an act, before the events of the act."""
+        """Return the club with the time of an act, before its events."""
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:

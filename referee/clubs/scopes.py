@@ -51,7 +51,7 @@ def default_scopes(request: commands.IssueKeySent) -> tuple[Scope, ...]:
 
 
 def scopes_of(club: Club, actor: Actor) -> tuple[Scope, ...]:
-    """Return the scopes of a caller's key: all for the operator, none without a key."""
+    """Return the scopes of a caller's key; the operator has all."""
     key = key_of_actor(club, actor)
     return SCOPES if actor == "operator" else () if key is None else key.scopes
 

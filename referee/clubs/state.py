@@ -29,7 +29,7 @@ NO_DIGEST = "0" * 64
 
 
 class Payee(Value):
-    """The payment numbers of a member or the club. ``numbers``: all present and former ones."""
+    """Payment numbers of a member or the club. ``numbers``: all present and former ones."""
 
     swish: NumberRef | None = None
     iban: NumberRef | None = None
@@ -50,8 +50,8 @@ class Member(Value):
 class Key(Value):
     """A key with its owner and scopes.
 
-    ``hash`` is the SHA-256 of its secret (empty until an invited key is redeemed). ``before`` is the SHA-256 of the
-    previous secret, which is valid until ``until``.
+    ``hash`` is the SHA-256 of its secret (empty until an invited key is redeemed). ``before`` is that of the previous
+    secret, valid until ``until``.
     """
 
     scopes: Scopes
@@ -67,7 +67,7 @@ class Key(Value):
     invitation: Invitation | None = None
     """``None``: the key was issued."""
     given_by: tuple[int, ...] = ()
-    """Members who invited to the key and confirmed that, or who hold or gave the key that issued it."""
+    """Members who invited and confirmed, or who hold or gave the key that issued it."""
 
     @property
     def behind(self) -> frozenset[int]:

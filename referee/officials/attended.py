@@ -23,15 +23,14 @@ from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event
 
 Decision = Callable[[Ruleset, AttendedState, Any, Moment], tuple[Event, ...]]
-"""Returns the events of a request, or raises a refusal."""
 Evolution = Callable[[Ruleset, AttendedState, Any, int], AttendedState]
 """Returns the match after an event of the officials with this number."""
 Check = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
 """Returns the moment to pass to the game with a request, or raises a refusal."""
 Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
-"""Returns the events to record for a request, given the events that the game has decided on."""
+"""Returns the events to record, given the events that the game decided on."""
 Consequence = Callable[[Ruleset, AttendedState, Moment], tuple[Event, ...]]
-"""Returns the events that are due without a request; none if nothing is due."""
+"""Returns the events that are due without a request, if any."""
 
 OFFICIALS_DECIDE: Mapping[type, Decision] = {
     Knock: cases.knock,
@@ -88,7 +87,6 @@ def _note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 EventsAndMatch = tuple[tuple[Event, ...], AttendedState]
-"""Events, and the match after them."""
 
 
 class Procedure:
@@ -158,7 +156,7 @@ class Procedure:
     def _with_consequences(self, events: tuple[Event, ...], state: AttendedState, moment: Moment) -> EventsAndMatch:
         """Return ``events`` with all consequences, and the match after them.
 
-        ``events`` come just after ``moment`` and have led to ``state``.
+        ``events`` follow ``moment`` and lead to ``state``.
         """
         while _may_follow(state.docket):
             after = rulings.moment_after(moment, events)
@@ -170,7 +168,7 @@ class Procedure:
         return events, state
 
     def _fold(self, state: AttendedState, events: tuple[Event, ...], version: int) -> AttendedState:
-        """Return the match after these events, the first of which is event ``version`` + 1."""
+        """Return the match after these events, which follow event ``version``."""
         for number, event in enumerate(events, version + 1):
             state = self.evolve(state, event, number)
         return state

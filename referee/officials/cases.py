@@ -20,15 +20,15 @@ from referee.value import CaseKind
 from referee.visibility import Event, seen
 
 OPEN_MAX = 3
-"""Maximum number of cases of one seat that wait for a ruling at the same time."""
+"""Maximum cases of one seat that wait for a ruling at the same time."""
 STATEMENTS_MAX = 20
-"""Maximum number of statements of one seat in one case."""
+"""Maximum statements of one seat in one case."""
 
 
 def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) -> tuple[Event, ...]:
     """J1: Return the game's ruling on a knock if events can decide; else the event that opens or joins a case.
 
-    Raises the game's refusals; for its WrongPhase a case is opened if a case can decide the question.
+    Raises the game's refusals, WrongPhase only if no case could decide either.
     """
     try:
         events, decided = _ruled_by_game(rules, state, request, moment)
@@ -63,8 +63,7 @@ def _ruled_by_game(
 ) -> tuple[tuple[Event, ...], Case | None]:
     """B-O5: Return the game's events for a knock, without the breaches that cases decide about.
 
-    Also returns the first of these cases; ``None`` if the knock is about no such breach, or is upheld for a different
-    one.
+    Also returns the first of these cases; ``None`` without one, or if a different breach is upheld.
     """
     play, first = state.play, None
     while True:
@@ -166,7 +165,7 @@ def _open(
 def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int, **fields: Any) -> tuple[Event, ...]:
     """J1: Return the event that opens a case.
 
-    Raises WrongPhase if the seat has too many cases that wait for a ruling, or too many in this deal.
+    Raises WrongPhase if the seat has too many waiting cases, or too many in this deal.
     """
     docket, now = state.docket, phases.deal_of(state.play)
     if not is_official(by):
@@ -233,7 +232,7 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
     """J1, J9-J11: Return the event that opens a case about an offence, a line of the protocol or a misclick.
 
     Raises NotInPlay for a seat that does not exist, AgainstTheRules for a deal to come or an unknown offence,
-    WrongPhase if the question cannot be decided now or a case about it waits, and the game's refusals.
+    WrongPhase if nothing can be decided now, and the game's refusals.
     """
     docket, now = state.docket, phases.deal_of(state.play)
     for seat in (request.seat, request.accused):
@@ -273,8 +272,8 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
 def make_statement(rules: Ruleset, state: AttendedState, request: Statement, moment: Moment) -> tuple[Event, ...]:
     """J1-J2: Return the event of a seat's statement in a case.
 
-    Raises WrongPhase if the case is decided, the seat has made too many statements, or the payer agrees to pay twice
-    for one error; NotInPlay for a seat that does not exist; AgainstTheRules for an event to come.
+    Raises WrongPhase if the case is decided, after too many statements, or if the payer would pay twice for one
+    error; NotInPlay for an unknown seat; AgainstTheRules for an event to come.
     """
     case = state.docket.case(request.case)
     _check_seat(state, request.seat)
@@ -313,8 +312,8 @@ def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: 
 def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment) -> tuple[Event, ...]:
     """J7, J10: Return the event of an appeal by a party, or by the official who has found an error in their ruling.
 
-    Raises NotYours for a seat that is not a party or against which the ruling did not go, and for an official who did
-    not rule last; WrongPhase if the case waits for a ruling, was appealed before, or can no longer be appealed.
+    Raises NotYours for a seat that is not a party or did not lose, and for an official who did not rule last;
+    WrongPhase if the case waits for a ruling, was appealed before, or can no longer be appealed.
     """
     case = state.docket.case(request.case)
     status, seat = status_at(case, moment.at), request.seat
@@ -413,7 +412,7 @@ def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _note_scored(docket: Docket, play: Any, event: DealScored, number: int) -> Docket:
-    """Return the docket after a deal was scored: each of its cases notes the price and fine that are in the line."""
+    """Return the docket after a deal: each case notes its price and fine in the line."""
     entered = [replace(case, entered=case.due) if case.deal == event.deal else case for case in docket.cases]
     return replace(docket, scored=event.deal, cases=tuple(entered))
 
@@ -459,7 +458,7 @@ def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed,
 
 
 def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int) -> Docket:
-    """Return the docket after a penalty. If it is the fine for a dismissed knock, the case notes it."""
+    """Return the docket after a penalty; the case notes a fine for a dismissed knock."""
     if event.case is None or event.points < 0:
         return docket
     case = docket.case(event.case)
@@ -478,4 +477,4 @@ NOTES: Notes = {
 }
 NOTES_AT_END: Notes = dict.fromkeys(LAYS_OPEN, _note_end)
 RULINGS: frozenset[type[Event]] = frozenset((KnockUpheld, KnockDismissed))
-"""Events whose note needs the game just after them, not after all events of the request."""
+"""Events whose note needs the game just after them."""

@@ -115,8 +115,8 @@ def next_deal_events(
 ) -> tuple[Event, ...]:
     """Return the commitment and draws for the next deal, which follow a correction.
 
-    ``event``: the correction, with the number ``moment.version`` + 1. Returns nothing for a preview (``moment`` has
-    no seed): otherwise an official could preview until the draw suits them.
+    ``event``: the correction, event ``moment.version`` + 1. Empty for a preview (without a seed), or an official
+    could preview until the draw suits them.
     """
     if not moment.seed:
         return ()
@@ -131,7 +131,7 @@ def next_deal_events(
 
 
 def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, number: int) -> AttendedState:
-    """Return the match after a correction. The case, if there is one, notes the seats that gained."""
+    """Return the match after a correction. Its case, if any, notes the seats that gained."""
     assert rules.resumed is not None, "a game that scores again can resume"
     docket = state.docket
     if event.case is not None and event.case <= len(docket.cases):
@@ -142,7 +142,7 @@ def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrect
 
 
 def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> datetime | None:
-    """J8: Return the end of the time for corrections; ``None``: the match goes on or has no officials."""
+    """J8: Return the end of the time for corrections, if the match has ended and has officials."""
     ended_at: datetime | None = None
     for recorded in history:
         if type(recorded.event) in ENDS:
@@ -163,8 +163,7 @@ ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
 def ended_after(event: Event, at: datetime, before: datetime | None) -> datetime | None:
     """Return the time at which a match ended, given one of :data:`ENDS`; ``None`` if the match goes on.
 
-    ``before``: the time at which it ended according to earlier events. A correction after which the match is still
-    ended does not change that time.
+    ``before``: the time according to earlier events. A correction of a match that stays ended does not change it.
     """
     if isinstance(event, ProtocolCorrected):
         return None if event.won is None else before or at
@@ -172,7 +171,7 @@ def ended_after(event: Event, at: datetime, before: datetime | None) -> datetime
 
 
 def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
-    """Return the change of a line: its numbers, and the whole new line if more than numbers has changed."""
+    """Return the change of a line: its numbers, and the whole line if more has changed."""
     numbers = LineCorrected(event=number, before=now.before, points=now.points)
     if isinstance(now, DealVoided):
         return numbers

@@ -31,8 +31,7 @@ class Incident(Value):
 def may_be_same(one: Incident, other: Incident) -> bool:
     """Return whether two incidents may be one error.
 
-    They must agree in deal, offence and a player. Then an event must show both; or the spans overlap, and events on
-    record show at most one of the two.
+    They share deal, offence and a player; and an event shows both, or the spans overlap and one is only alleged.
     """
     if (one.deal, one.offence) != (other.deal, other.offence) or one.players.isdisjoint(other.players):
         return False
@@ -87,8 +86,8 @@ def in_trick(docket: Docket, incident: Incident) -> Incident:
 def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
     """Return the span of an error.
 
-    It is the span of the events that show the error, for a report from the first event of its trick. If no event
-    shows the error, it is the deal up to event ``now``.
+    It covers the events that show the error, for a report from the first event of its trick; without such events, the
+    deal up to event ``now``.
     """
     if not events:
         return docket.begun, now
@@ -99,7 +98,7 @@ def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
 def punished_in(
     docket: Docket, incident: Incident, except_case: int | None = None, counts: Callable[[Case], bool] | None = None
 ) -> int | None:
-    """Return the number of the first case that has a penalty in force for this incident; ``None`` if no case has.
+    """Return the number of the case that has a penalty in force for this incident, if any.
 
     Skips ``except_case``, and cases for which ``counts`` returns false.
     """
@@ -128,8 +127,7 @@ def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) ->
 def decided_in(docket: Docket, incident: Incident) -> Case | None:
     """Return the case that decides about this incident, if any.
 
-    If there are several, prefers a case that waits, then a case that punishes the incident. The referee's dismissal
-    of a knock does not count as a decision about the incident.
+    It prefers a case that waits, then a case that punishes. A knock that the referee dismissed decides nothing.
     """
 
     def decides(case: Case) -> bool:
@@ -150,7 +148,7 @@ def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
-    """Return the docket after cards were dealt. A second dealing in a deal counts as the beginning of a trick."""
+    """Return the docket after cards were dealt. Only a second dealing in a deal begins a trick."""
     return replace(docket, led=number, awaits_lead=False) if docket.under_way else docket
 
 

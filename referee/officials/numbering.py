@@ -29,7 +29,7 @@ def _limited(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
 
 
 class Numbering:
-    """A counter that gives facts numbers greater than ``last``, and finds the recorded event for each number."""
+    """Numbers greater than ``last``, and the recorded event for each."""
 
     def __init__(self, last: int) -> None:
         self._last = last
@@ -49,7 +49,7 @@ class Numbering:
         return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
 
     def line(self, line: DealScored) -> DealScored:
-        """Return the line with the numbers of recorded events."""
+        """Return the line with recorded events."""
         return replace(
             line,
             entries=tuple([replace(one, events=self.events(one.events)) for one in line.entries]),
@@ -58,7 +58,7 @@ class Numbering:
         )
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """Return the ledger with the numbers of recorded events for the breaches of the last deal."""
+        """Return the ledger with recorded events for the last deal's breaches."""
         return replace(ledger, past=tuple([self._breach(one) for one in ledger.past]))
 
     def _detail(self, value: Any) -> Any:

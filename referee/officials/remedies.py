@@ -25,8 +25,6 @@ from referee.whole_deal import entering
 
 
 class Price(NamedTuple):
-    """The price of an offence: who pays, how many points, and the rule that sets them."""
-
     payer: int
     points: int
     rule: str
@@ -165,7 +163,7 @@ def same_lines_and_outcome(rules: Ruleset, one: Rescored, other: Rescored) -> bo
 
 
 def _without_proof(line: Line) -> Any:
-    """Return a line as plain JSON values, without event numbers and without details that a result does not show."""
+    """Return a line as plain JSON values, without event numbers and details that need the cards."""
     plain = as_json(line)
     plain.get("detail", {}).pop("noted", None)
     for name in ("entries", "pot_entries"):

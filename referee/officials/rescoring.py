@@ -48,7 +48,6 @@ class Rescored(Value):
     """A match at the end of a replay."""
 
     state: Any
-    """The phase of the game."""
     lines: Mapping[int, Line]
     """The lines that count, by the number of the event that wrote them."""
     struck: tuple[int, ...]
@@ -56,13 +55,12 @@ class Rescored(Value):
     dependent: tuple[int, ...]
     """Deals that were played, or ended at their last trick, only because of a number that has changed."""
     end: Event | None
-    """The event that ended the match, if any."""
     ended_by: int
-    """The number of the recorded event that ended the match or wrote the line that did; 0: the match goes on."""
+    """The number of the recorded event that ended the match or wrote its last line; 0: the match goes on."""
     duel: tuple[int, ...]
     """The seats that play the next deal, if it is a duel."""
     called: tuple[int, ...]
-    """The seats that play the next deal as a duel according to the record, without these corrections."""
+    """The seats that play the next deal, if it is a duel, without these corrections."""
     before: Mapping[int, Any]
     """The state at the beginning of each deal that counts."""
     played: Mapping[int, Any]
@@ -80,7 +78,6 @@ def script(deal: int, facts: Iterable[Event], *, whole: bool = False) -> Script:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as plain JSON values."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
@@ -137,8 +134,8 @@ def rescore(
 ) -> Rescored:
     """Return the match with these scripts and earlier corrections, without struck deals and acts taken back (J11).
 
-    ``number``: the number of the event that will record the scripts, by default the next. ``replaces``: the number of
-    an earlier correction that no longer counts.
+    ``number``: of the event that will record the scripts, by default the next. ``replaces``: the number of an earlier
+    correction that no longer counts.
     """
     if number is None:
         number = history[-1].originator_version + 1

@@ -123,7 +123,7 @@ def _all_concerned_agree(state: AttendedState, case: Case) -> bool:
 
 
 def check_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> None:
-    """B-O5, J2: Raise WrongPhase if agreement to a case would punish an error that is punished already."""
+    """B-O5, J2: Raise WrongPhase if agreement would punish an error twice."""
     remedies.check_unpunished(rules, state, case, _ruling_on_agreement(state, case), moment)
 
 

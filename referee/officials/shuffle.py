@@ -25,7 +25,7 @@ _SEED = re.compile("[0-9a-f]{64}")
 
 
 def shuffle_of(opened: MatchOpened) -> Shuffle | None:
-    """Return the shuffle of a new match; ``None`` if the house does not commit to seeds."""
+    """Return the shuffle of a new match, if the house commits to seeds."""
     return None if opened.shuffle is None else Shuffle(seconds=opened.entropy_seconds)
 
 
@@ -83,7 +83,7 @@ def after_entropy(rules: Ruleset, state: AttendedState, event: EntropyGiven, num
 
 
 def commit(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[ShuffleCommitted, ...]:
-    """Return the event of a new commitment if the next deal has none, else no event."""
+    """Return a new commitment if the next deal has none."""
     shuffle = state.docket.shuffle
     if shuffle is None or shuffle.commitment is not None or isinstance(state.play, Over):
         return ()

@@ -18,7 +18,7 @@ P = TypeVar("P")
 CaseStatus = Literal["pending", "ruled", "appealed", "withdrawn", "final"]
 
 Span = tuple[int, int]
-"""The numbers of the first and the last event between which something happened."""
+"""The first and last event between which something happened."""
 
 
 class Due(Value):
@@ -38,7 +38,6 @@ class Case(Value):
 
     case: int
     by: Actor
-    """The opener."""
     kind: CaseKind
     deal: int
     """The deal that the case is about."""
@@ -49,7 +48,6 @@ class Case(Value):
     payer: int | None = None
     """The seat that pays if the case is upheld."""
     events: tuple[int, ...] = ()
-    """The events that the case rests on."""
     span: Span = (0, 0)
     """The events between which the incident happened."""
     of: int | None = None
@@ -61,7 +59,7 @@ class Case(Value):
     said: tuple[tuple[int, bool], ...] = ()
     """The statements: each a seat, and whether it agrees with the opener."""
     status: CaseStatus = "pending"
-    """The status without regard to time limits (see :func:`status_at`); never ``final``."""
+    """The status without time limits (:func:`status_at`); never ``final``."""
     instance: int = 0
     """0: not ruled on; 1: after the first ruling; 2: after the ruling on an appeal."""
     verdict: Verdict | None = None
@@ -75,7 +73,6 @@ class Case(Value):
     fine: int = 0
     """Points against the opener for a knock that the referee dismissed."""
     remedy: Remedy = Remedy()
-    """The remedy of the last ruling."""
     ruling: int = 0
     """The number of the last ruling's event."""
     entered: Due | None = None
@@ -160,7 +157,7 @@ class Shuffle(Value):
     seconds: int
     """Seconds a deal waits for the seats to add digits; 0: it does not wait."""
     commitment: Commitment | None = None
-    """The commitment for the deal under way or the next deal; ``None``: not made yet."""
+    """The commitment for the present or next deal, once made."""
 
 
 TakesBack = Literal["agreed", "alone"]
@@ -205,7 +202,7 @@ class Docket(Value):
     shuffle: Shuffle | None = None
     takes_back: TakesBack | None = None
     of_club: bool = False
-    """True if the match belongs to a club: its members with a key for officials are officials too."""
+    """True in a club's match: members with a key for officials are officials too."""
     last: LastAct | None = None
     """The last act; ``None``: acts cannot be taken back, or the match has changed since."""
 
@@ -214,14 +211,11 @@ class Docket(Value):
         return self.cases[number - 1]
 
     def with_case(self, case: Case) -> "Docket":
-        """Return the docket with a new or changed case."""
         assert case.case <= len(self.cases) + 1, "cases are numbered without a gap"
         return replace(self, cases=(*self.cases[: case.case - 1], case, *self.cases[case.case :]))
 
 
 class Attended(Value, Generic[P], tag="attended"):
-    """The state of an attended match."""
-
     play: P
     """The state of the game, as in a match without officials."""
     docket: Docket
@@ -232,6 +226,5 @@ class Attended(Value, Generic[P], tag="attended"):
 AttendedState = Attended[Any]
 
 Note = Callable[[Docket, Any, Any, int], Docket]
-"""Returns the docket after an event, from the docket before it, the game after it, the event and its number."""
+"""Returns the docket after an event, given the docket before, the game after, the event and its number."""
 Notes = Mapping[type[Event], Note]
-"""The note of each type of event."""

@@ -36,7 +36,7 @@ def check_opening(opened: MatchOpened) -> None:
 
 
 def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
-    """Return the match to which the events of a request are added. For an act, it also stores the present state."""
+    """Return the match before the events of a request. For an act, it stores the present state."""
     docket = state.docket
     if docket.takes_back is None:
         return state
@@ -94,8 +94,8 @@ def check_play_not_held(docket: Docket) -> None:
 def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
     """J11: Return the event of a seat's request to take back the last act, or its agreement to one.
 
-    When no other agreement is missing, also returns the take-back. Raises WrongPhase while play is held and if the
-    seat has asked already, the game's refusals, and what :func:`act_to_take_back` raises.
+    For the last agreement, also returns the take-back. Raises WrongPhase while play is held and if the seat has asked
+    already, the game's refusals, and what :func:`act_to_take_back` raises.
     """
     with suppress(WrongPhase):
         rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
@@ -161,7 +161,7 @@ def take_back_events(state: AttendedState, case: Case) -> tuple[Event, ...]:
 
 
 def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J11: Return the withdrawal of the first misclick case whose act can no longer be taken back, if any."""
+    """J11: Return the withdrawal of a misclick case whose act can no longer be taken back, if any."""
     for case in state.docket.cases:
         if case.is_open and case.kind == "misclick":
             try:

@@ -1,4 +1,4 @@
-"""The event store: rows, the aggregates folded from them, and the desk that decides requests and stores rows."""
+"""The event store: rows, the aggregates folded from them, and the desk that stores them."""
 
 import msgspec
 

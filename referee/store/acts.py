@@ -49,10 +49,10 @@ class Store(Protocol):
         """Return those of the acts that are stored."""
 
     def select_secret(self) -> bytes:
-        """Return the random secret that was stored when the tables were created."""
+        """Return the random secret made with the tables."""
 
     def select_ends(self) -> list[Any]:
-        """Return the states of the first and last row of all rows; empty if no row is stored."""
+        """Return the states of the first and last of all rows, if any."""
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""

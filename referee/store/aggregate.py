@@ -63,11 +63,10 @@ class Aggregate(Value):
     """Event types after which a snapshot is taken."""
 
     EVENTS_MAX: ClassVar[int] = EVENTS_MAX
-    """Maximum number of events; officials may add a few more."""
+    """Maximum events; officials may add a few more."""
 
     @classmethod
     def rules_for(cls, opened: Any) -> Rules:
-        """Return the rules for an aggregate that begins with this event."""
         raise NotImplementedError
 
     @classmethod
@@ -94,7 +93,6 @@ class Aggregate(Value):
 
     @property
     def procedure(self) -> Rules:
-        """The rules of this aggregate."""
         return self.rules_for(self.opened)
 
 
@@ -108,7 +106,6 @@ A = TypeVar("A", bound=Aggregate)
 
 
 def event_types() -> dict[str, type[Event]]:
-    """Return the event type of every topic."""
     topics: dict[str, type[Event]] = {}
     for facts in (*(kind.FACTS for kind in KINDS.values()), BESIDE):
         for fact in facts:

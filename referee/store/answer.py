@@ -17,8 +17,8 @@ class _Stage(Enum):
 class Answer:
     """The future outcome of one request, set once by the desk.
 
-    It is cheaper than :class:`concurrent.futures.Future`, which makes a lock and a condition for each request: all
-    answers share a lock, and only a caller that blocks makes an event.
+    :class:`concurrent.futures.Future` makes a lock and a condition for each request. Answers share a lock, and only a
+    caller that blocks makes an event.
     """
 
     __slots__ = ("_callback", "_outcome", "_stage", "aside")
@@ -48,7 +48,7 @@ class Answer:
             callback()
 
     def cancel(self) -> bool:
-        """Withdraw the request. Return false if it is too late: the desk has begun it."""
+        """Withdraw the request. Return false if the desk has begun it."""
         with self._changes:
             if self._stage is not _Stage.WAITING:
                 return False

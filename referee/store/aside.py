@@ -17,9 +17,9 @@ from referee.store.command import Busy
 LONG_FROM = 500
 """Number of events from which a match is long. A decision on 500 takes 25 ms."""
 WAITING_MAX = 64
-"""Maximum number of waiting decisions of each kind."""
+"""Maximum waiting decisions of each kind."""
 WAITING_OF_ONE_MAX = 4
-"""Maximum number of waiting decisions on one match: after the first, the others must be decided again."""
+"""Maximum waiting decisions on one match: after the first, the others must be decided again."""
 SWITCH_SECONDS = 0.0002
 """Seconds that a thread may run while others wait for the interpreter."""
 

@@ -1,7 +1,7 @@
 """J12: Refused attempts to act in a match, stored for its officials.
 
 Each match has its own chain of rows, in a separate table. A row names the version of the match and its hash, so that
-it cannot be moved to a different time. It never has the request or the token.
+it cannot be moved in time. It never has the request or the token.
 
 No request waits: a thread writes attempts from a bounded queue, or drops and counts them. Each of the first
 :data:`ROWS_EACH` attempts of an actor gets a row, later ones only when their number has doubled.
@@ -32,21 +32,21 @@ log = logging.getLogger(__name__)
 ROWS_EACH = 20
 """Number of attempts per actor and reason that each get a row."""
 WAITING_MAX = 10_000
-"""Maximum number of attempts that wait for the writer."""
+"""Maximum attempts that wait for the writer."""
 REST_SECONDS = 0.25
 """Seconds between two transactions, because on SQLite they delay acts."""
 AWAY_SECONDS = 2.0
 """Seconds between a failed transaction and the next."""
 TRIES = 20
-"""Maximum number of transactions tried for one batch, if other processes write the same stream."""
+"""Maximum transactions tried for one batch, if other processes write the same stream."""
 STREAMS_MAX = 1000
-"""Maximum number of matches whose counts are cached."""
+"""Maximum matches whose counts are cached."""
 
 
 OFFICIALS_VIEW = "officials_view"
 """The act of an attempt to see a match as its officials do."""
 HELD_BACK = "plays_in_match"
-"""Code of its refusal: a member who holds or gave the key or token plays in the match."""
+"""Code of its refusal: a member who holds or gave the key or token plays."""
 
 
 class AttemptRefused(Event):
@@ -92,7 +92,7 @@ def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
 
 
 class _Stream:
-    """The rows of a match's attempts: the number and hash of the last row, and the counts."""
+    """The number and hash of a match's last attempt, and the counts."""
 
     def __init__(self, rows: Iterable[StoredEvent]) -> None:
         self.number, self.prev = 0, FIRST
@@ -104,7 +104,6 @@ class _Stream:
             self.take(row, *read_attempt(row))
 
     def take(self, row: StoredEvent, recorded: Recorded, event: AttemptRefused) -> None:
-        """Note a further row of the stream."""
         self.number, self.prev = row.originator_version, row_hash(row)
         self.stored_counts[recorded.actor, event.code] = event.count
 
@@ -172,7 +171,6 @@ class Attempts:
         self._hurry.set()
 
     def rows(self, match_id: UUID, *, after: int, limit: int) -> Sequence[StoredEvent]:
-        """Return rows of a match in order, from the database."""
         return self._recorder.select_events(match_id, gt=after or None, limit=limit)
 
     def close(self, seconds: float = 5.0) -> None:
@@ -194,7 +192,7 @@ class Attempts:
                 self._hurry.clear()
 
     def _next_batch(self) -> tuple[list[Attempt], list[Callable[[], object]], bool]:
-        """Wait for attempts. Return them, the waiting callbacks, and true if the writer must stop after them."""
+        """Wait for attempts. Return them, the waiting callbacks, and true if they are the last."""
         batch: list[Attempt] = []
         settled: list[Callable[[], object]] = []
         one = self._waiting.get()
@@ -231,7 +229,6 @@ class Attempts:
         return True
 
     def _write_attempts(self, match_id: UUID, tried: list[Attempt]) -> None:
-        """Write the attempts of one match in one transaction."""
         for _ in range(TRIES):
             stream = self._stream(match_id)
             before = stream.since.copy()

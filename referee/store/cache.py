@@ -12,7 +12,7 @@ from referee.store.store import Loaded
 
 MEGABYTE = 1_000_000
 OVERTAKEN_MAX = 10_000
-"""Maximum number of aggregates whose latest known version is remembered."""
+"""Maximum aggregates whose latest known version is remembered."""
 MEASURED_EVERY = 16
 """Number of events after which an aggregate is measured again."""
 OVERHEAD, FACTOR = 500, 3

@@ -17,7 +17,7 @@ class ClockWrong(Exception):
 
 
 def checked(clock: Callable[[], datetime]) -> datetime:
-    """Return the time of a clock. Raises :class:`ClockWrong` if it is out of range."""
+    """Return the time of a clock. Raises :class:`ClockWrong` if out of range."""
     try:
         now = clock()
     except (OverflowError, ValueError, OSError) as error:

@@ -22,11 +22,11 @@ class KeyReused(Exception):
 
 
 class OpenedByAnother(Exception):
-    """The aggregate to open exists already: a different caller has opened it with this Idempotency-Key."""
+    """A different caller has opened the aggregate with this Idempotency-Key."""
 
 
 class Overtaken(Exception):
-    """The aggregate changed during each attempt to decide the request on the whole history."""
+    """The aggregate changed during each decision on its whole history."""
 
 
 class Full(Exception):
@@ -65,7 +65,7 @@ class Command(Value):
 
 
 class Outcome(Value):
-    """The result of a request: the aggregate after it, its events, and whether it had been decided before."""
+    """The aggregate after a request, and the request's events. ``repeated``: it had been decided before."""
 
     aggregate: Aggregate
     events: tuple[Recorded, ...]

@@ -30,8 +30,6 @@ T = TypeVar("T")
 
 
 class SqliteFile(NamedTuple):
-    """A store in a file."""
-
     path: str
 
 
@@ -83,7 +81,7 @@ class Connection(psycopg.Connection[Any]):
     silence: float | None = SILENCE_SECONDS
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """Return the result of a generator of the driver. The driver calls this for everything that it waits for."""
+        """Return the result of a driver's generator. The driver always waits with this."""
         if self.silence is None or timeout is not None:
             return super().wait(gen, interval, timeout)
         try:
@@ -119,7 +117,7 @@ class Opener:
     def __call__(
         self, silence: float | None = SILENCE_SECONDS, begin: Callable[[Connection], None] | None = None
     ) -> Connection:
-        """Return a new connection in autocommit mode, after calling ``begin`` with it.
+        """Return a new connection in autocommit mode, passed to ``begin`` first.
 
         Raises :class:`Away` if the server cannot be reached.
         """

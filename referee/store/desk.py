@@ -170,10 +170,10 @@ class Desk:
         self._to_send_aside: list[_Job] = []
         """Jobs to decide aside as soon as this batch is stored."""
         self._decided_aside: dict[Answer, None] = {}
-        """Answers of the jobs that are being decided aside, in order."""
+        """Answers that are being decided aside, in order."""
         self._closing = threading.Lock()
         self._postponed: list[_Job] = []
-        """Jobs of the next transaction, to be decided with the newer rows that the last transaction read."""
+        """Jobs for the next transaction, because the last one read newer rows."""
         self._due: list[Loaded] = []
         self._snapshots_at = 0.0
         self._closed = False
@@ -208,7 +208,7 @@ class Desk:
         return loaded.aggregate if loaded else None
 
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
-        """Return the aggregate, read from the store if the cached one is missing or outdated.
+        """Return the aggregate from the cache, or from the store if missing or outdated.
 
         Raises what :meth:`Referee.load` raises.
         """
@@ -232,7 +232,7 @@ class Desk:
     def run_on_history(
         self, events: int, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Return the result of ``work``, which reads ``events`` events of a match. Blocks the calling thread.
+        """Return the result of ``work`` on a match with ``events`` events. Blocks the thread.
 
         For a long match it runs in a separate process: ``work`` must be a function of a module, and its arguments and
         result must be picklable. Raises what ``work`` raises, and :class:`Busy` if the process does not answer.
@@ -257,7 +257,7 @@ class Desk:
 
     @property
     def busy_seconds(self) -> float:
-        """Seconds since the writer began its present batch; 0: it has no batch."""
+        """Seconds since the writer began its present batch, or 0."""
         began = self._busy_since
         return 0.0 if began is None else time.monotonic() - began
 
@@ -274,7 +274,6 @@ class Desk:
 
     @property
     def cached_count(self) -> int:
-        """Number of cached aggregates."""
         return len(self._cache)
 
     def close(self) -> None:
@@ -405,7 +404,7 @@ class Desk:
         return job.name is None or job.name not in self._recent_acts
 
     def _decide(self, job: _Job, work: _Work) -> Outcome:
-        """Return the outcome of a request and add its rows to ``work``. Raises what refuses it."""
+        """Return the outcome of a request and add its rows to ``work``."""
         at = checked(self._clock)
         if job.name is not None and (made := work.known.get(job.name) or self._recent_acts.get(job.name)) is not None:
             return self._repeated_outcome(job, made, work)
@@ -534,8 +533,7 @@ class Desk:
         self._after_commit(work)
 
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
-        """Decide jobs again after a conflict: first together, then one by one, so that a job in conflict delays no
-        other.
+        """Decide jobs again after a conflict: together, then one by one, so that no job delays the others.
 
         Answer them with :class:`Busy` if ``error`` is not a conflict, or after :data:`ATTEMPTS`.
         """

@@ -34,7 +34,7 @@ OF_A_SEAT = (SeatAct, Knock)
 
 
 def _facts() -> tuple[type[Event], ...]:
-    """Return the event types that all games share, those of the officials, and those of each game."""
+    """Return the event types of all games, of officials, and of each game."""
     names = [f"{official_events.__name__}.{module.name}" for module in iter_modules(official_events.__path__)]
     kinds = [kind for module in (events, *map(import_module, names)) for kind in event_kinds_in(module)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
@@ -103,8 +103,7 @@ class Match(Aggregate):
         return place is not None and compare_digest(seating.officials[place], token)
 
     def holder(self, token: str) -> Actor | None:
-        """Return the actor whose token has this SHA-256, if any. The time that it takes does not depend on the
-        token."""
+        """Return the actor whose token has this SHA-256, if any. The time needed does not depend on the token."""
         seating, token = self.seating, in_match(self.id, token)
         found: Actor | None = None
         of_officials = zip(officials(len(seating.officials)), seating.officials, strict=True)
@@ -117,7 +116,7 @@ class Match(Aggregate):
         return found
 
     def sole_actor(self, request: Request) -> Actor | None:
-        """Return the only actor who may make a request, except an official for a seat; ``None``: any actor may."""
+        """Return the only actor who may make a request; ``None``: any actor may."""
         if isinstance(request, OF_A_SEAT):
             return None if self.opened.dealing == "tally" else actor_at(request.seat)
         if isinstance(request, RedeemInvitation):

@@ -61,7 +61,7 @@ class Pool:
         self.close()
 
     def open(self, *_: Any) -> None:
-        """Do nothing: a thread that needs a connection opens it."""
+        """Do nothing: connections are opened when needed."""
 
     def close(self) -> None:
         """Close all idle connections now, and each other connection when it is returned."""

@@ -113,7 +113,7 @@ class Recorder(PostgresApplicationRecorder):
         self._select_newer = SQL(NEWER).format(asked=asked, table=self._events).as_bytes()
 
     def _create_table(self, curs: Cursor[DictRow]) -> None:
-        """Create the tables. If the table of acts is new, as after a restore, fill it from the events."""
+        """Create the tables; fill a new table of acts from the events, as after a restore."""
         known = curs.execute("SELECT to_regclass(%s) AS known", [self._acts.as_string()]).fetchone()
         super()._create_table(curs)
         make_secret = SQL("INSERT INTO {} (secret) VALUES (%b) ON CONFLICT DO NOTHING").format(self._secret)

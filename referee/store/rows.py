@@ -80,7 +80,6 @@ _shape_of_row = msgspec.json.Decoder(_Shape).decode
 
 
 def make_ready() -> None:
-    """Make the decoders for all topics."""
     for topic in event_types():
         _decoders[topic]
 
@@ -158,12 +157,10 @@ def _id_text(aggregate_id: UUID | str) -> str:
 
 
 def row_hash(stored: StoredEvent) -> str:
-    """Return the hash of a row, in hexadecimal."""
     return leaf_hash(_id_text(stored.originator_id), stored.originator_version, stored.topic, stored.state).hex()
 
 
 def row_hashes(rows: Sequence[StoredEvent]) -> list[str]:
-    """Return the hashes of rows of one aggregate, in hexadecimal."""
     own = _id_text(rows[0].originator_id) if rows else ""
     leaves = [(0, own, row.originator_version, row.topic, row.state) for row in rows]
     digits = leaf_hashes(leaves, {own: own}).hex()

@@ -46,7 +46,7 @@ class Recorder(SQLiteApplicationRecorder):
         ]
 
     def _create_table(self, c: SQLiteCursor) -> None:
-        """Create the tables. If the table of acts is new, as after a restore, fill it from the events."""
+        """Create the tables; fill a new table of acts from the events, as after a restore."""
         # SQLite refuses a transaction that reads first and then writes while a different one is writing.
         if not self._is_whole(c):
             c.execute("COMMIT")
@@ -152,7 +152,7 @@ class Datastore(SQLiteDatastore):
     def get_connection(self, *, commit: bool) -> Iterator[SQLiteConnection]:
         """Lend a connection; for a commit, to one writer at a time.
 
-        Raises ``ConnectionUnavailableError`` if the turn does not come in time.
+        Raises ``ConnectionUnavailableError`` if it waits too long.
         """
         if self.pool.is_sqlite_memory_mode or not commit:
             with super().get_connection(commit=commit) as connection:

@@ -50,7 +50,7 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 SNAPSHOT_TOPIC = "snapshot"
 SNAPSHOTS_TRIED = 3
-"""Maximum number of snapshots that are tried before all rows are folded."""
+"""Maximum snapshots that are tried before all rows are folded."""
 ACT_EVENTS = 32
 """Number of rows in one read for the first event of an act; few acts have more."""
 
@@ -103,7 +103,7 @@ def _loaded(row: StoredEvent) -> Loaded | None:
 
 
 def _with(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
-    """Return an aggregate after these rows. Raises :class:`DamagedRow` if a row is missing or unusable."""
+    """Return an aggregate after these rows. Raises :class:`DamagedRow`."""
     before, kept = (loaded.aggregate, loaded.kept) if loaded else (None, 0)
     try:
         after = fold(before, map(from_row, rows))
@@ -200,7 +200,7 @@ class Referee(Application[UUID]):
     ) -> list[Recorded]:
         """Return at most ``limit`` recorded events of an aggregate in order.
 
-        Raises :class:`DamagedRow` if a row is missing or unreadable.
+        Raises :class:`DamagedRow`.
         """
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in _unbroken(stored, aggregate_id, after, to if limit is None else None)]
@@ -221,9 +221,9 @@ class Referee(Application[UUID]):
         return recorded.originator_version
 
     def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:
-        """Return an aggregate after event ``to``, by default the last event.
+        """Return an aggregate after event ``to``, by default the last.
 
-        Raises :class:`UnknownAggregate`, and :class:`DamagedRow` if a row is missing or unusable.
+        Raises :class:`UnknownAggregate` or :class:`DamagedRow`.
         """
         for snapshot in self._snapshots(aggregate_id, to):
             version = snapshot.aggregate.version
@@ -248,7 +248,7 @@ class Referee(Application[UUID]):
     def opened_by(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
         """Return the act with which this actor and key opened an aggregate; ``None`` if it does not exist.
 
-        Raises :class:`OpenedByAnother` if the aggregate exists without this act.
+        Raises :class:`OpenedByAnother` if a different act opened it.
         """
         if not self.exists(aggregate_id):
             return None

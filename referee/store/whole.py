@@ -14,7 +14,7 @@ from referee.store.store import Referee
 from referee.visibility import Event, Recorded
 
 PAGE = 2_000
-"""Maximum number of events per read, so that few rows are in memory with their events."""
+"""Maximum events per read, so that few rows are in memory."""
 
 
 class Decided(msgspec.Struct, frozen=True):

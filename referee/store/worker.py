@@ -1,7 +1,7 @@
 """A separate process for work on the whole history of a long match.
 
 A thread would compete with the event loop and the writer for the interpreter. The process has a lower priority, only
-reads the store, and does one piece of work at a time. It runs only while it is needed.
+reads the store, does one piece of work at a time, and ends when idle.
 """
 
 import logging

@@ -52,7 +52,7 @@ class LineCorrected(Value, omit_defaults=True):
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     score: DealScored | None = None
-    """The whole new line; left out: nothing has changed in it but the other fields of this object."""
+    """The whole new line; left out: only the other fields of this object have changed."""
 
 
 class Ended(Value, omit_defaults=True):
@@ -159,12 +159,11 @@ Corrections = Sequence[tuple[int, ProtocolCorrected]]
 
 
 def reference_to(number: int, by: ProtocolCorrected) -> CorrectedBy:
-    """Return the reference to a correction."""
     return CorrectedBy(event=number, case=by.case, rule=by.why.rule, reason=by.why.reason)
 
 
 def corrections_of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
-    """Return the corrections that change, strike or restore the line of ``deal`` that ``event`` wrote."""
+    """Return the corrections that change, strike or restore the line that ``event`` wrote."""
     found, struck = [], False
     for number, by in corrections:
         if any(one.event == event for one in by.lines) or (deal in by.struck) != struck:
@@ -187,8 +186,6 @@ class FormerLine(NamedTuple):
 
 
 class LineHistory(NamedTuple):
-    """A line and its corrections."""
-
     line: DealScored
     """The line after all corrections."""
     won: Win | None
@@ -230,7 +227,6 @@ def without_repeated_events(score: DealScored) -> DealScored:
 
 
 def corrected_line(line: Line, by: LineCorrected) -> Line:
-    """Return a line after a change."""
     if by.score is not None:
         return by.score
     line = replace(line, before=by.before, points=by.points)

@@ -42,7 +42,7 @@ class ActTakenBack(Event):
 
 
 def without_taken_back(history: Iterable[Recorded]) -> list[Recorded]:
-    """Return the history without take-backs, requests for them and the events that they have undone."""
+    """Return the history without take-backs, requests for them and undone events."""
     kept: list[Recorded] = []
     for recorded in history:
         event = recorded.event
