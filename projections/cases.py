@@ -53,7 +53,7 @@ from referee.officials.events.cases import (
 )
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.takeback import ActTakenBack
-from referee.tokens import sealed
+from referee.tokens import encrypt_or_decrypt
 from referee.value import CaseKind, Verdict
 from referee.visibility import Event, Recorded, Viewer, seen
 
@@ -292,7 +292,7 @@ class Cases:
         if not opened.dockets:
             return ()
         assert self._secret is not None, "a projection that applies events has the secret of their store"
-        return sealed(self._secret(), match_id, opened.dockets)
+        return encrypt_or_decrypt(self._secret(), match_id, opened.dockets)
 
     def _store(self, connection: Connection, changes: "_Changes") -> None:
         if changes.entries:

@@ -49,11 +49,11 @@ def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
     A seed ``2:n:key`` gives the order of the key. A smaller pack has its cards in the order that they have among 52.
     """
     by_key = seed.startswith("2:")
-    cards = _by_key(seed.rpartition(":")[2]) if by_key else Random(seed).sample(PACK, len(PACK))
+    cards = _shuffled_by_key(seed.rpartition(":")[2]) if by_key else Random(seed).sample(PACK, len(PACK))
     return tuple(cards if pack == ALL else [card for card in cards if BIT[card] & pack])
 
 
-def _by_key(key: str) -> list[str]:
+def _shuffled_by_key(key: str) -> list[str]:
     """Return the 52 cards after a Fisher-Yates shuffle with the bytes of SHA-256 over the key and a counter.
 
     Bytes that would make some places more likely are skipped.

@@ -35,9 +35,9 @@ class History(Sequence[Recorded]):
         return History(lambda: [*self, *news])
 
 
-def _not_here() -> Sequence[Recorded]:
+def _raise_history_needed() -> Sequence[Recorded]:
     raise HistoryNeeded
 
 
-NOT_HERE = History(_not_here)
+UNAVAILABLE = History(_raise_history_needed)
 """A history that raises :class:`HistoryNeeded` when it is first used."""

@@ -50,7 +50,7 @@ from referee.seating import Seating
 from referee.settlement import Basis, received
 from referee.value import Value
 from referee.visibility import Event, Viewer
-from referee.whole_deal import entering
+from referee.whole_deal import result_decision
 
 # The table
 
@@ -98,7 +98,7 @@ def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
         deal=1,
         dealer=opened.first_dealer or 0,
         ledger=Ledger(),
-        seating=seating.begun(opened),
+        seating=seating.seating_of(opened),
         **own,
     )
 
@@ -162,7 +162,7 @@ def next_deal(table: T, line: DealScored) -> T:
     )
 
 
-def other_numbers(table: T, corrected: ProtocolCorrected, carries: tuple[str, ...]) -> T:
+def table_after_correction(table: T, corrected: ProtocolCorrected, carries: tuple[str, ...]) -> T:
     """Return the table after a correction. ``carries``: the game's own fields that each deal passes to the next."""
     active = tuple([seat for seat in range(table.seats) if seat not in corrected.eliminated])
     kinds = {field.name: field.type for field in msgspec.structs.fields(table)}
@@ -290,9 +290,9 @@ class Tables(NamedTuple):
         for event in events:
             number += 1
             state = self.evolve[type(event)](state, event, number)
-        return self._settle(state, events, number, moment)
+        return self._with_automatic_events(state, events, number, moment)
 
-    def _settle(
+    def _with_automatic_events(
         self, state: Any, events: tuple[Event, ...], number: int, moment: Moment
     ) -> tuple[tuple[Event, ...], Any]:
         """Return these events with the automatic events that follow, and the state after all of them.
@@ -310,7 +310,7 @@ class Tables(NamedTuple):
         return self.take(state, request, moment)[0]
 
     def begin(self, state: Any, moment: Moment) -> tuple[Event, ...]:
-        return self._settle(state, (), moment.version, moment)[0]
+        return self._with_automatic_events(state, (), moment.version, moment)[0]
 
     def evolved(self, state: Any, event: Event, number: int) -> Any:
         return self.evolve[type(event)](state, event, number)
@@ -357,7 +357,7 @@ class Tables(NamedTuple):
             raise WrongPhase("not_tallied", None)
         if not self.is_between_deals(state):
             raise WrongPhase("deal_under_way", None, phase=phase_of(state))
-        return entering(self.result, self.script, self.take)
+        return result_decision(self.result, self.script, self.take)
 
     def _seat_decision(self, state: Any, request: Any) -> Decision:
         kind, seat, table, cites = type(request), request.seat, state.table, self.cites
@@ -399,7 +399,7 @@ class Tables(NamedTuple):
         return (Void(), Abandon())
 
     def resumed(self, state: Any, corrected: ProtocolCorrected) -> Any:
-        table, won = other_numbers(state.table, corrected, self.carries), corrected.won
+        table, won = table_after_correction(state.table, corrected, self.carries), corrected.won
         if won is not None:
             winners = won.seats or (() if won.seat is None else (won.seat,))
             return Over(table=table, winner=won.seat, winners=winners, by=won.by)

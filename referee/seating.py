@@ -71,7 +71,7 @@ class Seating(Value):
         return token
 
 
-def begun(opened: MatchOpened) -> Seating:
+def seating_of(opened: MatchOpened) -> Seating:
     """Return the seating of a match just opened."""
     of_club = opened.club is not None
     return Seating(

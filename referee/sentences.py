@@ -117,9 +117,9 @@ def sentence(template: str, facts: Mapping[str, str]) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _shown(name: str, fact: Any, language: Language) -> str:
+def _fact_text(name: str, fact: Any, language: Language) -> str:
     if isinstance(fact, Sequence) and not isinstance(fact, str):
-        *most, last = (_shown(name, one, language) for one in fact)
+        *most, last = (_fact_text(name, one, language) for one in fact)
         joint = (_AND if name in _ALL_OF else _OR).in_(language)
         return f"{', '.join(most)} {joint} {last}" if most else last
     if name in _SEATS:
@@ -153,7 +153,7 @@ def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
     if text is None:
         return f"{title(code, language)}."
     present = {name: fact for name, fact in facts.items() if fact is not None and fact != () and fact != []}
-    return sentence(text.in_(language), {name: _shown(name, fact, language) for name, fact in present.items()})
+    return sentence(text.in_(language), {name: _fact_text(name, fact, language) for name, fact in present.items()})
 
 
 # Rulings
@@ -163,7 +163,7 @@ def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language
     """Return a sentence with the ruling on a knock. ``fine``: points that the knocker goes up if it is dismissed."""
 
     def name(seat: int) -> str:
-        return players[seat] if seat < len(players) else _shown("seat", seat, language)
+        return players[seat] if seat < len(players) else _fact_text("seat", seat, language)
 
     facts = {"seat": name(event.seat), "accused": name(event.accused), "rule": event.rule}
     if event.named is not None:

@@ -130,7 +130,7 @@ def settlement(
     game has a pot. ``members``: by seat, in a club's match.
     """
     sheet = _Sheet(without_taken_back(history))
-    lines = [tuple(sheet.of_balance(seat) if balances else sheet.of_payments(seat)) for seat in sheet.seats]
+    lines = [tuple(sheet.balance_lines(seat) if balances else sheet.payment_lines(seat)) for seat in sheet.seats]
     amounts = [sum([line.amount for line in own]) for own in lines]
     pot = -sum(amounts)
     waiting_for = sheet.waiting_for
@@ -153,7 +153,7 @@ def settlement(
     )
 
 
-def moved(amounts: Sequence[int]) -> int:
+def sum_of_payments(amounts: Sequence[int]) -> int:
     """Return the sum of the payments for these amounts by seat, with the pot as a payer or payee."""
     paid = -sum([amount for amount in amounts if amount < 0])
     return max(paid, sum(amounts) + paid)
@@ -168,7 +168,11 @@ def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]
     if waiting_for:
         return "waiting"
     limit = sheet.opened.stake_limit
-    return "above_limit" if sheet.end is not None and limit is not None and moved(amounts) > limit else "agreed"
+    return (
+        "above_limit"
+        if sheet.end is not None and limit is not None and sum_of_payments(amounts) > limit
+        else "agreed"
+    )
 
 
 def received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool = False) -> tuple[int, ...]:
@@ -222,7 +226,7 @@ class _Sheet:
             return ()
         return tuple([seat for seat in self.seats if seat not in self.agreed])
 
-    def written(self, seat: int, unit: int) -> Iterator[SettlementLine]:
+    def protocol_lines(self, seat: int, unit: int) -> Iterator[SettlementLine]:
         """Yield a seat's points at the start and its line entries, at ``unit`` minor units a point."""
         start = self.opened.points[seat]
         if start:
@@ -238,17 +242,17 @@ class _Sheet:
                         events=tuple(dict.fromkeys(entry.events)),
                     )
 
-    def of_end(self, rule: SettledBy, points: Points, amount: int) -> SettlementLine:
+    def end_line(self, rule: SettledBy, points: Points, amount: int) -> SettlementLine:
         return SettlementLine(deal=None, rule=rule, points=points, amount=amount, events=(self.ended_by,))
 
-    def of_balance(self, seat: int) -> Iterator[SettlementLine]:
+    def balance_lines(self, seat: int) -> Iterator[SettlementLine]:
         """D10, D-O17: Yield a seat's winnings and stakes in the pot, and its share at the end (D-O18)."""
-        yield from self.written(seat, 1)
+        yield from self.protocol_lines(seat, 1)
         end = self.end
         if end is not None and not isinstance(end, MatchWon) and end.shares and (share := end.shares[seat]):
-            yield self.of_end(end.rule, share, share)
+            yield self.end_line(end.rule, share, share)
 
-    def of_payments(self, seat: int) -> Iterator[SettlementLine]:
+    def payment_lines(self, seat: int) -> Iterator[SettlementLine]:
         """B74, E-O42: Yield the lines of a seat in a match with payments.
 
         A payer has the lines of the protocol, and a line for the difference if the payment is not for their sum
@@ -258,12 +262,12 @@ class _Sheet:
         for payment in self.payments:
             owed = worth(payment.points, unit, self.halves)
             if seat == payment.payer:
-                own = list(self.written(seat, unit if payment.between else -unit))
+                own = list(self.protocol_lines(seat, unit if payment.between else -unit))
                 yield from own
                 if rest := -owed - sum([line.amount for line in own]):
-                    yield self.of_end(payment.rule, self.points_in(-rest), rest)
+                    yield self.end_line(payment.rule, self.points_in(-rest), rest)
             elif seat == payment.payee and owed:
-                yield self.of_end(payment.rule, self.points_in(owed), owed)
+                yield self.end_line(payment.rule, self.points_in(owed), owed)
 
     def points_in(self, amount: int) -> Points:
         return in_points((2 * amount // self.stakes.unit,), True)[0]

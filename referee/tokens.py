@@ -12,12 +12,12 @@ from uuid import UUID
 DIGEST_BYTES = 32
 
 
-def in_match(match: UUID, token: str) -> str:
+def hash_in_match(match: UUID, token: str) -> str:
     """Return the hash with which the match recognises a token. ``token``: the token's SHA-256 in hex."""
     return sha256(f"{match.hex} {token}".encode()).hexdigest()
 
 
-def sealed(secret: bytes, match: UUID, tokens: Sequence[str]) -> tuple[str, ...]:
+def encrypt_or_decrypt(secret: bytes, match: UUID, tokens: Sequence[str]) -> tuple[str, ...]:
     """Encrypt or decrypt the SHA-256 of each official's token for this match, with which its matches can be found.
 
     Each is combined by exclusive or with its own HMAC-SHA256 under the secret of the store. A match is opened once,

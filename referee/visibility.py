@@ -78,7 +78,7 @@ def _hidden(kind: type[Event], official: bool, public: bool) -> tuple[tuple[str,
     value."""
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     return tuple(
-        (name, _instead(audience, fields[name]))
+        (name, _replacement(audience, fields[name]))
         for name, audience in kind.HIDDEN.items()
         if _is_hidden(audience, official, public)
     )
@@ -90,19 +90,19 @@ def _is_hidden(audience: Audience, official: bool, public: bool) -> bool:
     return audience == "nobody" or (not official and (audience == "official" or not public))
 
 
-def _instead(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
+def _replacement(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
     """Return a replacement: the field's default, an empty value if it has no default, or a function."""
     if not isinstance(audience, str):
         return audience
     if audience == "by_seat":
         return by_seat
-    blank = _bare(field.type)() if field.required else field.default
+    blank = _plain_type(field.type)() if field.required else field.default
     if audience == "own":
         return lambda event, name, viewer: getattr(event, name) if viewer == event.seat else blank
     return blank
 
 
-def _bare(kind: Any) -> Any:
+def _plain_type(kind: Any) -> Any:
     """Return the type without its annotations and parameters."""
     if get_origin(kind) is Annotated:
         kind = kind.__origin__

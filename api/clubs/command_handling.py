@@ -222,7 +222,7 @@ class ActExecution:
         event = self._club.state.proposals[number].event
         (proposed,) = await in_thread(self._service.referee.history, self._club.id, after=event - 1, to=event)
         if proposed.actor != self._caller.actor:
-            proposed = replace(proposed, act_id=acts.OWN)  # it has the Idempotency-Key of the other caller
+            proposed = replace(proposed, act_id=acts.OWN_KEY_PREFIX)  # it has the Idempotency-Key of the other caller
         return Outcome(aggregate=self._club, events=(proposed,), repeated=True)
 
     async def _decide_on_books(self, sent: BasisSent) -> Outcome:

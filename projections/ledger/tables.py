@@ -25,7 +25,7 @@ from projections.follow.projection import LIVE, own_name
 from projections.journal import Balance, JournalEntry, Posting
 from referee.actors import Actor
 from referee.clubs.facts import Trial
-from referee.settlement import moved
+from referee.settlement import sum_of_payments
 from referee.value import Value
 
 NO_DIGEST = "0" * 64
@@ -63,7 +63,7 @@ class Money(Value):
 
     @property
     def above_limit(self) -> bool:
-        return self.limit is not None and moved(self.result) > self.limit
+        return self.limit is not None and sum_of_payments(self.result) > self.limit
 
 
 class Keeping(Value):

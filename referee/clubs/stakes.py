@@ -6,7 +6,7 @@ from referee.clubs.state import Club
 from referee.events import Dealing, Stakes, StakesNeed
 from referee.refusals import AgainstTheClub
 from referee.ruleset import Ruleset
-from referee.settlement import moved
+from referee.settlement import sum_of_payments
 
 
 def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int], pot: int) -> None:
@@ -14,7 +14,7 @@ def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int
 
     Later deals can still take the match above the limit. Then the books do not count its result.
     """
-    at_start = max(moved(points), abs(pot)) if rules.has_pot else stakes.unit * max(map(abs, points))
+    at_start = max(sum_of_payments(points), abs(pot)) if rules.has_pot else stakes.unit * max(map(abs, points))
     amount = max(stakes.unit, at_start)
     if club.stake_limit is not None and amount > club.stake_limit:
         raise AgainstTheClub("stakes_above_limit", None, limit=club.stake_limit, amount=amount)

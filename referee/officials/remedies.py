@@ -21,7 +21,7 @@ from referee.refusals import WrongPhase
 from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event
-from referee.whole_deal import entering
+from referee.whole_deal import result_decision
 
 
 class Price(NamedTuple):
@@ -135,7 +135,7 @@ def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Resu
     """
     if rules.result is None or rules.script is None:
         raise WrongPhase("not_in_this_game", "J9")
-    enter = entering(rules.result, rules.script, rules.take)
+    enter = result_decision(rules.result, rules.script, rules.take)
     events = enter(as_tally(_state_in(rescored.before, deal)), result, moment)
     score = next(place for place, event in enumerate(events) if isinstance(event, DealScored))
     number = moment.version + 1

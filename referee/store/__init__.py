@@ -3,7 +3,7 @@
 import msgspec
 
 from referee.games import RULESETS
-from referee.store.aggregate import BESIDE, KINDS
+from referee.store.aggregate import KINDS, STORED_BESIDE
 from referee.store.attempts import AttemptRefused
 from referee.store.club import Club
 from referee.store.log import Log
@@ -11,7 +11,7 @@ from referee.store.match import Match
 from referee.store.rows import make_ready
 
 KINDS |= {kind.OPENING.TOPIC: kind for kind in (Match, Club, Log)}
-BESIDE.append(AttemptRefused)
+STORED_BESIDE.append(AttemptRefused)
 
 # msgspec prepares a type at its first decoding, and two threads that do this at once crash the process. So all stored
 # types are prepared before a second thread exists.

@@ -12,7 +12,7 @@ from eventsourcing.persistence import StoredEvent
 from referee.actors import Actor
 from referee.store.rows import act_of_row
 
-OWN = "~"
+OWN_KEY_PREFIX = "~"
 """Prefix of the ids that the desk gives to acts without an Idempotency-Key."""
 
 
@@ -73,10 +73,10 @@ def keyed_acts(rows: Iterable[tuple[UUID | str, int, bytes]]) -> Iterator[KeyedA
         try:
             act = act_of_row(row[2])
         except (msgspec.MsgspecError, ValueError, TypeError):  # an unreadable row has no act
-            return row[0], "", OWN
+            return row[0], "", OWN_KEY_PREFIX
         return row[0], act.actor, act.act_id
 
     for (aggregate_id, actor, act_id), made in groupby(rows, act_of):
         numbers = [number for _, number, _ in made]
-        if not act_id.startswith(OWN):
+        if not act_id.startswith(OWN_KEY_PREFIX):
             yield KeyedAct(UUID(str(aggregate_id)), key_of(actor, act_id), numbers[0], numbers[-1])

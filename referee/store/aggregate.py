@@ -99,7 +99,7 @@ class Aggregate(Value):
 KINDS: dict[str, type[Aggregate]] = {}
 """The kinds of aggregates, by the topic of the first event."""
 
-BESIDE: list[type[Event]] = []
+STORED_BESIDE: list[type[Event]] = []
 """Event types stored beside the aggregates and never folded."""
 
 A = TypeVar("A", bound=Aggregate)
@@ -107,7 +107,7 @@ A = TypeVar("A", bound=Aggregate)
 
 def event_types() -> dict[str, type[Event]]:
     topics: dict[str, type[Event]] = {}
-    for facts in (*(kind.FACTS for kind in KINDS.values()), BESIDE):
+    for facts in (*(kind.FACTS for kind in KINDS.values()), STORED_BESIDE):
         for fact in facts:
             assert fact.TOPIC not in topics, f"topic {fact.TOPIC} stands for two facts"
             topics[fact.TOPIC] = fact
@@ -121,7 +121,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
     """
     history = iter(history)
     if aggregate is None:
-        aggregate = _begun(next(history))
+        aggregate = _opened_aggregate(next(history))
     state, version = aggregate.state, aggregate.version
     at, public_to, ended_at = aggregate.changed_at, aggregate.public_to, aggregate.ended_at
     evolve, lays_open, ends = aggregate.procedure.evolve, aggregate.LAYS_OPEN, aggregate.ENDS
@@ -143,7 +143,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
     )
 
 
-def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
+def with_known_state(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
     """Return the same as :func:`fold`, for events after which the state is known. Checks nothing."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
@@ -157,7 +157,7 @@ def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
     )
 
 
-def _begun(first: Recorded) -> Any:
+def _opened_aggregate(first: Recorded) -> Any:
     if first.originator_version != 1:
         raise DamagedRow(first.originator_id, 1, "missing")
     kind = KINDS.get(first.event.TOPIC)

@@ -30,7 +30,7 @@ _usual_seconds = sys.getswitchinterval()
 
 
 @contextmanager
-def giving_way() -> Iterator[None]:
+def yielding_often() -> Iterator[None]:
     """Let other threads have the interpreter soon while this block runs."""
     global _at_work
     with _lock:
@@ -88,7 +88,7 @@ class Aside(Generic[T]):
     def _run(self, is_long: bool) -> None:
         while (found := self._queues[is_long].get()) is not None and not self._closed:
             aggregate_id, job = found
-            with nullcontext() if is_long else giving_way():
+            with nullcontext() if is_long else yielding_often():
                 self._decide(job)
             with self._guard:
                 for counted in ((is_long, None), (is_long, aggregate_id)):

@@ -14,11 +14,11 @@ CONNECT_SECONDS = 2
 """Seconds to connect to each host of the URL, the driver's minimum."""
 SILENCE_SECONDS = 3.0
 """Seconds that the server may be silent during a statement."""
-LEFT_SECONDS = 30
+STATEMENT_SECONDS = 30
 """Seconds after which the server aborts a statement, in case its client no longer exists."""
 REST_SECONDS = 0.5
 """Seconds after a failed attempt to connect during which further attempts fail at once."""
-TCP = {
+TCP_SETTINGS = {
     "tcp_user_timeout": int(SILENCE_SECONDS * 1000),
     "keepalives_idle": 5,
     "keepalives_interval": 2,
@@ -63,7 +63,7 @@ def parse_store_url(url: str) -> SqliteFile | Postgres:
         raise ValueError("% is written %25" if hidden else str(error).strip()) from None
     defaults = {"dbname": "knacka", "host": "127.0.0.1", "user": "postgres", "connect_timeout": CONNECT_SECONDS}
     schema = unquote(ours[-1].removeprefix("schema=")) if ours else "public"
-    return Postgres({**TCP, **defaults, **given}, schema)
+    return Postgres({**TCP_SETTINGS, **defaults, **given}, schema)
 
 
 class Away(psycopg.OperationalError):
@@ -127,7 +127,7 @@ class Opener:
             connection = Connection.connect(**self._parameters, autocommit=True)
             try:
                 if silence is not None:
-                    connection.execute(f"SET statement_timeout = '{LEFT_SECONDS}s'")
+                    connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
                 if begin is not None:
                     begin(connection)
             except BaseException:

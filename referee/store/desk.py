@@ -26,11 +26,11 @@ from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEv
 from msgspec.structs import replace
 
 from referee.actors import is_official
-from referee.history import NOT_HERE, HistoryNeeded
+from referee.history import UNAVAILABLE, HistoryNeeded
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.acts import OWN, KeyedAct, key_of
-from referee.store.aggregate import KINDS, Aggregate, advanced, fold
+from referee.store.acts import OWN_KEY_PREFIX, KeyedAct, key_of
+from referee.store.aggregate import KINDS, Aggregate, fold, with_known_state
 from referee.store.answer import Answer
 from referee.store.aside import LONG_FROM, Aside
 from referee.store.cache import MEGABYTE, Cache
@@ -76,7 +76,7 @@ ASIDE_ATTEMPTS = 3
 """Maximum attempts to decide a request aside, on the whole history, if the match changes meanwhile."""
 SNAPSHOT_EVERY = 200
 """Number of events after which a snapshot is always taken."""
-MADE_MAX = 4096
+REMEMBERED_ACTS_MAX = 4096
 """Maximum keyed acts that the desk remembers, to recognise repeats before it decides."""
 CACHE_MEGABYTES = 32
 """Maximum megabytes of all cached aggregates."""
@@ -163,7 +163,7 @@ class Desk:
         self._salts = salts()
         self._cache = Cache(cache_bytes)
         self._recent_acts: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
-        """The last :data:`MADE_MAX` keyed acts that were made or looked up."""
+        """The last :data:`REMEMBERED_ACTS_MAX` keyed acts that were made or looked up."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
         self._worker = Worker(referee.env)
         self._aside = Aside(self._decide_aside)
@@ -197,7 +197,7 @@ class Desk:
         future = Answer()
         key = command.key
         name = None if key is None else (command.id, key_of(command.actor, key))
-        self._waiting.put(_Job(command, key or OWN + self._own_ids()[:OWN_DIGITS], name, future))
+        self._waiting.put(_Job(command, key or OWN_KEY_PREFIX + self._own_ids()[:OWN_DIGITS], name, future))
         return future
 
     def cached(self, aggregate_id: UUID, *, allow_stale: bool = False) -> Aggregate | None:
@@ -436,13 +436,13 @@ class Desk:
                 raise decided.refused
             at, events, state = decided.moment.at, decided.events, decided.state
         else:
-            moment = Moment(aggregate.version, at, self._seed(), command.actor, NOT_HERE, command.id)
+            moment = Moment(aggregate.version, at, self._seed(), command.actor, UNAVAILABLE, command.id)
             events, state = aggregate.procedure.take(aggregate.state, command.request, moment)
         over = aggregate.version + len(events) - aggregate.EVENTS_MAX
         if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):
             raise Full(aggregate.EVENTS_MAX)
         history, head = self._make_rows(job, loaded, events, at, work)
-        return self._make_outcome(job, advanced(aggregate, history, state), history, head, loaded.kept, work)
+        return self._make_outcome(job, with_known_state(aggregate, history, state), history, head, loaded.kept, work)
 
     def _make_rows(
         self, job: _Job, loaded: Loaded | None, events: tuple[Event, ...], at: datetime, work: _Work
@@ -549,7 +549,7 @@ class Desk:
 
     def _remember(self, known: Mapping[tuple[UUID, bytes], KeyedAct]) -> None:
         self._recent_acts |= known
-        while len(self._recent_acts) > MADE_MAX:
+        while len(self._recent_acts) > REMEMBERED_ACTS_MAX:
             self._recent_acts.popitem(last=False)
 
     def _after_commit(self, work: _Work) -> None:

@@ -26,7 +26,7 @@ from referee.requests import Proceeding, Request, request_of
 from referee.ruleset import Ruleset, Shown
 from referee.seating import Seating
 from referee.store.aggregate import Aggregate, Rules
-from referee.tokens import in_match
+from referee.tokens import hash_in_match
 from referee.visibility import Event, Recorded, Viewer, seen
 
 OF_A_SEAT = (SeatAct, Knock)
@@ -93,7 +93,7 @@ class Match(Aggregate):
 
     def has_token(self, actor: Actor, token: str) -> bool:
         """Return whether this is the SHA-256 of the actor's present token."""
-        seating, token = self.seating, in_match(self.id, token)
+        seating, token = self.seating, hash_in_match(self.id, token)
         seat = seat_of(actor)
         if seat is not None:
             return compare_digest(seating.seats[seat], token)
@@ -104,7 +104,7 @@ class Match(Aggregate):
 
     def holder(self, token: str) -> Actor | None:
         """Return the actor whose token has this SHA-256, if any. The time needed does not depend on the token."""
-        seating, token = self.seating, in_match(self.id, token)
+        seating, token = self.seating, hash_in_match(self.id, token)
         found: Actor | None = None
         of_officials = zip(officials(len(seating.officials)), seating.officials, strict=True)
         for actor, known in chain(of_officials, zip(SEATS, seating.seats, strict=False)):

@@ -15,10 +15,10 @@ from psycopg import pq
 
 from referee.store.connection import Away, Connection, unsent
 
-AGAIN_SECONDS = 2.0
+RETRY_SECONDS = 2.0
 """Seconds that a call is retried: enough for a restart of the server."""
-AGAIN_AFTER = 0.1
-TAKEN_SECONDS = 2.0
+RETRY_PAUSE_SECONDS = 0.1
+WAIT_SECONDS = 2.0
 """Seconds to wait for a connection when all are in use."""
 
 
@@ -31,7 +31,7 @@ def retried(call: Callable[..., Any]) -> Any:
 
     @wraps(call)
     def call_with_retries(*args: Any, **kwargs: Any) -> Any:
-        deadline, broken = time.monotonic() + AGAIN_SECONDS, None
+        deadline, broken = time.monotonic() + RETRY_SECONDS, None
         while True:
             try:
                 return call(*args, **kwargs)
@@ -40,7 +40,7 @@ def retried(call: Callable[..., Any]) -> Any:
                     broken = error
                 if time.monotonic() > deadline:
                     raise broken from broken.__cause__
-            time.sleep(AGAIN_AFTER)
+            time.sleep(RETRY_PAUSE_SECONDS)
 
     return call_with_retries
 
@@ -80,7 +80,7 @@ class Pool:
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """Lend a connection. Raises :class:`Away` if none is free in time or the server cannot be reached."""
-        if not self._free.acquire(timeout=TAKEN_SECONDS):
+        if not self._free.acquire(timeout=WAIT_SECONDS):
             raise Away("all connections to the store are taken")
         try:
             with self._lock:

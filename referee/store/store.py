@@ -102,7 +102,7 @@ def _loaded(row: StoredEvent) -> Loaded | None:
     )
 
 
-def _with(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
+def _after_rows(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
     """Return an aggregate after these rows. Raises :class:`DamagedRow`."""
     before, kept = (loaded.aggregate, loaded.kept) if loaded else (None, 0)
     try:
@@ -129,7 +129,9 @@ def _hash_of(row: StoredEvent) -> str | None:
     return row_hash(row) if isinstance(row.state, bytes) else None
 
 
-def _unbroken(rows: Sequence[StoredEvent], aggregate_id: UUID, after: int, to: int | None) -> Sequence[StoredEvent]:
+def _check_unbroken(
+    rows: Sequence[StoredEvent], aggregate_id: UUID, after: int, to: int | None
+) -> Sequence[StoredEvent]:
     """Return the rows, which follow event ``after``. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
     number = after + len(rows)
     if rows and rows[-1].originator_version != number:  # numbers are unique and ascend
@@ -145,7 +147,7 @@ def _versions(known: Iterable[Loaded]) -> dict[UUID, int]:
     return {loaded.aggregate.id: loaded.aggregate.version for loaded in known}
 
 
-def _histories(rows: Iterable[StoredEvent]) -> dict[UUID, list[StoredEvent]]:
+def _rows_by_aggregate(rows: Iterable[StoredEvent]) -> dict[UUID, list[StoredEvent]]:
     return {aggregate_id: list(history) for aggregate_id, history in groupby(rows, attrgetter("originator_id"))}
 
 
@@ -193,7 +195,7 @@ class Referee(Application[UUID]):
     def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[StoredEvent]:
         """Return the rows of an aggregate in order. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
         rows = self.recorder.select_events(aggregate_id, gt=after or None, lte=to)
-        return _unbroken(rows, aggregate_id, after, to)
+        return _check_unbroken(rows, aggregate_id, after, to)
 
     def history(
         self, aggregate_id: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
@@ -203,7 +205,7 @@ class Referee(Application[UUID]):
         Raises :class:`DamagedRow`.
         """
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
-        return [from_row(row) for row in _unbroken(stored, aggregate_id, after, to if limit is None else None)]
+        return [from_row(row) for row in _check_unbroken(stored, aggregate_id, after, to if limit is None else None)]
 
     def first_of_act(self, recorded: Recorded, earlier: Sequence[StoredEvent] = ()) -> int:
         """Return the number of the first event of this event's act. Raises :class:`DamagedRow`.
@@ -230,14 +232,14 @@ class Referee(Application[UUID]):
             rows = self.recorder.select_events(aggregate_id, gt=version - 1 or None, lte=to)
             if rows and rows[0].originator_version == version and _hash_of(rows[0]) == snapshot.head:
                 try:
-                    return _with(snapshot, rows[1:]) if len(rows) > 1 else snapshot
+                    return _after_rows(snapshot, rows[1:]) if len(rows) > 1 else snapshot
                 except DamagedRow as damaged:
                     if damaged.fault != "unfit":
                         raise
             log.warning("the snapshot of %s after event %d is not of its history", aggregate_id, version)
         rows = self.recorder.select_events(aggregate_id, lte=to)
         if rows:
-            return _with(None, rows)
+            return _after_rows(None, rows)
         if to is not None and self.recorder.select_events(aggregate_id, limit=1):
             raise DamagedRow(aggregate_id, 1, "missing")
         raise UnknownAggregate(str(aggregate_id))
@@ -263,7 +265,7 @@ class Referee(Application[UUID]):
 
     def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
         """Return the rows stored after these versions of aggregates, by aggregate."""
-        return _histories(self._store.select_newer(_versions(known)))
+        return _rows_by_aggregate(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
         """Return an aggregate after further rows; if they do not follow its last row, load it again.
@@ -272,7 +274,7 @@ class Referee(Application[UUID]):
         """
         if from_row(rows[0]).prev != loaded.head:
             return self.load(loaded.aggregate.id)
-        return _with(loaded, rows)
+        return _after_rows(loaded, rows)
 
     def acts(self, keys: Iterable[tuple[UUID, bytes]]) -> dict[tuple[UUID, bytes], KeyedAct]:
         """Return those of the keyed acts that are stored, by aggregate and key."""
@@ -306,7 +308,7 @@ class Referee(Application[UUID]):
 
         Raises the library's ``IntegrityError`` if a row exists.
         """
-        return _histories(self._store.store(rows, acts, _versions(known)))
+        return _rows_by_aggregate(self._store.store(rows, acts, _versions(known)))
 
     def is_stored(self, row: StoredEvent) -> bool:
         """Wait for transactions in progress, then return whether exactly this row is stored."""

@@ -59,9 +59,9 @@ class Worker:
         ``work`` must be a function of a module, with arguments and a result that can be pickled. Raises :class:`Busy`
         if the process cannot be started, ends, or does not answer in time.
         """
-        with self._my_turn():
+        with self._taking_turn():
             try:
-                result, error = self._asked((work, args, kwargs))
+                result, error = self._answer_to((work, args, kwargs))
             except (EOFError, OSError) as lost:
                 if not self._closed:
                     log.warning("the process for long matches ended at work: %s", type(lost).__name__)
@@ -91,7 +91,7 @@ class Worker:
             self._end()
 
     @contextmanager
-    def _my_turn(self) -> Iterator[None]:
+    def _taking_turn(self) -> Iterator[None]:
         if not self._turn.acquire(timeout=self._seconds):
             raise Busy
         try:
@@ -106,8 +106,8 @@ class Worker:
         finally:
             self._turn.release()
 
-    def _asked(self, work: Any) -> Any:
-        pipe = self._started()
+    def _answer_to(self, work: Any) -> Any:
+        pipe = self._running_pipe()
         pipe.send(work)
         if not pipe.poll(self._seconds):
             log.warning("the process for long matches gave no answer in %g seconds, and is ended", self._seconds)
@@ -115,7 +115,7 @@ class Worker:
             raise Busy
         return pipe.recv()
 
-    def _started(self) -> Connection:
+    def _running_pipe(self) -> Connection:
         """Return the pipe to the process. Start the process if it does not run; raise :class:`Busy` after
         :meth:`stop`."""
         if self._pipe is not None and self.pid is not None:

@@ -37,7 +37,7 @@ class Store:
         return self._referee
 
 
-def _listen(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
+def _read_messages(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
     """Put messages into a queue. End the process, even during work, if the service closes the pipe or is killed."""
     with suppress(EOFError, OSError):
         while True:
@@ -54,7 +54,7 @@ def _limit_memory() -> None:
         setrlimit(RLIMIT_DATA, (MEMORY_MAX if hard == RLIM_INFINITY else min(MEMORY_MAX, hard), hard))
 
 
-def _done(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
+def _run_work(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
     """Run a piece of work. Return its result and ``None``, or ``None`` and its error."""
     try:
         work, args, kwargs = loads(sent)
@@ -71,13 +71,13 @@ def main(descriptor: int) -> None:
     _limit_memory()
     gc.disable()  # during work it would look at the whole history again and again
     pipe, heard = Connection(descriptor), SimpleQueue[bytes]()
-    threading.Thread(target=_listen, args=(pipe, heard), daemon=True).start()
+    threading.Thread(target=_read_messages, args=(pipe, heard), daemon=True).start()
     store = Store(loads(heard.get()))
     sent = heard.get()
     with suppress(OSError):
         os.nice(NICENESS)  # not earlier: a client waits while the process starts
     while True:
-        result, error = _done(store, sent)
+        result, error = _run_work(store, sent)
         try:
             answer = dumps((result, error))
         except Exception as unsent:
