@@ -1,4 +1,4 @@
-"""Cursors: the place in a list where a page ended and the next one begins."""
+"""Cursors: the place in a list where a page ends and the next page begins."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
@@ -11,7 +11,7 @@ from sqlalchemy import Column, ColumnElement, Integer, bindparam, literal_column
 T = TypeVar("T")
 P = TypeVar("P")
 QUERIES_KEPT = 256
-"""Cached queries for pages. They differ by filters and limit; building one takes longer than running it."""
+"""Maximum cached queries for pages. They differ by filters and limit; building one takes longer than running it."""
 
 
 def cursor_of(*place: Any) -> str:
@@ -33,11 +33,11 @@ def read_cursor(cursor: str, kind: type[T]) -> T:
 class Page(NamedTuple, Generic[T, P]):
     entries: tuple[T, ...]
     next: P | None
-    """The place where the next page begins; ``None``: this is the last."""
+    """The place where the next page begins; ``None``: this page is the last."""
 
 
 def page_of(found: Sequence[T], limit: int, place: Callable[[T], P]) -> Page[T, P]:
-    """Return the page of the entries ``found`` by :func:`rows_of`. ``place``: returns the place after an entry."""
+    """Return the page of entries ``found`` with :func:`rows_of` as limit. ``place``: returns the place after one."""
     return Page(tuple(found[:limit]), place(found[limit - 1]) if len(found) > limit else None)
 
 
@@ -56,14 +56,14 @@ class Order:
         return tuple_(*self.columns) > tuple_(*named)
 
     def values(self, cursor: str | None) -> dict[str, Any]:
-        """Return the parameters of :attr:`beyond`, named ``after_`` and a column; empty without a cursor.
+        """Return the parameters of :attr:`beyond`, named ``after_`` plus the column's name; empty without a cursor.
 
-        Raises: ValueError if the cursor is not one of this list.
+        Raises: ValueError if the cursor is not of this list.
         """
         return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._place), strict=True))
 
     def page(self, found: Sequence[T], limit: int) -> Page[T, str]:
-        """Return the page of the rows ``found`` by :func:`rows_of`, with the cursor of the next page."""
+        """Return the page of rows ``found`` with :func:`rows_of` as limit, and the cursor of the next page."""
 
         def cursor(last: T) -> str:
             return cursor_of(*(getattr(last, column.name) for column in self.columns))
@@ -72,5 +72,5 @@ class Order:
 
 
 def rows_of(limit: int) -> ColumnElement[int]:
-    """Return ``limit + 1``: the last row shows that there is a next page. PostgreSQL reuses the plan of a literal."""
+    """Return ``limit + 1``: the last row shows that there is a next page. PostgreSQL reuses a literal's plan."""
     return literal_column(str(limit + 1), Integer)
