@@ -12,9 +12,8 @@ from referee.visibility import Event, Recorded
 
 
 def begins(event: Event) -> bool:
-    """Return whether a case begins with this event."""
     if isinstance(event, ActTakenBack):
-        return event.seat is not None  # else a ruling in an open case took the act back
+        return event.seat is not None  # without a seat, a ruling in an open case took the act back
     return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
 
 
@@ -31,7 +30,6 @@ def entry_of(recorded: Recorded, number: int) -> dict[str, Any]:
 
 
 def case_of(recorded: Recorded, ruleset: str) -> dict[str, Any]:
-    """Return the row of a case that begins with this event."""
     event: Any = recorded.event
     return {
         "match": recorded.originator_id,
@@ -48,7 +46,6 @@ def case_of(recorded: Recorded, ruleset: str) -> dict[str, Any]:
 
 
 def opener_of(event: Any) -> Actor:
-    """Return the opener of the case that begins with this event."""
     return event.by if isinstance(event, CaseOpened) else actor_at(event.seat)
 
 
@@ -64,7 +61,7 @@ def _opening(event: Any) -> dict[str, Any]:
 
 
 def changes_of(event: Any) -> dict[str, Any]:
-    """Return the fields that an event changes in a case's row."""
+    """Return the columns that an event changes in a case's row."""
     match event:
         case CaseOpened():
             return {"status": "pending"}

@@ -1,6 +1,6 @@
 """The projection of case files: knocks, statements, rulings and penalties.
 
-It stores everything. Queries take the viewer and leave out what that viewer may not see yet.
+It stores all fields. Queries hide the fields that the viewer may not see yet.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -55,7 +55,7 @@ from referee.officials.events.cases import (
 )
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.takeback import ActTakenBack
-from referee.tokens import sealed
+from referee.tokens import encrypt_or_decrypt
 from referee.value import CaseKind, Verdict
 from referee.visibility import Event, Recorded, Viewer, seen
 
@@ -71,8 +71,8 @@ FACTS: tuple[type[Event], ...] = (
     ActTakenBack,
 )
 ENDS: tuple[type[Event], ...] = (*MATCH_ENDS, ProtocolCorrected)
-"""Event types by which a match ends, or continues after its end."""
-READ = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
+"""Event types that can end a match or reopen it."""
+DECODERS = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
 
 
 class Entry(NamedTuple):
@@ -85,7 +85,7 @@ class Entry(NamedTuple):
 
 
 class Case(NamedTuple):
-    """The events of a case in order. The first is its opening, the referee's ruling, or an act taken back by
+    """The events of a case in order. The first is its opening, the referee's ruling on a knock, or a take-back by
     agreement."""
 
     case: int
@@ -93,7 +93,7 @@ class Case(NamedTuple):
 
 
 def fine_of(facts: Iterable[Any]) -> int:
-    """Return the points that the knocker pays, from the events of a knock: 0 unless it was dismissed."""
+    """Return the fine for a knock, given its events: 0 unless the knock was dismissed."""
     ruling, *imposed = facts
     if not isinstance(ruling, KnockDismissed):
         return 0
@@ -101,7 +101,7 @@ def fine_of(facts: Iterable[Any]) -> int:
 
 
 class Listed(NamedTuple):
-    """A case in an officials' list. ``status``: as of its last event; a ruling becomes final at ``appeal_until``."""
+    """A case in a list for officials. ``status``: after its last event; ruled cases are final at ``appeal_until``."""
 
     match: UUID
     case: int
@@ -122,7 +122,7 @@ class Listed(NamedTuple):
 
 
 LISTED = (*Listed._fields[: Listed._fields.index("by")], "opening")
-"""The columns of a listed case. The last holds ``by`` and ``note``."""
+"""The columns of a listed case. The last column contains ``by`` and ``note``."""
 
 
 class _Match(NamedTuple):
@@ -147,7 +147,7 @@ class _Changes:
         self.cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         """Columns of new and changed cases, by match and number."""
         self.held: list[dict[str, Any]] = []
-        """A row for each official of a new case: the case in ``of``, and further columns."""
+        """A row for each official of a new case: the case's own columns under ``of``, and others."""
 
     def take(self, match: _Match, recorded: Recorded) -> _Match:
         """Add the rows of an event, and return the row of its match after it."""
@@ -169,7 +169,7 @@ class _Changes:
         case |= case_of(recorded, match.ruleset) if begins(event) else {}
         case |= changes_of(event)
         if begins(event):
-            knocker = _member(match.members, seat_of(opener_of(event)))
+            knocker = _member_at(match.members, seat_of(opener_of(event)))
             whose = {"members": match.members, "evening": match.evening, "knocker": knocker}
             self.held += [{"token": token, "of": case, **whose} for token in set(match.officials)]
 
@@ -180,7 +180,7 @@ def _opened(match: _Match, event: MatchOpened, officials: tuple[str, ...]) -> _M
     return match._replace(
         ruleset=event.ruleset,
         officials=officials,
-        members=_sitting(event.members),
+        members=_members_text(event.members),
         evening=event.evening,
         held_back=not set(event.members).isdisjoint(event.given_by),
     )
@@ -194,7 +194,7 @@ class Cases:
     takes = topics(MatchOpened, *FACTS, *LAYS_OPEN, *ENDS)
 
     def __init__(self, prefix: str = LIVE, secret: Callable[[], bytes] | None = None) -> None:
-        """``secret``: returns the store's secret, which :meth:`apply` needs to seal the officials' tokens."""
+        """``secret``: returns the store's secret, with which :meth:`apply` decrypts the officials' tokens."""
         self._secret = secret
         self.metadata = MetaData()
         self.matches = Table(
@@ -208,7 +208,7 @@ class Cases:
             Column("members", Text, nullable=False),
             Column("evening", Integer),
             Column("over", Boolean, nullable=False),
-            Column("held_back", Boolean, nullable=False),  # a member who gave the officials' tokens plays
+            Column("held_back", Boolean, nullable=False),  # a member who may know an official's token plays
         )
         self.cases = Table(
             f"{prefix}{self.key}_cases",
@@ -246,7 +246,7 @@ class Cases:
             Column("event", Integer, nullable=False),
             Column("opened_at", Utc, nullable=False),
             Column("ruleset", Text, nullable=False),
-            Column("status", Text, nullable=False),  # regardless of the time
+            Column("status", Text, nullable=False),  # without regard to time limits
             Column("kind", Text, nullable=False),
             Column("deal", Integer),
             Column("accused", Integer),
@@ -294,7 +294,7 @@ class Cases:
         if not opened.dockets:
             return ()
         assert self._secret is not None, "a projection that applies events has the secret of their store"
-        return sealed(self._secret(), match_id, opened.dockets)
+        return encrypt_or_decrypt(self._secret(), match_id, opened.dockets)
 
     def _store(self, connection: Connection, changes: "_Changes") -> None:
         if changes.entries:
@@ -314,13 +314,13 @@ class Cases:
         return connection.scalar(select(self.matches.c.version).where(self.matches.c.match == match_id)) or 0
 
     def last(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of the last case of a match, or 0."""
+        """Return the number of a match's last case; 0: it has no case."""
         return connection.scalar(select(func.max(self.cases.c.case)).where(self.cases.c.match == match_id)) or 0
 
     def answer(
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int = 0, limit: int | None = None
     ) -> tuple[Case, ...]:
-        """Return at most ``limit`` cases of a match after a number, in order, as the viewer may see them."""
+        """Return at most ``limit`` cases of a match after number ``after``, in order, as the viewer may see them."""
         case = self.entries.c.case
         last = () if limit is None else (case <= after + limit,)
         return self._of(connection, match_id, viewer, case > after, *last)
@@ -339,14 +339,14 @@ class Cases:
     ) -> tuple[tuple[Listed, ...], str | None]:
         """Return a page of the cases that the caller officiates, in order of opening, and the next page's cursor.
 
-        ``at``: the time that decides whether a ruling is final. ``after``: the previous page's cursor.
-        Raises: ValueError if ``after`` is no cursor of this list.
+        ``at``: decides whether a ruling is final. ``after``: the previous page's cursor. Raises: ValueError if
+        ``after`` is not a cursor of this list.
         """
         assert limit > 0, "a page has room for a case"
         filters = {"ruleset": ruleset, "rule": rule}
         given = {name: value for name, value in filters.items() if value is not None} | self._order.values(after)
         given |= {"at": at, **_official_of(sight)}
-        found = list(map(_listed, connection.execute(self._query(status, frozenset(given), limit), given)))
+        found = list(map(_listed_case, connection.execute(self._query(status, frozenset(given), limit), given)))
         return self._order.page(found, limit)
 
     def _query_of(self, status: str | None, given: frozenset[str], limit: int) -> Select[Any]:
@@ -368,7 +368,7 @@ class Cases:
         elif status is not None:
             query = query.where(held.status == status)
         if status == "ruled":
-            # Few rulings are recent, so they are selected first.
+            # Rulings that are not final yet are few, so they are selected first.
             lately = select(held.match, held.case).where(held.token == bindparam("official"), held.appeal_until > at)
             few = lately.cte("lately").prefix_with("MATERIALIZED")
             query = query.join(few, (few.c.match == held.match) & (few.c.case == held.case))
@@ -385,8 +385,8 @@ class Cases:
         except_case: tuple[UUID, int] | None = None,
         limit: int = 20,
     ) -> tuple[tuple[Listed, CaseRuled], ...]:
-        """Return the last cases that officials decided by these rules, the latest first, each with its last ruling as
-        the viewer may see it: in the matches that the caller officiates, or in ``match`` only."""
+        """Return the last ``limit`` cases that officials decided by these rules, the latest first, each with its last
+        ruling as the viewer may see it; by default in all matches that the caller officiates."""
         held = self.held.c
         whose = _official_of(sight)
         given = whose if match is None else whose.keys() - {"by_token"}  # a party reads the rulings of its match
@@ -397,7 +397,7 @@ class Cases:
         if except_case is not None:
             query = query.where((held.match != except_case[0]) | (held.case != except_case[1]))
         query = query.order_by(*(column.desc() for column in self._order.columns)).limit(limit)
-        found = list(map(_listed, connection.execute(query, whose)))
+        found = list(map(_listed_case, connection.execute(query, whose)))
         this, known = self.entries, self.matches.c
         places = tuple_(this.c.match, this.c.case).in_([(one.match, one.case) for one in found])
         stated = select(this.c.match, this.c.case, this.c.event, this.c.fact, known.public_to).select_from(
@@ -406,15 +406,15 @@ class Cases:
         stated = stated.where(this.c.topic == CaseRuled.TOPIC, places).order_by(this.c.event)
         rulings: dict[tuple[UUID, int], Any] = {}
         for row in connection.execute(stated):
-            fact = READ[CaseRuled.TOPIC](row.fact)
+            fact = DECODERS[CaseRuled.TOPIC](row.fact)
             rulings[row.match, row.case] = seen(fact, viewer, row.event <= row.public_to)
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
     def _cases_of_official(self, given: Collection[str]) -> Select[Any]:
         """Return the query for the cases of an official, with the parameters of :func:`_official_of`.
 
-        It leaves out matches in which the official plays, and until their end those in which another member behind
-        the key or the token plays.
+        It leaves out matches in which the official plays, and unfinished matches in which a different member plays
+        who may know the key or the token.
         """
         held, matches = self.held.c, self.matches.c
         query = select(*(held[name] for name in LISTED)).where(held.token == bindparam("official"))
@@ -467,7 +467,7 @@ class Cases:
         to: int,
         others: Collection[int] = (),
     ) -> tuple[Case, ...]:
-        """Return the cases opened after one event up to another, those opened about the deal at any time, and the
+        """Return the cases opened after event ``after`` up to ``to``, those about ``deal``, and those numbered
         ``others``."""
         this, entries = self.cases.c, self.entries.c
         within = select(this.case).where(this.match == match_id, this.event > after, this.event <= to)
@@ -491,12 +491,12 @@ class Cases:
         )
 
 
-def _sitting(members: tuple[int, ...]) -> str:
-    """Return a match's members as a text in which a query can find one of them."""
+def _members_text(members: tuple[int, ...]) -> str:
+    """Return a match's members as a text in which a query can find a member."""
     return f",{','.join(map(str, members))}," if members else ""
 
 
-def _member(members: str, seat: int | None) -> int | None:
+def _member_at(members: str, seat: int | None) -> int | None:
     return int(members.strip(",").split(",")[seat]) if members and seat is not None else None
 
 
@@ -506,14 +506,14 @@ def _official_of(sight: Sight) -> dict[str, Any]:
     if sight.club is None:
         return whose | {"by_token": True}
     if sight.sits is not None:
-        whose["sits"] = f"%{_sitting((sight.sits,))}%"
-    return whose | {f"behind_{member}": f"%{_sitting((member,))}%" for member in sight.behind}
+        whose["sits"] = f"%{_members_text((sight.sits,))}%"
+    return whose | {f"behind_{member}": f"%{_members_text((member,))}%" for member in sight.behind}
 
 
-def _listed(row: Any) -> Listed:
+def _listed_case(row: Any) -> Listed:
     *columns, opening = row
     return Listed(*columns, *opening)
 
 
 def _seen(row: Any, viewer: Viewer, public_to: int) -> Entry:
-    return Entry(row.event, row.at, seen(READ[row.topic](row.fact), viewer, row.event <= public_to))
+    return Entry(row.event, row.at, seen(DECODERS[row.topic](row.fact), viewer, row.event <= public_to))

@@ -7,8 +7,8 @@ from projections.journal import JournalEntry
 
 
 def digest(before: str, entries: Iterable[JournalEntry]) -> str:
-    """Return the SHA-256 in hex of the digest ``before`` (64 zeros for the first closing), a line break, and the
-    :func:`line` of each entry since."""
+    """Return the SHA-256 in hex over the previous digest (``before``; at first 64 zeros), a line break, and the
+    :func:`line` of each entry since that closing."""
     sum_ = sha256(f"{before}\n".encode())
     for entry in entries:
         sum_.update(line(entry).encode())
@@ -16,7 +16,7 @@ def digest(before: str, entries: Iterable[JournalEntry]) -> str:
 
 
 def line(entry: JournalEntry) -> str:
-    """Return ``number|date|kind|currency|id/event|account:amount,…`` with a line break, accounts sorted."""
+    """Return ``number|date|kind|currency|id/event|account:amount,…`` and a line break, with the accounts sorted."""
     in_order = sorted(entry.postings, key=lambda one: one.account)
     postings = ",".join([f"{one.account}:{one.amount}" for one in in_order])
     return f"{entry.number}|{entry.date}|{entry.kind}|{entry.currency}|{entry.cause}|{postings}\n"

@@ -1,4 +1,4 @@
-"""Cursors: the place in a list where a page ended and the next one begins."""
+"""Cursors: the place in a list where a page ends and the next page begins."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ Number = Annotated[int, Meta(ge=0, le=wire_types.ENTRIES_MAX)]
 Moment = Annotated[datetime, Meta(tz=True)]
 """A time in a cursor."""
 QUERIES_KEPT = 256
-"""Cached queries for pages. They differ by filters and limit; building one takes longer than running it."""
+"""Maximum cached queries for pages. They differ by filters and limit; building one takes longer than running it."""
 
 
 def cursor_of(*place: Any) -> str:
@@ -72,17 +72,17 @@ class Order:
         return tuple_(*self.columns) > tuple_(*named)
 
     def values(self, cursor: str | None) -> dict[str, Any]:
-        """Return the parameters of :attr:`beyond`, named ``after_`` and a column; empty without a cursor.
+        """Return the parameters of :attr:`beyond`, named ``after_`` plus the column's name; empty without a cursor.
 
-        Raises: ValueError if the cursor is not one of this list.
+        Raises: ValueError if the cursor is not of this list.
         """
         return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._place), strict=True))
 
     def page(self, found: Sequence[T], limit: int) -> Page[T]:
-        """Return the page of the rows ``found`` by :func:`rows_of`."""
+        """Return the page of rows ``found`` with :func:`rows_of` as limit."""
         return page_of(found, limit, attrgetter(*(column.name for column in self.columns)))
 
 
 def rows_of(limit: int) -> ColumnElement[int]:
-    """Return ``limit + 1``: the last row shows that there is a next page. PostgreSQL reuses the plan of a literal."""
+    """Return ``limit + 1``: the last row shows that there is a next page. PostgreSQL reuses a literal's plan."""
     return literal_column(str(limit + 1), Integer)

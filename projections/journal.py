@@ -1,4 +1,4 @@
-"""A club's journal by double entry, as it is exported.
+"""A club's journal by double entry, as exported.
 
 Amounts are in minor units of a currency with two decimals. **Debit is positive**: a debt of a member is above zero.
 The postings of an entry add up to 0.
@@ -33,7 +33,7 @@ class Author(Value):
     """The author of an entry or of a proposal: a caller in the club, or an actor in a match."""
 
     actor: Actor
-    """The actor, as the event has it."""
+    """The actor of the event."""
     member: wire_types.MemberNumber | None
     """The member who owns the key of the actor; null: a program, the operator, or an actor without a key."""
     match: wire_types.MatchId | None
@@ -51,15 +51,13 @@ def author_of(by: Actor, cause: str, club: UUID, member: Callable[[Actor], int |
 
 
 class JournalEntry(Value):
-    """An entry of a club, numbered from 1."""
-
     number: int
     date: datetime.date
-    """The day by the club's clock, never before the previous entry's."""
+    """The day in the club's timezone, never before the previous entry's."""
     kind: wire_types.Code
     currency: wire_types.Currency
     cause: str
-    """The event that made the entry: ``<aggregate id>/<event number>``."""
+    """The event from which the entry was made: ``<aggregate id>/<event number>``."""
     postings: tuple[Posting, ...]
     evening: int | None
     reverses: int | None
@@ -71,42 +69,42 @@ class JournalEntry(Value):
 class Journal(Value):
     """A club's journal from ``first`` to ``last``, both included.
 
-    ``opening`` plus the ``entries`` gives ``closing``. Files repeat it, so that their readers can compare.
+    ``opening`` plus the ``entries`` gives ``closing``. Files contain it for comparison.
     """
 
     club: wire_types.Name
     currencies: tuple[wire_types.Currency, ...]
     first: datetime.date
     last: datetime.date
-    """Before 9999-12-31, since some files name the day after."""
+    """Before 9999-12-31, because some files contain the next day."""
     made: datetime.date
     """The day on which the file is made."""
     opening: tuple[Balance, ...]
-    """Balances before ``first``; those left out are 0."""
+    """Balances before ``first``, without zeros."""
     entries: tuple[JournalEntry, ...]
     closing: tuple[Balance, ...]
-    """Balances after ``last``; those left out are 0."""
+    """Balances after ``last``, without zeros."""
     names: Mapping[int, str | None]
     """Names that may be shown, by member number."""
     sie: SieAccounts
 
 
 def name_of(journal: Journal, account: Account) -> str | None:
-    """Return the name of an account's member, ``None`` if it may not be shown."""
+    """Return the name of an account's member; ``None`` if it has none or may not be shown."""
     member = member_of(account)
     return None if member is None else journal.names.get(member)
 
 
 def accounts(journal: Journal) -> tuple[Account, ...]:
-    """Return the club's own accounts, then by number those of members with a balance or an entry."""
+    """Return the club's own accounts, then, by number, the accounts of members with a balance or an entry."""
     named = {one.account for one in (*journal.opening, *journal.closing)}
     named |= {posting.account for entry in journal.entries for posting in entry.postings}
     return (*OWN, *sorted(named - set(OWN), key=lambda account: int(account.removeprefix(MEMBER))))
 
 
 def balances(journal: Journal) -> tuple[Balance, ...]:
-    """Return the closing balances, with zeros for the currencies that an account used, and for the club's own
-    accounts in each currency."""
+    """Return the closing balances, with 0 for each currency that an account used, and for the club's own accounts in
+    every currency."""
     closing = {(one.account, one.currency): one.amount for one in journal.closing}
     used = {(account, currency) for account in OWN for currency in journal.currencies}
     used |= {(one.account, one.currency) for one in journal.opening} | set(closing)

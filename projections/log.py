@@ -1,4 +1,4 @@
-"""The projection of the log as a Merkle tree: the hashes and positions of all rows in log order, in tiles.
+"""The projection of the log as a Merkle tree: tiles with the hashes and positions of all rows, in log order.
 
 Leaves are numbered from 0 without gaps, unlike the positions of their rows.
 """
@@ -35,12 +35,11 @@ TILES_AT_ONCE = 100
 
 
 class Edge(NamedTuple):
-    """The last tile of every level, to which the next rows are added."""
+    """The last tile of each level, to which the next rows are added."""
 
     size: int
-    """The number of leaves."""
     hashes: dict[int, bytes]
-    """Hashes by level."""
+    """The hashes in the last tile, by level."""
     positions: bytes
     """Positions of the rows in the last tile of level 0."""
 
@@ -96,7 +95,7 @@ class Log:
             self.grow(connection, edge, rows, leaves_of(rows))
 
     def grow(self, connection: Connection, edge: Edge, rows: Sequence[Row], leaves: bytes) -> None:
-        """Add rows and their hashes (:func:`leaves_of`) after the edge."""
+        """Add rows and their hashes (``leaves``, from :func:`leaves_of`) after the edge."""
         changed = rolled_up(edge.hashes, leaves, edge.size)
         positions = edge.positions if edge.size % TILE_WIDTH else b""
         positions += array("q", [row[0] for row in rows]).tobytes()
@@ -128,13 +127,12 @@ class Log:
         size = found.number * TILE_WIDTH + len(hashes[0]) // HASH_BYTES
         while size >> TILE_HEIGHT * level:
             tile = connection.scalar(self._tile, {"level": level, "number": _last(size, level)})
-            if tile is not None:  # if it was deleted, the reader that needs it raises
+            if tile is not None:  # if the tile was deleted, a reader that needs it raises an error
                 hashes[level] = bytes(tile)
             level += 1
         return Edge(size, hashes, bytes(found.positions))
 
     def size(self, connection: Connection) -> int:
-        """Return the number of leaves."""
         found = connection.execute(self._size).one_or_none()
         return 0 if found is None else int(found[0] * TILE_WIDTH + found[1] // HASH_BYTES)
 
@@ -149,7 +147,7 @@ class Log:
         return Tree(size=size, tiles=tile)
 
     def tiles_of(self, connection: Connection, level: int, *, first: int = 0) -> Iterator[tuple[int, bytes, bytes]]:
-        """Yield the number, the hashes and the row positions of each tile of a level from ``first`` on."""
+        """Yield the number, hashes and row positions of each tile of a level, from tile ``first`` on."""
         this = self.tiles.c
         query = select(this.number, this.hashes, this.positions).where(this.level == level).order_by(this.number)
         while tiles := connection.execute(query.where(this.number >= first).limit(TILES_AT_ONCE)).all():
@@ -158,18 +156,18 @@ class Log:
             first = tiles[-1].number + 1
 
     def leaves(self, connection: Connection, *, first: int = 0) -> Iterator[tuple[int, int, bytes]]:
-        """Yield the number, the row's position and the hash of each leaf from tile ``first`` on."""
+        """Yield the number, row position and hash of each leaf, from tile ``first`` on."""
         for number, hashes, positions in self.tiles_of(connection, 0, first=first):
             for place, position in enumerate(_positions(positions)):
                 yield number * TILE_WIDTH + place, position, hashes[place * HASH_BYTES :][:HASH_BYTES]
 
     def size_at(self, connection: Connection, position: int) -> int:
-        """Return the number of leaves of rows up to a position."""
+        """Return the number of leaves up to a position."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
         return 0 if found is None else found.number * TILE_WIDTH + bisect_right(_positions(found.positions), position)
 
     def index(self, connection: Connection, position: int) -> int | None:
-        """Return the number of the leaf of the row at a position, ``None`` if the row is not applied yet."""
+        """Return the number of the leaf for the row at a position; ``None`` if the row is not in the tree yet."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
         if found is None:
             return None
@@ -190,7 +188,7 @@ def _positions(packed: bytes) -> "array[int]":
 
 
 class _Written(dict[Any, str]):
-    """Formatted ids by their stored form, since formatting one takes longer than hashing a row."""
+    """Ids as text, by their stored form: formatting an id takes longer than hashing a row."""
 
     def __missing__(self, aggregate_id: Any) -> str:
         try:
@@ -202,7 +200,7 @@ class _Written(dict[Any, str]):
 
 
 def leaves_of(rows: Sequence[Row]) -> bytes:
-    """Return the concatenated hashes of rows, whatever they hold."""
+    """Return the concatenated hashes of rows, also of damaged rows."""
     written = _Written()
     try:
         return leaf_hashes(rows, written)

@@ -63,7 +63,7 @@ Status = Annotated[
 
 
 class Listed(Value):
-    """A match in a list. ``deal``: the current or last one; ``winner``: of partners the first."""
+    """A match in a list. ``deal``: the current or last deal; ``winner``: of two partners, the first."""
 
     match: UUID
     ruleset: str
@@ -130,7 +130,7 @@ def listed(entry: Listed | None, recorded: Recorded) -> Listed:
 
 
 ENDS = (MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
-"""Event types that end a match or reopen it."""
+"""Event types that can end a match or reopen it."""
 
 
 class Row(NamedTuple):
@@ -151,10 +151,10 @@ class Standing(NamedTuple):
 
 
 Part = Literal["public", "its public", "club", "private", "own"]
-"""A part of the visible matches: all public ones, or a club's public ones; in the caller's club those for members,
-all private ones, or the private ones in which the caller plays."""
+"""A part of the visible matches: all public matches, or one club's; in the caller's club the matches for members, all
+private matches, or the caller's own private matches."""
 IDS_MAX = 10_000
-"""Ids in one statement: SQLite allows at most 32,766."""
+"""Maximum ids in one statement: SQLite allows 32,766."""
 
 
 class Matches:
@@ -194,7 +194,7 @@ class Matches:
             self.metadata,
             Column("name", Text, primary_key=True),
             Column("match", Uuid, primary_key=True),
-            # For members of a club; the result of a finished match.
+            # Only for members of a club: the result of a finished match.
             Column("club", Uuid),
             Column("evening", Integer),
             Column("member", Integer),
@@ -255,9 +255,8 @@ class Matches:
     ) -> tuple[tuple[Listed, ...], str | None]:
         """Return a page of the visible matches in order of opening, and the next page's cursor.
 
-        ``player`` is a whole name, ``member`` a member of ``club``. ``opened_to`` is exclusive. ``after`` is the
-        previous page's cursor.
-        Raises: ValueError if ``after`` is no cursor of this list.
+        ``player``: a whole name. ``member``: a member of ``club``. ``opened_to`` is exclusive. ``after``: the
+        previous page's cursor. Raises: ValueError if ``after`` is not a cursor of this list.
         """
         assert limit > 0, "a page has room for a match"
         values = {
@@ -320,7 +319,7 @@ class Matches:
         return self.entries.c.match.in_(select(players.match).where(players.name == bindparam(who)))
 
     def visible(self, connection: Connection, sight: Sight, matches: Collection[UUID]) -> set[UUID]:
-        """Return which of the matches are visible in lists."""
+        """Return those of the matches that are visible in lists."""
         entries = self.entries.c
         given = {"club": sight.club, "holder": _member_key(sight.club, sight.member)}
         parts = or_(*(self._is_in_part(part) for part in _parts(sight, None)))
@@ -370,7 +369,7 @@ class Matches:
         return {Row(*row[:3]): Standing(*row[3:]) for row in rows}
 
     def still_open(self, connection: Connection, club: UUID, member: int | None = None) -> int:
-        """Return the number of a club's matches that are not over, or of those in which a member plays."""
+        """Return the number of a club's matches that are not over; with ``member``, those in which they play."""
         entries, players = self.entries.c, self.players.c
         query = select(func.count()).select_from(self.entries).where(entries.club == club, entries.status == "open")
         if member is not None:
@@ -390,7 +389,7 @@ def _parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
 
 
 def _players(entry: Listed) -> Iterator[dict[str, Any]]:
-    """Yield the rows by which players are found: by name, or as members of the club."""
+    """Yield the rows with which players are found: by name or, in a club's match, by member."""
     of_all = {"match": entry.match, "club": entry.club, "evening": entry.evening, "ruleset": entry.ruleset}
     of_all |= {"won": None, "halves": None}
     if entry.club is None:
@@ -423,7 +422,7 @@ def _changed(entry: Listed) -> dict[str, Any]:
 
 
 def _key(name: str) -> str:
-    """Return the key of a player. It has a fixed length, since names can be too long for an index."""
+    """Return the hash under which a player is stored, because names can be too long for an index."""
     return sha256(name.encode()).hexdigest()
 
 

@@ -1,7 +1,7 @@
 """Payments for a bank's app: the payload of a QR code, and the code as a picture.
 
-SEK goes by Swish (QR code specification, C2B), EUR by a SEPA credit transfer (EPC069-12, version 002). Texts are
-shortened to fit. Functions raise a ``ValueError`` that explains a wrong number or an impossible amount.
+SEK is paid by Swish (QR code specification, C2B), EUR by SEPA credit transfer (EPC069-12, version 002). Texts are cut
+to fit. Functions raise ``ValueError`` for a wrong number or an impossible amount.
 """
 
 import re
@@ -18,7 +18,7 @@ SEPARATORS = re.compile(r"[\s\-\u2010-\u2015\u2212./()]")
 """Signs that people write between digits."""
 SWISH_TEXT_MAX = 50
 SWISH_MAX = 10**14 - 1
-"""Minor units."""
+"""Maximum amount in minor units."""
 SWISH_NUMBER = re.compile(r"123[0-9]{7}|07[0-9]{8}")
 """The number of an association or a company, or of a person."""
 SWISH_SIGNS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZÅÄÖabcdefghijklmnopqrstuvwxyzåäö0123456789!?(),.-:; ")
@@ -31,7 +31,7 @@ QUIET_ZONE = 4
 EPC_NAME_MAX = 70
 EPC_TEXT_MAX = 140
 EPC_MAX = 99_999_999_999
-"""Minor units."""
+"""Maximum amount in minor units."""
 EPC_BYTES_MAX = 331
 IBAN_LENGTH = {
     country: length
@@ -52,11 +52,11 @@ IBAN_LENGTH = {
     }.items()
     for country in countries.split()
 }
-"""Characters of an IBAN by SEPA country."""
+"""Number of characters of an IBAN, by SEPA country."""
 
 
 class WrongCheckDigits(ValueError):
-    """An IBAN with a wrong or misplaced character."""
+    """An IBAN has a wrong or misplaced character."""
 
 
 def swish_number(text: str) -> str:
@@ -82,7 +82,7 @@ def iban(text: str) -> str:
     if len(number) != IBAN_LENGTH[country]:
         raise ValueError(f"an IBAN of {country} has {IBAN_LENGTH[country]} characters, and this has {len(number)}")
     remainder = int("".join(str(int(figure, 36)) for figure in number[4:] + number[:4])) % 97
-    if remainder != 1 or not 2 <= int(number[2:4]) <= 98:  # 00, 01 and 99 act like 97, 98 and 02
+    if remainder != 1 or not 2 <= int(number[2:4]) <= 98:  # 00, 01 and 99 have the remainder of 97, 98 and 02
         raise WrongCheckDigits("the check digits of this IBAN are wrong: a character was mistaken or misplaced")
     return number
 
@@ -95,7 +95,7 @@ def swish(number: str, amount: int, text: str) -> str:
 
 
 def epc(name: str, account: str, amount: int, text: str) -> str:
-    """Return the payload of a payment in EUR to an account. First the text and then the name are cut to the limit."""
+    """Return the payload of a payment in EUR to an account. If it is too long, the text is cut, then the name."""
     _between(amount, EPC_MAX, "EUR")
     owner = _cut(in_line(name), EPC_NAME_MAX)
     if not owner:
@@ -111,7 +111,6 @@ def epc(name: str, account: str, amount: int, text: str) -> str:
 
 
 def svg(payload: str, title: str) -> str:
-    """Return the payload as a QR code."""
     file = BytesIO()
     code = segno.make_qr(payload, error=ERROR_CORRECTION, boost_error=False, encoding="utf-8", eci=False)
     code.save(

@@ -1,7 +1,7 @@
-"""Settling up: the fewest payments that bring all balances to 0.
+"""Plan the fewest payments that bring all balances to 0.
 
 Each member with a balance is a node, and so is the club. A group is a set of nodes whose balances add up to 0. It
-needs one payment less than it has nodes, so the most groups need the fewest payments.
+needs one payment less than it has nodes, so more groups need fewer payments.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,9 +38,9 @@ class Plan(Value):
 
     payments: tuple[Payment, ...]
     minimal: bool
-    """No plan has fewer payments. False if that is unknown, with many nodes."""
+    """True if no plan has fewer payments; false if unknown, because too many members have balances."""
     groups: wire_types.Tally
-    """Groups that settle among themselves: payers and payees, less payments."""
+    """Number of groups that settle among themselves: payers and payees less payments."""
 
 
 Owed = tuple[Node, int]
@@ -48,7 +48,7 @@ Owed = tuple[Node, int]
 
 
 def plan(balances: Mapping[int, int], purpose: str) -> Plan:
-    """Return the payments that settle the members' balances, the remainder with the club. A debt is above 0.
+    """Return the payments that settle the members' balances; the club pays or gets the remainder. A debt is above 0.
 
     ``purpose`` (club, evening, currency) is part of the payments' ids.
     """
@@ -72,7 +72,7 @@ def plan(balances: Mapping[int, int], purpose: str) -> Plan:
 def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
     """Return pairs of nodes with opposite amounts, and the remaining nodes.
 
-    Pairing costs no group: two groups with one of a pair each become the pair and the rest.
+    Pairing loses no group: two groups with one node of a pair each can become the pair and the rest.
     """
     waiting: dict[int, list[Owed]] = {}
     pairs = []
@@ -86,7 +86,7 @@ def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
 
 
 def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
-    """Return groups of three as they are found, and the remaining nodes. No two nodes may be equal opposites."""
+    """Return groups of three nodes, in the order found, and the remaining nodes. ``nodes``: without opposites."""
     triples: list[list[Owed]] = []
     left = dict(nodes)
     if len(nodes) > TRIPLES_MAX:
@@ -103,7 +103,7 @@ def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
 
 
 def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
-    """Return the most groups. ``best[S]`` is their number in a subset S: ``max best[S - i] + [sum(S) = 0]``."""
+    """Return the most groups. ``best[S]`` is the number in a subset S: ``max best[S - i] + [sum(S) = 0]``."""
     sums, best = [0], [0]
     for _, amount in nodes:
         sums += [amount + before for before in sums]
@@ -124,8 +124,8 @@ def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
 
 
 def _settled(group: list[Owed]) -> list[tuple[Node, Node, int]]:
-    """Return payers, payees and amounts. The largest debtor pays the largest creditor; of equals the lower member
-    number comes first, the club last."""
+    """Return payers, payees and amounts. The largest debtor pays the largest creditor; if equal, lower member numbers
+    come first, the club last."""
     debtors = [(-amount, _place(node), node) for node, amount in group if amount > 0]
     creditors = [(amount, _place(node), node) for node, amount in group if amount < 0]
     heapify(debtors)

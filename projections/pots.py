@@ -1,6 +1,6 @@
 """The projection of pots: the contents, and the amounts that players put in or drew in each deal, by rule.
 
-A match of a game without a pot has an empty one.
+If a game has no pot, the pot of its matches is empty.
 """
 
 import msgspec
@@ -41,7 +41,7 @@ class PotLine(Value):
 
 
 class PotClosed(Value):
-    """The end of the match: ``before`` plus the ``entries``, the amounts drawn, gives ``after``."""
+    """The end of the match: ``before`` plus the ``entries`` (the amounts drawn) gives ``after``."""
 
     before: wire_types.Money
     after: wire_types.Money
@@ -53,8 +53,8 @@ class PotClosed(Value):
 class Pot(Value):
     """The pot of a match after event ``version``: ``opening`` plus all entries gives ``contents``.
 
-    Entries are above zero for units put in, below for units drawn. All amounts are in minor units of ``currency``, or
-    in the game's units if that is ``null``.
+    Entries are positive for units put in and negative for units drawn. All amounts are in minor units of
+    ``currency``, or in the game's units if ``currency`` is ``null``.
     """
 
     match: wire_types.MatchId
@@ -68,13 +68,13 @@ class Pot(Value):
     """The present contents, without ``pending``."""
     pending: wire_types.Many[PotPending] = ()
     lines: wire_types.Many[PotLine] = ()
-    """The deals that count, corrected."""
+    """The deals that count, after all corrections."""
     closed: PotClosed | None = None
     corrected: wire_types.Events = ()
     """The numbers of the events that corrected the pot."""
 
 
-def entered(pot: Pot | None, recorded: Recorded) -> Pot:
+def after_event(pot: Pot | None, recorded: Recorded) -> Pot:
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Pot(
@@ -133,8 +133,7 @@ def _closed(end: MatchClosed | MatchAbandoned | Ended, after: int, number: int) 
     return PotClosed(before=end.pot_before, after=after, entries=tuple(drawn), rule=end.rule, event=number)
 
 
-def amended(pot: Pot, corrections: Corrections) -> Pot:
-    """Return the pot with corrected lines."""
+def with_corrections(pot: Pot, corrections: Corrections) -> Pot:
     lines, struck = {line.event: line for line in pot.lines}, set[int]()
     for _, by in corrections:
         for one in by.lines:
@@ -150,22 +149,22 @@ def amended(pot: Pot, corrections: Corrections) -> Pot:
 
 
 class Pots(Sheets[Pot]):
-    """The projection."""
+    """The projection of pots."""
 
     name, key, kind, line = "pots", "pots_4", Pot, PotLine
     takes = topics(
         MatchOpened, DealScored, DealVoided, MatchClosed, MatchAbandoned, ActTakenBack, ProtocolCorrected
     ) | {STAKED}
-    entered = staticmethod(entered)
-    amended = staticmethod(amended)
+    after_event = staticmethod(after_event)
+    with_corrections = staticmethod(with_corrections)
 
 
 COLUMNS = ("deal", "player", "units", "rule", "contents")
 
 
 def csv(pot: Pot) -> str:
-    """Return the pot as CSV (RFC 4180): a row for the opening contents, then one for each entry, with the contents
-    after it. The rows of the match's end have no deal."""
+    """Return the pot as CSV (RFC 4180): a row for the opening contents, then one for each entry with the contents
+    after it. Rows of the match's end have no deal."""
     names = columns_of(pot.players)
     contents = pot.opening
     rows: list[list[int | str | None]] = [[None, None, contents, None, contents]]

@@ -30,7 +30,7 @@ from referee.officials.events.corrections import (
     Ended,
     LineCorrected,
     ProtocolCorrected,
-    by_correction,
+    reference_to,
     without_repeated_events,
 )
 from referee.officials.events.takeback import ActTakenBack
@@ -49,8 +49,8 @@ from referee.value import (
 )
 from referee.visibility import Event, Recorded
 
-LOOK = 8
-"""Lines read at once to find deals. More reads are needed only if deals were voided."""
+LINES_PER_READ = 8
+"""Number of lines in one read that looks for deals. Only voided deals make more reads necessary."""
 BY_AN_OFFICIAL = ("closed", "abandoned")
 """The ways in which an official ends a match without a winner."""
 VOIDED = "voided"
@@ -81,7 +81,8 @@ class LineWritten(Value):
     deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind | Literal["voided"]
-    """The kind of deal. `voided`: it was voided, but its penalties count; the deal gets another line later."""
+    """The kind of deal. `voided`: the deal was voided and only its penalties count. Dealt again, it gets a second
+    line."""
     declarer: Seat | None
     contract: BidValue | None
     tricks: wire_types.Counts
@@ -107,14 +108,15 @@ class LineWas(CorrectedBy):
 
 
 class Line(LineWritten):
-    """A scored deal, corrected: ``before`` plus ``change`` gives ``points``, and ``entries`` give the reasons."""
+    """A scored deal after all corrections: ``before`` plus ``change`` gives ``points``, for the reasons in
+    ``entries``."""
 
     was: wire_types.Many[LineWas] = ()
-    """The former versions, from the original on; empty: the line was never corrected."""
+    """The former versions, the oldest first; empty: the line was never corrected."""
 
 
 class Closing(Value):
-    """The end of a match by an official who shared the pot: ``before`` plus ``change``, the shares, gives
+    """The end of a match by an official who shared the pot: ``before`` plus ``change`` (the shares) gives
     ``points``."""
 
     rule: RuleId
@@ -151,16 +153,16 @@ class Protocol(Value):
     won_rule: RuleId | None = None
     settlement: wire_types.MoneyBySeat | None = None
     closing: Closing | None = None
-    """The last line, if the pot was shared at the end."""
+    """The sharing of the pot at the end; null: it was not shared."""
     dealer: Seat | None = None
     """The last dealer."""
     struck: wire_types.Many[LineWas] = ()
-    """Lines that no longer count: struck by an official, or played after the match was won."""
+    """Lines that no longer count: an official struck them, or the match was won before their deals."""
     corrected: wire_types.Events = ()
     """The numbers of the events that corrected the protocol."""
 
 
-def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
+def after_event(sheet: Protocol | None, recorded: Recorded) -> Protocol:
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Protocol(
@@ -173,10 +175,10 @@ def entered(sheet: Protocol | None, recorded: Recorded) -> Protocol:
             points=event.points,
         )
     assert sheet is not None, "a match begins with its opening"
-    return _changed(replace(sheet, version=number), event, number)
+    return _with_event(replace(sheet, version=number), event, number)
 
 
-def _changed(sheet: Protocol, event: Event, number: int) -> Protocol:
+def _with_event(sheet: Protocol, event: Event, number: int) -> Protocol:
     match event:
         case PenaltyImposed():
             pending = Pending(seat=event.seat, points=event.points, rule=event.rule, event=number)
@@ -201,7 +203,7 @@ def _changed(sheet: Protocol, event: Event, number: int) -> Protocol:
             closing = _closing(event, number)
             return replace(sheet, points=event.points, over=True, settlement=event.settlement, closing=closing)
         case MatchAbandoned():
-            sheet = replace(sheet, over=True, abandoned=True, pending=())  # no deal will enter them
+            sheet = replace(sheet, over=True, abandoned=True, pending=())  # penalties of an unscored deal lapse
             if not event.shares:
                 return sheet
             return replace(sheet, points=event.points, settlement=event.settlement, closing=_closing(event, number))
@@ -253,29 +255,29 @@ def _closing_again(event: ProtocolCorrected, won: Ended) -> Closing:
     )
 
 
-def amended(sheet: Protocol, corrections: Corrections) -> Protocol:
+def with_corrections(sheet: Protocol, corrections: Corrections) -> Protocol:
     """Return the sheet with corrected lines, their former versions, and the struck lines."""
     lines = {line.event: line for line in sheet.lines}
     struck: dict[int, tuple[int, ProtocolCorrected]] = {}
     for number, by in corrections:
         for one in by.lines:
             before = lines[one.event]
-            now = _line_now(before, one, by.halves)
-            lines[one.event] = replace(now, was=(*before.was, _was(before, number, by)))
+            now = _corrected_line(before, one, by.halves)
+            lines[one.event] = replace(now, was=(*before.was, _former_line(before, number, by)))
         struck = {deal: struck.get(deal, (number, by)) for deal in by.struck}
     return replace(
         sheet,
         lines=tuple([line for line in lines.values() if line.deal not in struck]),
-        struck=tuple([_was(line, *struck[line.deal]) for line in lines.values() if line.deal in struck]),
+        struck=tuple([_former_line(line, *struck[line.deal]) for line in lines.values() if line.deal in struck]),
     )
 
 
-def _was(line: Line, number: int, by: ProtocolCorrected) -> LineWas:
+def _former_line(line: Line, number: int, by: ProtocolCorrected) -> LineWas:
     written = LineWritten(**{name: getattr(line, name) for name in LineWritten.__struct_fields__})
-    return LineWas(line=written, **asdict(by_correction(number, by)))
+    return LineWas(line=written, **asdict(reference_to(number, by)))
 
 
-def _line_now(line: Line, by: LineCorrected, halves: bool) -> Line:
+def _corrected_line(line: Line, by: LineCorrected, halves: bool) -> Line:
     if by.score is not None:
         return _line(without_repeated_events(by.score), line.event)
     before, points = in_points(by.before, halves), in_points(by.points, halves)
@@ -360,25 +362,25 @@ def _line(event: DealScored, number: int) -> Line:
 
 
 class Protocols(Sheets[Protocol]):
-    """The projection."""
+    """The projection of protocols."""
 
     name, key, kind, line = "protocols", "protocols_4", Protocol, Line
     takes = topics(
         *(MatchOpened, PenaltyImposed, Dealt, DealScored, ActTakenBack, DealVoided, PlayerEliminated),
         *(MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected),
     )
-    entered = staticmethod(entered)
-    amended = staticmethod(amended)
+    after_event = staticmethod(after_event)
+    with_corrections = staticmethod(with_corrections)
 
     def scores(self, connection: Connection, match_id: UUID, deals: range) -> dict[int, int]:
         """Return the numbers of the events that scored these deals, by deal."""
         found: dict[int, int] = {}
-        this, place, more = self.lines.c, max(0, deals.start - 1), True  # lines are one per deal, plus voided ones
-        query = select(this.line).where(this.match == match_id).order_by(this.event).limit(LOOK)
+        this, place, more = self.lines.c, max(0, deals.start - 1), True  # at least one line for each earlier deal
+        query = select(this.line).where(this.match == match_id).order_by(this.event).limit(LINES_PER_READ)
         while more:
             lines = connection.scalars(query.offset(place)).all()
             found |= {line.deal: line.event for line in lines if line.deal in deals and line.kind != VOIDED}
-            place, more = place + LOOK, len(lines) == LOOK and lines[-1].deal < deals.stop
+            place, more = place + LINES_PER_READ, len(lines) == LINES_PER_READ and lines[-1].deal < deals.stop
         return found
 
 
@@ -402,5 +404,5 @@ def csv(protocol: Protocol) -> str:
 
 
 def columns_of(players: tuple[str, ...]) -> list[str]:
-    """Return the players' names, with the seat if two are equal."""
+    """Return the players' names; a name that occurs twice gets its seat added."""
     return [name if players.count(name) == 1 else f"{name} ({seat})" for seat, name in enumerate(players)]

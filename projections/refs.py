@@ -1,4 +1,4 @@
-"""References to names, numbers and texts in rows."""
+"""Find the references to names, numbers and texts in events."""
 
 import re
 

@@ -7,16 +7,16 @@ from io import StringIO
 
 SPLITS = r"(?:^|(?<=[,;\t\r\n]))"
 """The places where a program may begin a cell."""
-IN_FRONT = '"\\s\x00-\x1f\u200b-\u200f\u2060\ufeff'
-"""Characters that a program may drop in front of a formula."""
-FORMULA = re.compile(rf"{SPLITS}(?=[{IN_FRONT}]*[=+\-@＝＋－＠])|^(?=[\t\r\n])")
+IGNORED_BEFORE_FORMULA = '"\\s\x00-\x1f\u200b-\u200f\u2060\ufeff'
+"""Characters before a formula that a program may ignore."""
+FORMULA = re.compile(rf"{SPLITS}(?=[{IGNORED_BEFORE_FORMULA}]*[=+\-@＝＋－＠])|^(?=[\t\r\n])")
 """The places where a formula could begin. Excel also accepts the full-width signs."""
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table as CSV (RFC 4180) with texts and dates in quotes. ``None`` is an empty text.
 
-    No text becomes a formula, whether a program separates cells by comma, semicolon or tab.
+    No program that separates cells by comma, semicolon or tab reads a text as a formula.
     """
     file = StringIO()
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)

@@ -1,4 +1,4 @@
-"""Texts in one line, and in the letters that a file format has."""
+"""Write texts in one line, and with only the letters that a file format allows."""
 
 import unicodedata
 from collections.abc import Callable
@@ -15,7 +15,7 @@ SPELLED = {
     "ẞ": "SS",
     "€": "EUR",
 }
-"""Letters and signs that Unicode does not decompose."""
+"""Spelling of letters and signs that Unicode does not decompose."""
 
 
 def in_line(text: str) -> str:
@@ -25,7 +25,7 @@ def in_line(text: str) -> str:
 
 
 def spelled(text: str, known: Callable[[str], bool], otherwise: str) -> str:
-    """Return a text in one line of known letters. Other letters lose their marks, are spelled out, or become
+    """Return a text in one line of ``known`` letters. Other letters lose their marks, are spelled out, or become
     ``otherwise``."""
     return in_line("".join(_letter(one, known, otherwise) for one in in_line(text)))
 

@@ -1,1 +1,1 @@
-"""The referee: pure rules inside, the event store at its edge."""
+"""The referee: rules as pure functions, and the event store."""

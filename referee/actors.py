@@ -1,8 +1,8 @@
 """Actors, as text.
 
-``seat:2`` is the player at that seat, counted from 0. ``official`` is the first of the officials, ``official:2`` the
-second. ``scribe`` writes for all seats of a real table. ``watcher`` only reads. ``key:k3`` is the holder of that key
-of the club. ``operator`` runs the service.
+``seat:2`` is the player at seat 2, counted from 0. ``official`` is the first official, ``official:2`` the second.
+``scribe`` acts for all seats of a real table. ``watcher`` only reads. ``key:k3`` is the holder of the club's key
+``k3``. ``operator`` runs the service.
 """
 
 import re
@@ -31,7 +31,6 @@ WRITTEN = rf"P[1-8]|{_NAMED}"
 
 
 def actor_at(seat: int) -> Actor:
-    """Return the player at a seat, as an actor."""
     return SEATS[seat]
 
 
@@ -41,7 +40,7 @@ def seat_of(actor: Actor) -> int | None:
 
 
 def actor_of(act: Any) -> Actor:
-    """Return the actor of an act in whose place no other acts: its seat, or the official."""
+    """Return the usual actor of an act: its seat, or ``official`` if it has no seat."""
     seat = getattr(act, "seat", None)
     return "official" if seat is None else actor_at(seat)
 
@@ -53,28 +52,27 @@ def officials(count: int) -> tuple[Actor, ...]:
 
 
 def place_of(official: str) -> int | None:
-    """Return the place of a named official, from 0; ``None`` for an official who acts by a key of the club."""
+    """Return the place of an official of the match, from 0; ``None`` for an official who acts with a key."""
     return None if by_key(official) else int(official.partition(":")[2] or 1) - 1
 
 
 def by_key(actor: Actor) -> bool:
-    """Return whether the actor acts by a key of the club."""
     return actor.startswith("key:")
 
 
 def is_official(actor: Actor) -> bool:
-    """Return whether the actor is a named official or acts as one by a key of the club."""
+    """Return whether the actor is an official of the match or acts as one with a key of the club."""
     return actor.startswith(("official", "key:"))
 
 
 def write(actor: Actor) -> str:
-    """Return the actor as a deal's text names it: seats count from ``P1``."""
+    """Return the actor as the text of a deal names it: ``P1`` is seat 0."""
     seat = seat_of(actor)
     return actor if seat is None else f"P{seat + 1}"
 
 
 def parse(text: str) -> Actor:
-    """Return the actor that a deal's text names. Raises ``ValueError`` if it names none."""
+    """Return the actor that the text of a deal names. Raises ``ValueError`` for any other text."""
     seat = re.fullmatch(r"P([1-8])", text)
     if seat is not None:
         return actor_at(int(seat[1]) - 1)

@@ -77,7 +77,7 @@ class Deal(SeatAct, tag="deal"):
 
 
 class KnockForCards(SeatAct, tag="knock_for_cards"):
-    """The dealer's "knack för kort och felgiv"."""
+    """Knock as the dealer and say "knack för kort och felgiv"."""
 
 
 class PickUp(SeatAct, tag="pick_up"):
@@ -95,17 +95,17 @@ class KeepCards(SeatAct, tag="keep_cards"):
 
 
 class Bid(SeatAct, tag="bid"):
-    """Bid a number of tricks or a word of the game, or pass."""
+    """Bid: a number of tricks, a word of the game, or pass."""
 
     bid: BidValue
 
 
 class Ask(SeatAct, tag="ask"):
-    """Ask the others whether they go along."""
+    """Ask the other seats whether they go along."""
 
 
 class Answer(SeatAct, tag="answer"):
-    """Answer the question."""
+    """Answer the question whether the seat goes along."""
 
     answer: AnswerSent
 
@@ -121,7 +121,7 @@ class Play(SeatAct, tag="play"):
 
 
 class Trick(SeatAct, tag="trick"):
-    """The winner of a trick in a tally. ``seat`` took it, or would have taken it without a fault."""
+    """Enter the winner of a trick in a tally. ``seat`` took the trick, or would have taken it without a fault."""
 
     SCHEMA: ClassVar[str] = "TrickEntered"
     second: SeatSent | None = None
@@ -138,7 +138,7 @@ class Report(SeatAct, tag="report"):
 
 
 class Score(SeatAct, tag="score"):
-    """Write the deal into the protocol. A later knock is too late."""
+    """Write the deal into the protocol. After that, a knock is too late."""
 
 
 class Void(Act, tag="void"):
@@ -154,7 +154,7 @@ class Discard(SeatAct, tag="discard"):
 
 
 class Remind(SeatAct, tag="remind"):
-    """Remind the declarer of the question."""
+    """Remind the declarer to ask whether the others go along."""
 
 
 class Announce(SeatAct, tag="announce"):
@@ -176,7 +176,7 @@ class Reply(SeatAct, tag="reply"):
 
 
 class Declare(SeatAct, tag="declare"):
-    """Declare one property of a sequence. With closed hands: its cards."""
+    """Declare one property of a sequence or, with closed hands, its cards."""
 
     sequence: Literal["small", "large", "none"] | None = None
     top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", max_length=1)] | None = None
@@ -185,7 +185,7 @@ class Declare(SeatAct, tag="declare"):
 
 
 class Respond(SeatAct, tag="respond"):
-    """Answer a declared sequence."""
+    """Answer a declared sequence: better, equal or good enough."""
 
     answer: Literal["better", "equal", "enough"]
 
@@ -199,15 +199,15 @@ class TakeBack(SeatAct, tag="take_back"):
 
 
 class AgreeStakes(Act, tag="agree_stakes"):
-    """Agree to the stakes of a club's match. Its money counts when every member in it has agreed.
+    """Agree to the stakes of a club's match. The books count it when every member in it has agreed.
 
     In a club with ``stakes_need: secretary`` a member's key with ``officiate`` confirms for all at a real table.
     """
 
     seat: SeatSent | None = None
-    """Seat whose member agrees; left out by an official, who answers for all seats that have not agreed."""
+    """Seat whose member agrees; left out: an official answers for all seats that have not agreed."""
     agree: bool = True
-    """False: decline. The match then never counts in the books."""
+    """False: decline, and the books never count the match."""
 
 
 class Close(Act, tag="close"):
@@ -224,10 +224,10 @@ class Abandon(Act, tag="abandon"):
 # A whole deal, from the score sheet
 
 TRICKS_MAX = 16
-"""More than any deal has: a rule refuses a long list, not the parser."""
+"""More than any deal has: a rule, not the parser, refuses a long list."""
 KNOCKS_MAX = 64
 AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
-"""Number of tricks that were over."""
+"""Number of complete tricks."""
 
 
 class BidEntered(Value, forbid_unknown_fields=True):
@@ -260,8 +260,8 @@ class KnockEntered(Value, forbid_unknown_fields=True, omit_defaults=True):
     seat: SeatSent
     """Seat that knocked."""
     accused: SeatSent
-    """Seat that is accused. A player who knocked to go out in vain accuses themselves of `exit_knock`,
-    not `upheld`."""
+    """Seat that is accused. A player who knocked in vain to go out accuses themselves of `exit_knock`, with `upheld`
+    false."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
     after: AfterTrick | None = None
     """Number of tricks before the knock. Null: before the bidding if the offence is about the deal, else after the
@@ -275,7 +275,7 @@ class FaultEntered(Value, forbid_unknown_fields=True):
     """A fault and its seat."""
 
     seat: SeatSent
-    """Seat that made it."""
+    """Seat that made the fault."""
     fault: Annotated[Fault, Meta(title="Fault", description="A fault that the cards cannot show.")]
 
 
@@ -283,7 +283,7 @@ class SequenceEntered(Value, forbid_unknown_fields=True):
     """A sequence that was shown and counts."""
 
     seat: SeatSent
-    """Seat that holds it."""
+    """Seat that holds the sequence."""
     cards: Annotated[int, Meta(ge=3, le=8)]
     """Number of its cards."""
     top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", max_length=1)]
@@ -293,7 +293,7 @@ class SequenceEntered(Value, forbid_unknown_fields=True):
 
 
 class Result(Act, tag="result"):
-    """A whole deal, as on the score sheet (tally only). Leave out fields that the game does not have."""
+    """Enter a whole deal from the score sheet (tally only). Leave out fields that the game does not have."""
 
     bids: Annotated[tuple[BidEntered, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """The bids, in the order of speaking."""
@@ -372,7 +372,7 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     breach."""
 
     SCHEMA: ClassVar[str] = "KnockRecorded"
-    """The name in the API's description, which has what a client sends as `Knock`."""
+    """The name in the API's description, where `Knock` is the type that a client sends."""
     seat: SeatSent
     accused: SeatSent
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None

@@ -40,7 +40,7 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
     """The seat; left out: the role has none."""
     official: PlaceSent | None = None
     given_by: wire_types.Givers = ()
-    """The members behind the key that invites an official."""
+    """The members who hold or gave the key with which an official is invited."""
 
 
 class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="redeem"):

@@ -1,4 +1,4 @@
-"""Cards, the pack and the seats: text (``"SA"``, ``"HT"``) outside, bit masks inside.
+"""Cards and the pack: text (``"SA"``, ``"HT"``) in events, bit masks in rules.
 
 A set of cards (a hand, a suit) is an ``int`` with one bit for each card; within a suit a higher rank is a higher bit.
 """
@@ -40,24 +40,23 @@ def texts_of(cards: Cards) -> tuple[str, ...]:
 
 
 def clockwise(first: int, seats: int) -> tuple[int, ...]:
-    """Return all seats, clockwise from ``first``."""
     return (*range(first, seats), *range(first))
 
 
 def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
-    """Return the pack in the order of this seed, which never changes, so that a deal can be checked from its seed.
+    """Return the pack in the order that this seed gives. It never changes, so that a deal can be checked.
 
-    A seed ``2:n:key`` gives the order of the key. A smaller pack keeps the order that its cards have among the 52.
+    A seed ``2:n:key`` gives the order of the key. A smaller pack has its cards in the order that they have among 52.
     """
     by_key = seed.startswith("2:")
-    cards = _by_key(seed.rpartition(":")[2]) if by_key else Random(seed).sample(PACK, len(PACK))
+    cards = _shuffled_by_key(seed.rpartition(":")[2]) if by_key else Random(seed).sample(PACK, len(PACK))
     return tuple(cards if pack == ALL else [card for card in cards if BIT[card] & pack])
 
 
-def _by_key(key: str) -> list[str]:
-    """Return the 52 cards after a Fisher-Yates shuffle by the bytes of SHA-256 over the key and a counter.
+def _shuffled_by_key(key: str) -> list[str]:
+    """Return the 52 cards after a Fisher-Yates shuffle with the bytes of SHA-256 over the key and a counter.
 
-    Bytes that would favour some places are skipped.
+    Bytes that would make some places more likely are skipped.
     """
     stream = (byte for block in count() for byte in sha256(f"{key}\n{block}".encode()).digest())
     cards = list(PACK)

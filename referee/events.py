@@ -61,7 +61,7 @@ Visibility = Annotated[
 
 
 def in_points(numbers: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
-    """Return the numbers as points; with ``halves`` each number counts half points."""
+    """Return the numbers as points; with ``halves`` they are numbers of half points."""
     return tuple([number / 2 if number % 2 else number // 2 for number in numbers]) if halves else numbers
 
 
@@ -86,8 +86,8 @@ class Stakes(Value, forbid_unknown_fields=True):
 class Breach(Value, omit_defaults=True):
     """An act against the rules that costs nothing until a player knocks. Only officials may see it.
 
-    After a knock ``payer`` goes up ``points`` by ``rule``. ``closes_after``: completed tricks of the deal after which
-    a knock is too late; ``None``: once the deal is scored.
+    After a knock ``payer`` goes up ``points`` by ``rule``. ``closes_after``: number of complete tricks after which a
+    knock is too late; ``None``: when the deal is scored.
     """
 
     offence: OffenceText
@@ -101,7 +101,7 @@ class Breach(Value, omit_defaults=True):
     by: Seat | None = None
     """Seat that did it, if the rules hold a different seat (``seat``) responsible."""
     tricks: wire_types.Count | None = None
-    """Number of tricks that had been led to, or entered, before a reported error. ``None``: it does not matter."""
+    """Number of tricks begun, or entered, before a reported error. ``None``: the number does not matter."""
 
 
 class Entry(Value):
@@ -114,7 +114,7 @@ class Entry(Value):
 
 
 class PotEntry(Value):
-    """Units that a seat put into the pot (below zero: took out)."""
+    """Units that a seat put into the pot; below zero: units that it took out."""
 
     seat: Seat | None
     units: wire_types.Money
@@ -128,7 +128,7 @@ class Payment(Value, omit_defaults=True):
     payer: Seat
     payee: Seat
     points: wire_types.WholePoints
-    """Points to be paid for. Below zero: the payee pays."""
+    """Points that are paid for. Below zero: the payee pays."""
     rule: RuleId
     between: bool = False
     """True: ``points`` is the difference between the two players. False: the points that the payer has left."""
@@ -144,13 +144,13 @@ class Adjudication(Value):
     correction_minutes: wire_types.Minutes = 30
     """Time after the end of the match to correct a score (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
-    """Play while a case is open: goes on, or is held (J5)."""
+    """Effect of an open case on play: it goes on, or is held (J5)."""
     take_back: bool = False
-    """True if all together may take back the last act (J11)."""
+    """True if the last act can be taken back when all seats agree (J11)."""
 
 
 class MatchOpened(Event):
-    """A match was opened, with every option resolved. Hashes of tokens are valid in this match only."""
+    """A match was opened. Every option has a value. Hashes of tokens are valid in this match only."""
 
     TOPIC: ClassVar[str] = "match/opened"
     HIDDEN: ClassVar[Hidden] = {
@@ -179,13 +179,13 @@ class MatchOpened(Event):
     officials: wire_types.BySeat[wire_types.Hash] = ()
     """Hashes of the other officials' tokens. Never shown."""
     dockets: wire_types.BySeat[wire_types.Hash] = ()
-    """SHA-256 of each official's token, encrypted to find all matches of a token. Never shown."""
+    """Encrypted SHA-256 of each official's token, with which all matches of a token are found. Never shown."""
     shuffle: Shuffling | None = None
     """Null: the server uses a seed of its own, and no client can check the shuffle."""
     entropy_seconds: wire_types.EntropySeconds = 0
     """Seconds that a deal waits after the commitment for the seats to add to the shuffle."""
     club: UUID | None = None
-    """Club of the match; null: none. In a club's match ``players`` are the numbers of the ``members``: ``M5``."""
+    """Club of the match; null: none. In a club's match ``players`` are member numbers such as ``M5``."""
     evening: wire_types.EveningNumber | None = None
     table: wire_types.TableNumber | None = None
     """Number of the table at that evening."""
@@ -194,9 +194,9 @@ class MatchOpened(Event):
     visibility: Visibility = "public"
     stakes_need: StakesNeed = "members"
     given_by: wire_types.Givers = ()
-    """Members behind the key that opened the match and was shown its officials' tokens."""
+    """Members who hold or gave the key that opened the match and may know its tokens."""
     stake_limit: wire_types.Money | None = None
-    """The most that the match may move in the club's books, in minor units; null: no limit."""
+    """Maximum sum of the match's payments, in minor units. The books count no match above it; null: no limit."""
 
 
 class TokenEnded(Event):
@@ -219,7 +219,7 @@ class TokenMade(Event):
     role: wire_types.Code = "seat"
     official: wire_types.OfficialPlace | None = None
     given_by: wire_types.Givers = ()
-    """Members behind the key that invited; empty for roles that see nothing hidden."""
+    """Members who hold or gave the inviting key; empty for roles that see nothing hidden."""
 
 
 class CardDrawn(Event):
@@ -239,12 +239,12 @@ class FirstDealerDrawn(Event):
 
 
 def veiled_hands(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """Return the viewer's own hand, by seat, if hands are face up; otherwise ``None``."""
+    """Return the hands by seat, only the viewer's own filled, if hands are face up; otherwise ``None``."""
     return by_seat(dealt, field, viewer) if dealt.face_up else None
 
 
 def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
-    """Return the number of cards per seat. Until a wrong number is found, return the number each seat should have."""
+    """Return the number of cards by seat; while a wrong number is hidden, the number that each seat should have."""
     counts: tuple[int, ...] = dealt.counts
     return tuple([dealt.each if count else 0 for count in counts]) if dealt.each else counts
 
@@ -252,7 +252,7 @@ def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
 class Dealt(Event):
     """Cards were dealt to the seats: ``hands`` by seat, or with closed hands only ``counts``.
 
-    A hand that the viewer may not see is empty. ``seed`` made the shuffle in house dealing.
+    A hand that the viewer may not see is empty. ``seed``: of the shuffle, in house dealing.
     """
 
     TOPIC: ClassVar[str] = "deal/dealt"
@@ -291,7 +291,7 @@ class CardPlayed(Event):
 
 
 class TrickTaken(Event):
-    """A trick was won. Uncontested: no seat was left to play against."""
+    """A trick was won. ``uncontested``: no other seat was left to play."""
 
     TOPIC: ClassVar[str] = "trick/taken"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
@@ -299,11 +299,11 @@ class TrickTaken(Event):
     trick: wire_types.TrickNumber
     uncontested: bool = False
     grace_until: Time | None = None
-    """Until then only the asker may lead to trick five (B-O29)."""
+    """Time until which only the asker may lead to trick five (B-O29)."""
     second: Seat | None = None
     """Seat that had played the second best card, if it was entered."""
     breaches: wire_types.Many[Breach] = ()
-    """Breaches made by leading before a due act was done (tally only)."""
+    """Breaches made by a lead before an act that was due (tally only)."""
 
 
 class Reported(Event):
@@ -318,7 +318,7 @@ class Reported(Event):
 
 
 def veiled_note(ruling: Any, field: str, viewer: Viewer) -> str:
-    """Return a knock's note; if ``note_kept``, only to the knocker."""
+    """Return a knock's note; if ``note_kept``, empty for viewers other than the knocker."""
     text: str = getattr(ruling, field)
     return text if not ruling.note_kept or viewer == ruling.seat else ""
 
@@ -343,11 +343,11 @@ class KnockUpheld(Event):
 
 
 NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
-"""Fields of a late knock, as shown until the deal is over."""
+"""Fields of the ruling on a late knock, until the deal is over."""
 
 
 def veiled_reason(ruling: Any, field: str, viewer: Viewer) -> Any:
-    """Return a dismissal's field. Until the deal is over, a late knock looks like a baseless one."""
+    """Return a dismissal's field. Until the deal is over, a late knock looks like a knock for nothing."""
     late = ruling.reason == "late" and ruling.within_deal
     return NOTHING[field] if late else getattr(ruling, field)
 
@@ -396,12 +396,12 @@ class PenaltyImposed(Event):
 
 
 class DealScored(Event):
-    """A deal was written into the protocol. Tuples go by seat. ``before`` plus the ``entries`` of a seat gives its
+    """A deal was written into the protocol. Lists are by seat. ``before`` plus the ``entries`` of a seat gives its
     ``points``."""
 
     TOPIC: ClassVar[str] = "deal/scored"
     SCHEMA: ClassVar[str] = "DealScore"
-    """The name of its fields without the topic, in the API's description."""
+    """The name in the API's description for the fields without the topic."""
     deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind
@@ -420,7 +420,7 @@ class DealScored(Event):
     halves: bool = False
     """True if ``before``, ``points`` and ``entries`` count half points."""
     detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
-    """Results that only this game has: codes and numbers."""
+    """Codes and numbers that only this game has."""
 
 
 class PlayEnded(Event):
@@ -454,7 +454,7 @@ class PlayerEliminated(Event):
 
 
 class MatchWon(Event):
-    """The match is over. ``settlement``: the amount each seat receives (below zero: pays), in minor units."""
+    """The match is over. ``settlement``: the minor units that each seat receives (below zero: pays)."""
 
     TOPIC: ClassVar[str] = "match/won"
     OF_THE_LINE: ClassVar[bool] = True
@@ -507,10 +507,9 @@ class MatchAbandoned(Event):
 
 ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon))
 LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
-"""Events that end a deal: all events up to and including this one are then open to all."""
+"""Events that end a deal: all events up to and including such an event are then open to all."""
 
 
 def event_kinds_in(module: ModuleType) -> tuple[type[Event], ...]:
-    """Return the event types that a module defines."""
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Event)]
     return tuple(kind for kind in kinds if kind is not Event)

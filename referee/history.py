@@ -12,7 +12,7 @@ class HistoryNeeded(Exception):
 
 
 class History(Sequence[Recorded]):
-    """The recorded events of a match in order, read at the first access."""
+    """The recorded events of a match in order, read when they are first used."""
 
     def __init__(self, read: Callable[[], Sequence[Recorded]]) -> None:
         self._read = read
@@ -31,13 +31,13 @@ class History(Sequence[Recorded]):
         return iter(self._events)
 
     def followed_by(self, news: Sequence[Recorded]) -> "History":
-        """Return the history with these events after it, without reading any."""
+        """Return the history with these events after it. Reads nothing yet."""
         return History(lambda: [*self, *news])
 
 
-def _not_here() -> Sequence[Recorded]:
+def _raise_history_needed() -> Sequence[Recorded]:
     raise HistoryNeeded
 
 
-NOT_HERE = History(_not_here)
-"""A history that raises :class:`HistoryNeeded` at the first access."""
+UNAVAILABLE = History(_raise_history_needed)
+"""A history that raises :class:`HistoryNeeded` when it is first used."""

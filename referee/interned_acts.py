@@ -1,4 +1,4 @@
-"""Acts that are offered often, created only once."""
+"""Acts that are offered often, created once and shared."""
 
 from referee.acts import Act, Play
 from referee.cards import CARD, Cards
@@ -7,7 +7,7 @@ _PLAYS = tuple({bit: Play(seat=seat, card=card) for bit, card in CARD.items()} f
 
 
 def plays(seat: int, cards: Cards) -> tuple[Act, ...]:
-    """Return a seat's plays of these cards, in the order of the pack."""
+    """Return the acts that play each of these cards, in the order of the pack."""
     mine = _PLAYS[seat]
     acts = []
     while cards:

@@ -11,7 +11,7 @@ from referee.value import Value
 
 INVITATION_DAYS = 7
 INVITATIONS_MAX = 1000
-"""Invitations that one match may have had."""
+"""Maximum invitations of one match."""
 
 
 class Invitation(Value):

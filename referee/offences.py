@@ -16,7 +16,7 @@ from referee.value import Value
 from referee.visibility import Event
 
 DISMISSED_MAX = 20
-"""Dismissed knocks of a seat in a deal, after which it may not knock again, so that knocks cannot fill the match."""
+"""Maximum dismissed knocks of a seat in a deal, so that knocks cannot fill the match."""
 
 
 class NotedBreach(Value):
@@ -29,7 +29,7 @@ class NotedBreach(Value):
 
 
 class Penalty(Value):
-    """Points knocked for in a deal."""
+    """Points that a seat goes up when the deal is scored."""
 
     seat: int
     points: int
@@ -43,17 +43,18 @@ class Ledger(Value):
     """The breaches and penalties of a deal."""
 
     breaches: tuple[NotedBreach, ...] = field(default=(), name="standings")
-    """Snapshots store them as ``standings``."""
+    """Stored as ``standings`` in snapshots."""
     penalties: tuple[Penalty, ...] = ()
     past: tuple[NotedBreach, ...] = ()
-    """Breaches of the deal before. They cannot be punished now, but a knock for one gets the right answer."""
+    """Breaches of the previous deal. They can no longer be punished, but decide how a knock is dismissed."""
     cases: int = 0
+    """The number of the last case."""
     dismissed: tuple[int, ...] = ()
-    """The knockers of dismissed knocks, once for each; voiding the deal keeps them."""
+    """The seat of each dismissed knock, also from before the deal was voided."""
 
     @property
     def next_case(self) -> int:
-        """The number of the next case, of the game or of the officials."""
+        """The number of the next case, whether the game or the officials decide it."""
         return self.cases + 1
 
     def points(self, seat: int) -> int:
@@ -62,7 +63,7 @@ class Ledger(Value):
         return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
 
     def lasting(self, seat: int) -> tuple[Penalty, ...]:
-        """Return a seat's penalties in this deal, without those that were lifted in the same case."""
+        """Return a seat's penalties in this deal, without those that their own case lifted again."""
         lasting: list[Penalty] = []
         for penalty in self.penalties:
             if penalty.seat != seat:
@@ -86,7 +87,7 @@ class Ledger(Value):
         return bool(self.breaches_by(offence, seat, since))
 
     def breaches_by(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
-        """Return the breaches of a kind by a seat, noted after event ``since`` and not in a voided deal."""
+        """Return a seat's breaches of this offence, noted after event ``since`` and not in a voided deal."""
         return tuple(
             record.breach
             for record in self.breaches
@@ -97,7 +98,7 @@ class Ledger(Value):
         )
 
     def without(self, offence: str, accused: int) -> "Ledger":
-        """Return the ledger without the seat's last breach of this kind that no event shows, if any."""
+        """Return the ledger without the seat's last breach of this offence that no event shows, if any."""
         found = [
             place
             for place, record in enumerate(self.breaches)
@@ -113,7 +114,7 @@ class Ledger(Value):
         return replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
 
     def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
-        """Return the ledger after this case: it takes up the open breach in the last of these events."""
+        """Return the ledger after this case, which takes up the open breach noted at the last of these events."""
 
         def is_meant(record: NotedBreach) -> bool:
             breach, events = record.breach, rests_on[-1:]
@@ -129,7 +130,7 @@ class Ledger(Value):
         return replace(self, breaches=tuple(breaches))
 
     def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
-        """Return the ledger after a penalty, which rests on the ruling before it."""
+        """Return the ledger after a penalty, whose ruling is the event before it."""
         events = (number - 1, number)
         penalty = Penalty(seat=event.seat, points=event.points, rule=event.rule, events=events, case=event.case)
         return replace(self, penalties=(*self.penalties, penalty))
@@ -137,7 +138,7 @@ class Ledger(Value):
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
         """Return the ledger for newly dealt cards, with the breaches of the dealing.
 
-        It drops the punished breaches of the deal before: a knock that names one is now baseless (B-O32).
+        It drops the punished breaches of the previous deal: a knock for them is now for nothing (B-O32).
         """
         past = tuple(record for record in self.past if record.case is None)
         return replace(self.noted(breaches, event), past=past)
@@ -145,7 +146,7 @@ class Ledger(Value):
     def misdealt(self, tricks_done: int) -> "Ledger":
         """Return the ledger for the new cards after a misdeal (B-O41, C-O38).
 
-        A breach whose window is still open stays punishable until the first trick is complete.
+        A breach that can still be knocked for can be until the first trick is complete.
         """
         breaches = []
         for record in self.breaches:
@@ -166,10 +167,10 @@ class Ledger(Value):
         return replace(self, past=past, breaches=punished)
 
     def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
-        """Return the breaches, known to all, that a knock may mean, the latest last.
+        """Return the breaches, known to all, that a knock may be about, the latest last.
 
-        They are those that a case took up in this deal. Without any, they are those of the deal before: the ones that
-        a case took up, if there are some and the knock ``named`` the offence, else the others.
+        These are the breaches that a case took up in this deal. Without any, they are breaches of the previous deal:
+        those that a case took up, if the knock ``named`` the offence; otherwise, or without any, the others.
         """
         taken = tuple(record for record in self.breaches if record.case is not None and matches(record))
         if taken:
@@ -189,8 +190,8 @@ class Ledger(Value):
 
 
 def check_may_knock(ledger: Ledger, seat: int) -> None:
-    """Raise ``WrongPhase`` if the seat's dismissed knocks in the deal reached the limit. A right knock is refused
-    too: otherwise the refusal would show which knocks are right."""
+    """Raise ``WrongPhase`` if the seat has the maximum of dismissed knocks in the deal. This refuses right knocks
+    too: otherwise a refusal would show that a knock is wrong."""
     if ledger.dismissed.count(seat) >= DISMISSED_MAX:
         raise WrongPhase("too_many_knocks", None, limit=DISMISSED_MAX)
 
@@ -203,10 +204,10 @@ def adjudicate(
     rules: Mapping[str, str],
     fine: int,
 ) -> tuple[Event, ...]:
-    """Return the ruling on a knock, and the penalty that follows.
+    """Return the ruling on a knock, and its penalty, if any.
 
-    ``rules``: cited by a dismissal for ``nothing``, ``late`` or ``again``, and by a ``fine``. A fine follows a knock
-    for nothing or too late (B-O3, B-O5, B-O32).
+    ``rules``: the rules to cite for ``nothing``, ``late``, ``again`` and ``fine``. A knock for nothing or too late is
+    fined (B-O3, B-O5, B-O32).
     """
     case = ledger.next_case
 
@@ -254,7 +255,7 @@ def adjudicate(
 
 
 def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed:
-    """Return a dismissal for a match that refuses all breaches (B-O32)."""
+    """Return the dismissal in a match that refuses all breaches (B-O32)."""
     return KnockDismissed(
         case=ledger.next_case,
         seat=knock.seat,

@@ -1,7 +1,7 @@
 """The kernel that plays all games: decisions by phase and act, the order of refusals, and automatic events.
 
-A game supplies :class:`Tables`. Requests outside the play (:data:`~referee.seating.WHENEVER`) are decided first. Then
-one order of precedence holds among refusals:
+A game supplies :class:`Tables`. Requests outside the play (:data:`~referee.seating.WHENEVER`) are decided first. If
+several refusals apply to another request, it gets the first of these:
 
 1. The match is over (``MatchOver``).
 2. The seat does not exist.
@@ -9,7 +9,9 @@ one order of precedence holds among refusals:
 4. The game does not have the act.
 5. The phase does not allow the act (``WrongPhase``).
 6. It is a different seat's turn (``OutOfTurn``).
-7. A rule of the game forbids the act. The decision itself checks 6 and 7.
+7. A rule of the game forbids the act.
+
+The game's decision checks 6 and 7.
 """
 
 from collections.abc import Callable, Mapping
@@ -48,14 +50,13 @@ from referee.seating import Seating
 from referee.settlement import Basis, received
 from referee.value import Value
 from referee.visibility import Event, Viewer
-from referee.whole_deal import entering
+from referee.whole_deal import result_decision
 
 # The table
 
 
 class Table(Value):
-    """The part of a deal's state that all games share; each game adds its own fields. Tuples of numbers go by
-    seat."""
+    """The part of a deal's state that all games share; each game adds its own fields. ``points`` are by seat."""
 
     seats: int
     penalise: bool
@@ -68,7 +69,7 @@ class Table(Value):
     active: tuple[int, ...]
     """Seats that are still in the match."""
     playing: tuple[int, ...]
-    """Seats that take part in this deal: all active ones, or in a duel some of them."""
+    """Seats that take part in this deal: all active seats or, in a duel, some of them."""
     deal: int
     dealer: int
     ledger: Ledger
@@ -97,13 +98,13 @@ def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
         deal=1,
         dealer=opened.first_dealer or 0,
         ledger=Ledger(),
-        seating=seating.begun(opened),
+        seating=seating.seating_of(opened),
         **own,
     )
 
 
 def options_of(kind: type[Options], opened: MatchOpened) -> Options:
-    """Return the options of a match. An option that a later release added has its default."""
+    """Return the options of a match. An option that is newer than the match has its default."""
     known = {name: opened.options[name] for name in kind.__struct_fields__ if name in opened.options}
     return msgspec.convert(known, kind)
 
@@ -114,12 +115,12 @@ def by_its_source(options: Mapping[str, Any]) -> Basis | None:
 
 
 def by_house_rule(options: Mapping[str, Any]) -> Basis | None:
-    """Return the basis of a game whose source has none: the option ``money`` chooses a house rule, or no money."""
+    """Return the basis of a game whose source has no rules for money: ``None`` without the option ``money``."""
     return None if options.get("money", "none") == "none" else "house"
 
 
 def ended_by(table: Table, won: MatchWon, payments: tuple[Payment, ...]) -> MatchWon:
-    """Return how the match ended; in a match for money with its payments and settlement."""
+    """Return the end of the match; if it is for money, with these payments and the settlement."""
     if table.stakes is None:
         return won
     settled = received(payments, table.seats, table.stakes.unit, halves=won.halves)
@@ -136,7 +137,7 @@ class Over(Value, Generic[T], tag="over"):
 
 
 def deal_of(state: Any) -> int:
-    """Return the number of the deal under way or of the next one; after the match, of the last one."""
+    """Return the number of the deal under way or the next deal; after the match, of the last deal."""
     deal: int = state.table.deal - isinstance(state, Over)
     return deal
 
@@ -146,7 +147,7 @@ def phase_of(state: Any) -> str:
 
 
 def next_deal(table: T, line: DealScored) -> T:
-    """Return the table after a deal was scored. The deal passes clockwise among the seats left in the match."""
+    """Return the table after a deal was scored. The next dealer is the next seat clockwise still in the match."""
     active = tuple([seat for seat in table.active if seat not in line.eliminated])
     order = clockwise((line.dealer + 1) % table.seats, table.seats)
     return replace(
@@ -161,8 +162,8 @@ def next_deal(table: T, line: DealScored) -> T:
     )
 
 
-def other_numbers(table: T, corrected: ProtocolCorrected, carries: tuple[str, ...]) -> T:
-    """Return the table after earlier deals were scored again. ``carries``: the game's own fields that carry over."""
+def table_after_correction(table: T, corrected: ProtocolCorrected, carries: tuple[str, ...]) -> T:
+    """Return the table after a correction. ``carries``: the game's own fields that each deal passes to the next."""
     active = tuple([seat for seat in range(table.seats) if seat not in corrected.eliminated])
     kinds = {field.name: field.type for field in msgspec.structs.fields(table)}
     return replace(
@@ -180,7 +181,7 @@ def other_numbers(table: T, corrected: ProtocolCorrected, carries: tuple[str, ..
 def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: int = 0, **own: Any) -> Shown:
     """Return the match as this viewer may see it: the fields of all games and the game's ``own``.
 
-    ``tricks_done``: the number of tricks played in the deal; breaches lapse by it.
+    ``tricks_done``: complete tricks, which decide whether a breach is open.
     """
     table, over = state.table, isinstance(state, Over)
     breaches = None
@@ -201,12 +202,12 @@ def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: i
     return Shown(**{**common, **own})
 
 
-# What a game is made of
+# The parts of a game
 
 Decision = Callable[[Any, Any, Moment], tuple[Event, ...]]
-"""Takes phase, act and moment. Returns the events that the act makes, or raises a refusal."""
+"""Takes a phase, an act and the moment. Returns the events of the act, or raises a refusal."""
 Evolution = Callable[[Any, Any, int], Any]
-"""Takes a phase, an event and its number. Returns the phase after it."""
+"""Takes a phase, an event and its number. Returns the phase after the event."""
 Consequence = Callable[[Any, Moment], tuple[Event, ...]]
 """Returns the events that follow automatically in a phase; empty: the phase waits for an act."""
 Offer = Callable[[Any, int], tuple[Act, ...]]
@@ -217,13 +218,13 @@ class Cites(Value):
     """The rules that the kernel cites for a game."""
 
     eliminated: str | None = None
-    """Rule by which a player is out of the match."""
+    """Rule that puts a player out of the match."""
     not_in_duel: str | None = None
-    """Rule by which only some seats play a deal."""
+    """Rule that only some seats play a duel."""
     knocks: str | None = None
-    """Rule on knocking: the game has none, or seats that are out of the match may not."""
+    """Rule that the game has no knocks, or that seats out of the match may not knock."""
     void: str | None = None
-    """Rule by which an official may void only a deal under way."""
+    """Rule that only a deal under way can be voided."""
 
 
 def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
@@ -236,7 +237,7 @@ def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
 
 
 def by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
-    """Return an evolution that picks the change by phase, for an event that can happen in several phases."""
+    """Return an evolution that chooses one of these by phase, for an event that can happen in several phases."""
 
     def evolved(state: Any, event: Any, number: int) -> Any:
         return evolutions[type(state)](state, event, number)
@@ -245,44 +246,40 @@ def by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
 
 
 def _void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """Void the deal under way. Penalties already knocked for stay (B-O38)."""
+    """Return the event that voids the deal under way. Penalties already knocked for stay (B-O38)."""
     return (DealVoided(deal=state.table.deal, reason=act.reason),)
 
 
 def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
-    """End the match unfinished: nothing is owed."""
+    """Return the event that ends the match unfinished: nothing is owed."""
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason),)
 
 
 class Tables(NamedTuple):
-    """The tables by which a game is played."""
-
     decide: Mapping[type, Mapping[type[Act], Decision]]
-    """Decisions by phase and act."""
     rule_of: Mapping[type[Act], str | Callable[[Any], str]]
-    """Every act of a seat with its rule, or a function that returns it; cited if a phase does not allow the act."""
+    """The rule to cite if a phase does not allow a seat's act, or a function that returns it, by act."""
     evolve: Mapping[type[Event], Evolution]
     """Changes by the game's own events, and by common events if they change more than usual."""
     follows: Mapping[type, Consequence]
     offers: Mapping[type, Offer]
     undealt: Callable[[Any], Any]
-    """Returns the phase before the deal for a table."""
+    """Returns the phase before a deal with this table."""
     between_deals: tuple[type, ...]
     """The phases without dealt cards."""
     cites: Cites
     knock: Decision | None = None
-    """The decision on a knock, in games with knocking."""
     void: Decision = _void
     close: Decision | None = None
     abandon: Decision = _abandon
     beside_the_duel: frozenset[type[Act]] = frozenset()
     """Acts open to seats that sit out a duel."""
     result: type[msgspec.Struct] | None = None
-    """The type of a whole deal's result."""
+    """The type of a whole deal's result, if deals are entered whole."""
     script: Callable[[Any, Any], Script] | None = None
     """Returns the acts that a result represents."""
     carries: tuple[str, ...] = ()
-    """The game's own fields of the table that carry over from deal to deal."""
+    """The game's own fields of the table that each deal passes to the next."""
 
     def take(self, state: Any, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Any]:
         kind: type[Any] = type(request)
@@ -293,12 +290,15 @@ class Tables(NamedTuple):
         for event in events:
             number += 1
             state = self.evolve[type(event)](state, event, number)
-        return self._settle(state, events, number, moment)
+        return self._with_automatic_events(state, events, number, moment)
 
-    def _settle(
+    def _with_automatic_events(
         self, state: Any, events: tuple[Event, ...], number: int, moment: Moment
     ) -> tuple[tuple[Event, ...], Any]:
-        """Return these events, up to this number, with the automatic ones after them, and the state after all."""
+        """Return these events with the automatic events that follow, and the state after all of them.
+
+        ``number``: of the last event, which led to ``state``.
+        """
         while (follow := self.follows.get(type(state))) is not None and (news := follow(state, moment)):
             for event in news:
                 number += 1
@@ -310,7 +310,7 @@ class Tables(NamedTuple):
         return self.take(state, request, moment)[0]
 
     def begin(self, state: Any, moment: Moment) -> tuple[Event, ...]:
-        return self._settle(state, (), moment.version, moment)[0]
+        return self._with_automatic_events(state, (), moment.version, moment)[0]
 
     def evolved(self, state: Any, event: Event, number: int) -> Any:
         return self.evolve[type(event)](state, event, number)
@@ -323,7 +323,7 @@ class Tables(NamedTuple):
         return isinstance(state, self.between_deals)
 
     def _other_decision(self, state: Any, request: Any) -> Decision:
-        """Return the decision on any request but a seat's act in its phase. Raises ``Refused``."""
+        """Return the decision on any request but a seat's act in its phase, or raise ``Refused``."""
         kind = type(request)
         if kind in seating.WHENEVER:
             return seating.WHENEVER[kind]
@@ -357,7 +357,7 @@ class Tables(NamedTuple):
             raise WrongPhase("not_tallied", None)
         if not self.is_between_deals(state):
             raise WrongPhase("deal_under_way", None, phase=phase_of(state))
-        return entering(self.result, self.script, self.take)
+        return result_decision(self.result, self.script, self.take)
 
     def _seat_decision(self, state: Any, request: Any) -> Decision:
         kind, seat, table, cites = type(request), request.seat, state.table, self.cites
@@ -399,7 +399,7 @@ class Tables(NamedTuple):
         return (Void(), Abandon())
 
     def resumed(self, state: Any, corrected: ProtocolCorrected) -> Any:
-        table, won = other_numbers(state.table, corrected, self.carries), corrected.won
+        table, won = table_after_correction(state.table, corrected, self.carries), corrected.won
         if won is not None:
             winners = won.seats or (() if won.seat is None else (won.seat,))
             return Over(table=table, winner=won.seat, winners=winners, by=won.by)
@@ -407,9 +407,9 @@ class Tables(NamedTuple):
 
 
 def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | None = None, **rest: Any) -> Ruleset:
-    """Return the ruleset of a game that is played by these tables.
+    """Return the ruleset of a game with these tables.
 
-    ``scored``: makes a deal's line and the events after it; with it deals can be scored again.
+    ``scored``: returns a deal's line and the events after it; without it no deal can be scored again.
     """
     phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
     covered = tables.decide.keys() | tables.follows.keys() | {Over}
@@ -443,12 +443,11 @@ def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | No
 
 
 def nothing_changes(state: Any, event: Event, number: int) -> Any:
-    """Return the state unchanged: other events carry the changes."""
+    """Return the state unchanged: other events have the effects."""
     return state
 
 
 def won(state: Any, event: MatchWon, number: int) -> Any:
-    """Return the state after the match was won."""
     winners = event.seats or (() if event.seat is None else (event.seat,))
     return Over(table=state.table, winner=event.seat, winners=winners, by=event.by)
 

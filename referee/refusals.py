@@ -1,4 +1,4 @@
-"""Refusals: the reasons why an act was not accepted. Nothing is recorded of such an act.
+"""Refusals: the reasons why an act was not accepted. Such an act makes no event.
 
 ``rule`` is ``None`` if no rule covers the refusal. ``facts`` help the caller to correct the act, and never hold a
 card that the caller may not see. :mod:`referee.sentences` makes sentences from the ``code``.
@@ -13,15 +13,15 @@ from typing import Any, ClassVar
 
 class Refused(Exception):
     status: ClassVar[str] = "rule"
-    """``state``: the state does not allow the act (409). ``who``: others may do it (403). ``rule``: a rule forbids it
-    (422)."""
+    """``state``: the state does not allow the act (409). ``who``: others may do it, not the caller (403). ``rule``: a
+    rule forbids it (422)."""
 
     def __init__(self, code: str, rule: str | None, **facts: Any) -> None:
         super().__init__(code)
         self.code, self.rule, self.facts = code, rule, facts
 
     def __reduce__(self) -> Any:
-        """Return how a copy is made in a different process."""
+        """Support pickling, to send the refusal to another process."""
         return partial(type(self), **self.facts), (self.code, self.rule)
 
 
@@ -34,7 +34,7 @@ class WrongPhase(Refused):
 
 
 class NotInPlay(Refused):
-    """The seat is eliminated, or has folded, or is not one of this match."""
+    """The seat is eliminated, has folded, sits out the deal, or does not exist in this match."""
 
 
 class OutOfTurn(Refused):
@@ -52,7 +52,7 @@ class InvitationOver(Refused):
 
 
 class NoSuchCard(Refused):
-    """The card is not held, was named twice or seen before, or does not exist in the pack."""
+    """The card is not held, was named twice or seen before, or is not in the pack."""
 
 
 class AgainstTheRules(Refused):

@@ -15,7 +15,7 @@ from referee.value import OFFENCE_SAYS, VERSION_MAX, CaseKind, RuleId, SeatSent,
 NumberSent = Annotated[int, Meta(ge=1, le=VERSION_MAX)]
 """Number of a deal, a case or an event."""
 NAMED_MAX = 64
-"""Events, deals or rulings that one request may name."""
+"""Maximum events, deals or rulings that one request names."""
 EventsSent = Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)]
 Prose = Annotated[str, Meta(max_length=wire_types.PROSE_MAX, extra_json_schema={"pattern": wire_types.NOTE})]
 
@@ -25,24 +25,24 @@ class Proceeding(Value, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class OpenCase(Proceeding, tag_field="act", tag="case"):
-    """A knock that the recorded events cannot decide: by an official, or about a line of the protocol."""
+    """Open a case, as an official or about a line of the protocol or a misclick."""
 
     kind: CaseKind
     seat: SeatSent | None = None
     """Seat that knocks; left out: an official knocks."""
     accused: SeatSent | None = None
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
-    """The offence; left out: the case is about a line of the protocol."""
+    """The offence; left out: the case is about a line or a misclick."""
     note: Note = ""
     """A note that is stored with the case."""
     deal: NumberSent | None = None
     """Number of the deal; left out: the deal under way."""
     result: Result | None = None
-    """The right result of that deal; left out: the case is about an offence."""
+    """The right result of the deal; left out: the case is not about a line."""
 
 
 class StatementSent(Proceeding):
-    """A seat's account of the facts. The last account of a seat counts."""
+    """A seat's statement about the facts. The last statement of a seat counts."""
 
     seat: SeatSent
     agrees: bool
@@ -53,7 +53,7 @@ class StatementSent(Proceeding):
 
 
 class Statement(StatementSent, kw_only=True, tag_field="act", tag="statement"):
-    """A seat's account of the facts in a case."""
+    """A seat's statement about the facts in a case."""
 
     case: NumberSent
 
@@ -63,14 +63,14 @@ class Withdrawal(Proceeding, tag_field="act", tag="withdrawal"):
 
     case: NumberSent
     seat: SeatSent | None = None
-    """Seat that opened the case; left out: an official did."""
+    """Seat that opened the case; left out: an official opened it."""
 
 
 class AppealSent(Proceeding):
     """A party asks for a different official, or the official who ruled reports an error of their own."""
 
     seat: SeatSent | None = None
-    """Seat that appeals; left out by the official who ruled (J10)."""
+    """Seat that appeals; left out: the official who ruled asks (J10)."""
     text: Prose = ""
     """The reasons."""
 
@@ -89,7 +89,7 @@ class RemedySent(Value, forbid_unknown_fields=True, omit_defaults=True):
     result: Result | None = None
     """Result of the deal. It replaces everything played and knocked for since the cards were dealt."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)] = ()
-    """Deals to strike: they were played, or ended as they did, only through the wrong number."""
+    """Deals to strike, because they were played, or ended as they did, only as the result of a wrong number."""
 
 
 class PrecedentSent(Value, forbid_unknown_fields=True):
@@ -109,7 +109,7 @@ class RulingSent(Proceeding):
     """Decision on the claim of the opener."""
     standard: Standard
     rule: RuleSent
-    """A rule of the game, or of the procedure."""
+    """The rule on which the ruling rests."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     """The offence that was committed; left out: the offence that the case names."""
     events: EventsSent = ()
@@ -128,18 +128,18 @@ class Ruling(RulingSent, kw_only=True, tag_field="act", tag="ruling"):
 
 
 class Correct(Proceeding, tag_field="act", tag="correct"):
-    """An official has finished deals scored again (J9), in a case or for an error of the official's own (J10)."""
+    """Score finished deals again (J9), in a case or because of the official's own error (J10)."""
 
     why: Why
     """Reason for the correction."""
     scripts: Annotated[tuple[Script, ...], Meta(max_length=wire_types.LINES_MAX)] = ()
-    """Scripts that these deals are scored with, in addition to the play or instead of it."""
+    """Scripts with which deals are scored, in addition to the recorded play or instead of it."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=wire_types.LINES_MAX)] = ()
     """Numbers of the deals that no longer count."""
     case: wire_types.CaseNumber | None = None
-    """The case in which it was ruled; left out: in no case."""
+    """The case with the ruling; left out: the correction is not part of a case."""
     beyond_doubt: bool = False
-    """True if the correction is beyond reasonable doubt: it may then be made after the correction time (J8)."""
+    """True if the facts are beyond reasonable doubt: the time limit for corrections then does not apply (J8)."""
 
 
 Request = (
@@ -161,5 +161,4 @@ request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode
 
 
 def act_name(request: Value) -> str:
-    """Return the name of a request in the API."""
     return str(request.__struct_config__.tag)

@@ -53,7 +53,7 @@ DueAct = Annotated[
 
 
 class OpenBreach(TypedDict):
-    """An offence that can still be knocked for, and its event (:class:`~referee.events.Breach`)."""
+    """A :class:`~referee.events.Breach` that can still be knocked for, and its event."""
 
     offence: OffenceText
     seat: Seat
@@ -63,19 +63,19 @@ class OpenBreach(TypedDict):
     points: wire_types.WholePoints
     """Points that the payer goes up."""
     event: EventNumber
-    """Number of the event in which it happened."""
+    """Number of the event in which the offence happened."""
     closes_after: NotRequired[wire_types.Count]
-    """Completed tricks of the deal after which a knock is too late; left out: once the deal is scored."""
+    """Number of complete tricks after which a knock is too late; left out: possible until the deal is scored."""
     shown_by: NotRequired[wire_types.Events]
-    """Earlier events that prove it."""
+    """Earlier events that prove the offence."""
     by: NotRequired[Seat]
-    """Seat that did it, if the rules hold a different seat (`seat`) responsible."""
+    """Seat that committed the offence, if the rules hold a different seat (`seat`) responsible."""
     tricks: NotRequired[wire_types.Count]
     """Number of tricks begun, or entered, before a reported error."""
 
 
 class Shown(Value):
-    """A match as one viewer may see it. Tuples go by seat; ``None``: not applicable."""
+    """A match as one viewer may see it. ``None``: not applicable."""
 
     phase: Annotated[str, tied("ruleset", "phase")]
     deal: wire_types.DealNumber
@@ -106,11 +106,11 @@ class Shown(Value):
     """Offences that can still be knocked for, for officials."""
     winner: Seat | None = None
     more: Annotated[Mapping[str, Any], tied("ruleset", "more")] | None = None
-    """Fields that only this game has, named by the terms of its rulebook."""
+    """Fields that only this game has, with names from its rulebook."""
 
 
 class Nothing(TypedDict):
-    """The fields of a game without fields of its own."""
+    """No fields: the type for a game that adds none."""
 
 
 def nothing(state: Any) -> dict[str, Any]:
@@ -123,12 +123,11 @@ def not_for_money(options: Mapping[str, Any]) -> Basis | None:
 
 
 Script = Generator[tuple[str, Request], Any, None]
-"""The acts of a deal, each with its place in the result (a JSON pointer). The generator is sent the state after
-each."""
+"""Yields the acts of a deal, each with its place in the result (a JSON pointer), and is sent the state after each."""
 
 
 class Ruleset(Value):
-    """A game. ``decide`` may refuse, ``evolve`` may not; both are pure functions."""
+    """A game as pure functions. ``opening``, ``decide``, ``take``, ``script`` and ``priced`` raise ``Refused``."""
 
     key: str
     edition: int
@@ -137,7 +136,7 @@ class Ruleset(Value):
     pack: tuple[str, ...]
     start_points: int
     options: type[msgspec.Struct]
-    """Each field's description begins with the rule or open point that it answers."""
+    """The type of the options. Each field's description begins with its rule or reading."""
     acts: tuple[type[Act], ...]
     offences: tuple[str, ...]
     events: tuple[type[Event], ...]
@@ -167,32 +166,31 @@ class Ruleset(Value):
     detail: Any = Nothing
     """Type of :attr:`~referee.events.DealScored.detail`."""
     basis: Callable[[Mapping[str, Any]], Basis | None] = not_for_money
-    """Returns the source of the rules for payments with these options; ``None``: no match for money is possible."""
+    """Returns whose rules decide payments with these options; ``None``: no match for money is possible."""
     has_pot: bool = False
     """True if points are paid into a pot and from it: in a match with stakes they are minor units of money."""
     knocks: bool = True
-    """True if an open breach costs nothing until a knock."""
+    """True if the game has knocks: an open breach costs nothing until a knock."""
     unseen: Callable[[Any], frozenset[str]] | None = None
-    """Returns the offences that may happen but that the events cannot show (J1). ``None``: the game has no
+    """Returns the offences that are possible now but that events cannot show (J1). ``None``: the game has no
     offences."""
     priced: Callable[[Any, str, int, int], tuple[Event, ...]] | None = None
-    """Returns the events that charge an offence (code, accused seat) to the deal under way, or with -1 lift it again.
-    May refuse. ``None``: no offence has a price."""
+    """Returns the events that add the price of an offence (code, accused seat) to the deal under way or, with -1,
+    remove it. ``None``: no offence has a price."""
     carried: Callable[[Any], dict[str, Any]] = nothing
-    """Returns, before a deal, the values beyond the protocol that it takes over from earlier deals, as JSON by
-    name."""
+    """Returns the values that the next deal takes over from earlier deals and the protocol does not have, by name."""
     result: type[msgspec.Struct] | None = None
     """Type of a whole deal's result (a part of :class:`~referee.acts.Result`). ``None``: no deal is entered whole."""
     script: Callable[[Any, Any], Script] | None = None
-    """Returns, before a deal, the acts that a result represents. Refuses a result that does not add up."""
+    """Returns, given the state before a deal, the acts that a result represents."""
     scored: Callable[[Any, str], tuple[Event, ...]] | None = None
-    """Returns the line of a deal that waits to be scored and the events after it, with this seed for chance. Empty:
-    these numbers cannot have ended the play. ``None``: deals are never scored again."""
+    """Returns the line of a deal that waits to be scored and the events after the line, with this seed for chance.
+    Empty: the play cannot have ended with these numbers. ``None``: deals are never scored again."""
     resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
-    """Returns the state between two deals, or after the last, with corrected numbers."""
+    """Returns the state between two deals, or after the last deal, with the corrected numbers."""
     carries: tuple[str, ...] = ()
-    """Names of the table's fields that the game carries over from deal to deal."""
+    """Names of the table's own fields that each deal passes to the next."""
 
     def improved(self, before: int, after: int) -> bool:
-        """Return whether a seat gains: its points are nearer to zero in a game that counts down, else more."""
+        """Return whether the points are better: nearer to zero in a game that counts down, otherwise higher."""
         return abs(after) < abs(before) if self.start_points else after > before

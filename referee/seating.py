@@ -36,11 +36,11 @@ class Seating(Value):
     """The tokens of a match, its invitations, and the agreement to its stakes."""
 
     seats: tuple[str, ...]
-    """Hash in this match of each seat's token (:mod:`referee.tokens`); empty: the seat has none."""
+    """Hash in this match of each seat's token (:mod:`referee.tokens`); empty: the seat has no token."""
     officials: tuple[str, ...]
     """Hash of each official's token, by place."""
     given_by: tuple[tuple[int, ...], ...] = ()
-    """Members who may know each official's token, as holders of the key that gave it; by place."""
+    """The members who may know each official's token, by place."""
     scribe: str = ""
     """Hash of the scribe's token; empty: no token exists."""
     watcher: str = ""
@@ -49,7 +49,7 @@ class Seating(Value):
     """All invitations ever made, by number."""
     of_club: bool = False
     need: StakesNeed | None = None
-    """``None``: the match has no stakes, or no club keeps books of them."""
+    """The people who must agree to the stakes; ``None``: the match has no stakes or no club."""
     agreed: tuple[int, ...] = ()
     """The seats that have agreed, in order."""
     declined: bool = False
@@ -62,7 +62,7 @@ class Seating(Value):
         return tuple([seat for seat, _ in enumerate(self.seats) if seat not in self.agreed])
 
     def token_of(self, role: str, seat: int | None, official: int | None) -> str:
-        """Return the hash of the present token of a seat or role; empty: it has none."""
+        """Return the hash of the present token of a seat or role; empty if it has no token."""
         if role == "seat":
             return self.seats[seat or 0]
         if role == "official":
@@ -71,7 +71,7 @@ class Seating(Value):
         return token
 
 
-def begun(opened: MatchOpened) -> Seating:
+def seating_of(opened: MatchOpened) -> Seating:
     """Return the seating of a match just opened."""
     of_club = opened.club is not None
     return Seating(
@@ -89,7 +89,7 @@ def begun(opened: MatchOpened) -> Seating:
 def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event, ...]:
     """Return the events that replace a token.
 
-    Raises ``WrongPhase`` for a seat of a club's match, which must be invited, and as :func:`check_place`.
+    Raises ``WrongPhase`` for a seat of a club's match, which must be invited, and what :func:`check_place` raises.
     """
     seating: Seating = state.table.seating
     role, seat = request.role, request.seat
@@ -102,9 +102,8 @@ def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event,
 def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
     """Return the event of an invitation.
 
-    Raises ``NotYours`` if in a club's match neither a key nor the seat itself invites to a seat, or no key to an
-    official's place; ``WrongPhase`` for too many invitations or an official outside a club; and as
-    :func:`check_place`.
+    Raises ``NotYours`` if, in a club's match, the caller has no key and does not invite to their own seat;
+    ``WrongPhase`` for too many invitations or an official outside a club; and what :func:`check_place` raises.
     """
     seating: Seating = state.table.seating
     check_place(seating, request.role, request.seat, request.official)
@@ -131,8 +130,7 @@ def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
 
 
 def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event, ...]:
-    """Return the events that admit the holder of a code. At a seat for money they include the agreement to the
-    stakes.
+    """Return the events that admit the holder of a code: the token and, at a seat for money, agreement to the stakes.
 
     Raises ``InvitationOver`` if the invitation has ended or expired.
     """
@@ -149,10 +147,10 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
 
 
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
-    """Return the event by which a seat, or an official for the table, agrees to the stakes or declines them.
+    """Return the event with which a seat, or an official for all seats, agrees to the stakes or declines them.
 
-    Raises ``WrongPhase`` if no agreement is open, ``NotYours`` if the members must agree themselves, and as
-    :func:`check_place`.
+    Raises ``WrongPhase`` if this agreement is not open, ``NotYours`` if the members must agree themselves, and what
+    :func:`check_place` raises.
     """
     seating: Seating = state.table.seating
     seat, waiting = request.seat, seating.waiting_for
@@ -174,7 +172,7 @@ def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]
 
 
 def check_place(seating: Seating, role: str, seat: int | None, official: int | None) -> None:
-    """Raise ``Refused`` unless the match has this role, and the seat or official that goes with it."""
+    """Raise ``Refused`` unless role, seat and official fit together and the match has the seat or official."""
     if role == "seat" and seat is None:
         raise AgainstTheRules("whose_token", None, role=role)
     if role != "seat" and seat is not None:
@@ -203,7 +201,7 @@ WHENEVER: Mapping[type, Callable[[Any, Any, Moment], tuple[Event, ...]]] = {
 }
 """Decisions that can be made in every phase, also when the match is over."""
 REQUESTS: tuple[type, ...] = (IssueToken, *WHENEVER)
-"""Requests that are no part of the play."""
+"""Requests that are not part of the play."""
 
 
 # Changes by an event
@@ -230,7 +228,7 @@ def token_made(state: Any, event: TokenMade, number: int) -> Any:
 
 
 def invited(state: Any, event: Invited, number: int) -> Any:
-    """Return the state with one more invitation. An earlier one to the same place ends."""
+    """Return the state with one more invitation. Earlier invitations to the same place end."""
     seating: Seating = state.table.seating
     new = Invitation(
         hash=event.hash,
@@ -269,4 +267,4 @@ EVOLVE: Mapping[type[Event], Callable[[Any, Any, int], Any]] = {
     StakesDeclined: declined,
 }
 FACTS: frozenset[type[Event]] = frozenset(EVOLVE)
-"""Event types that do not touch the play."""
+"""Event types that do not change the play."""

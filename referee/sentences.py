@@ -1,5 +1,5 @@
-"""Sentences in English and Swedish, made from the referee's codes and facts when they are read. The texts are data
-(``sentences.toml``), for translators."""
+"""Sentences in English and Swedish, made from codes and facts when a client reads them. The texts are data for
+translators (``sentences.toml``)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ class Text(Value, forbid_unknown_fields=True):
 
 
 class RefusalText(Text, forbid_unknown_fields=True):
-    """A short title, and a sentence on the error and its remedy."""
+    """A short title, and a sentence about the error and its remedy."""
 
     title: Text
 
@@ -91,7 +91,10 @@ def fields(template: str) -> set[str]:
 
 
 def filled(template: str, facts: Mapping[str, str]) -> str:
-    """Return the template with its facts. One pass, so that no fact is read as a template."""
+    """Return the template with its facts, and of ``[a|b]`` the first choice with all facts.
+
+    One pass, so that no fact is read as a template.
+    """
 
     def put(slot: re.Match[str]) -> str:
         if slot[2]:
@@ -103,7 +106,7 @@ def filled(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _counted(fact: str, one: str | None, more: str | None) -> str:
-    """Return a fact, or the words for one or for more, if given, in which the number replaces ``#``."""
+    """Return a fact or, if given, the words for one or for more of it, in which the number replaces ``#``."""
     words = one if fact == "1" else more
     return fact if words is None else words.replace("#", fact)
 
@@ -114,9 +117,9 @@ def sentence(template: str, facts: Mapping[str, str]) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _shown(name: str, fact: Any, language: Language) -> str:
+def _fact_text(name: str, fact: Any, language: Language) -> str:
     if isinstance(fact, Sequence) and not isinstance(fact, str):
-        *most, last = (_shown(name, one, language) for one in fact)
+        *most, last = (_fact_text(name, one, language) for one in fact)
         joint = (_AND if name in _ALL_OF else _OR).in_(language)
         return f"{', '.join(most)} {joint} {last}" if most else last
     if name in _SEATS:
@@ -138,29 +141,29 @@ def _points(points: int, language: Language) -> str:
 
 
 def title(code: str, language: Language) -> str:
-    """Return the short title of a refusal. A code without a text (of a game that has none yet) is spelled out."""
+    """Return the short title of a refusal. Without a text the code itself is spelled out."""
     text = TEXTS.refusals.get(code)
     return text.title.in_(language) if text else code.replace("_", " ").capitalize()
 
 
 def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
-    """Return the sentence on the error and its remedy, with the facts present; for an unknown code, its title."""
+    """Return the sentence about the error and its remedy, with the facts that have a value; without a text, the
+    title."""
     text = TEXTS.refusals.get(code)
     if text is None:
         return f"{title(code, language)}."
     present = {name: fact for name, fact in facts.items() if fact is not None and fact != () and fact != []}
-    return sentence(text.in_(language), {name: _shown(name, fact, language) for name, fact in present.items()})
+    return sentence(text.in_(language), {name: _fact_text(name, fact, language) for name, fact in present.items()})
 
 
 # Rulings
 
 
 def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language: Language, *, fine: int = 0) -> str:
-    """Return the verdict on a knock in a sentence. ``fine``: points that the knocker goes up for a dismissed
-    knock."""
+    """Return a sentence with the ruling on a knock. ``fine``: points that the knocker goes up if it is dismissed."""
 
     def name(seat: int) -> str:
-        return players[seat] if seat < len(players) else _shown("seat", seat, language)
+        return players[seat] if seat < len(players) else _fact_text("seat", seat, language)
 
     facts = {"seat": name(event.seat), "accused": name(event.accused), "rule": event.rule}
     if event.named is not None:
@@ -192,7 +195,7 @@ CaseCode = Literal[
     "misclick_dismissed",
     "taken_back",
 ]
-"""The state of a case about an offence or a line, of one about a misclick, or of acts taken back by agreement."""
+"""The state of a case about an offence or a line, of a misclick, or of acts taken back by agreement."""
 
 
 def case(
@@ -210,10 +213,10 @@ def case(
     penalty: int = 0,
     into_pot: bool = False,
 ) -> str:
-    """Return the state of a case that the events cannot decide: the claim, and the ruling if one was made.
+    """Return a sentence with the claim of a case, and the ruling if one was made.
 
-    ``official``: who ruled; ``None``: the referee. ``into_pot``: the penalty goes into a pot (D70) and not onto the
-    payer's points.
+    ``by``: the opener. ``official``: the official who ruled; ``None``: the referee. ``into_pot``: the penalty goes
+    into a pot (D70), not onto the payer's points.
     """
 
     def name(actor: Actor) -> str:

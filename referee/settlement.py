@@ -1,7 +1,7 @@
-"""The settlement of a match: amounts and payments, traced to each number of the protocol and its events.
+"""The settlement of a match: amounts and payments, with the lines and events that show them.
 
-It is calculated only from the facts of the match, so that any ledger can be checked against it. In games with a pot
-the balances are already money.
+It is calculated only from the events of the match, so that any ledger can be checked against it. In games with a pot
+the points are already money.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -65,7 +65,7 @@ class SettlementLine(Value):
     points: Points
     """Points as in the protocol; in a payment, the points paid for. In Rams minor units of money."""
     amount: wire_types.Money
-    """Minor units that the seat receives (below zero: pays) by the line."""
+    """Minor units that the seat receives (below zero: pays) because of this line."""
     events: wire_types.Events
 
 
@@ -77,7 +77,7 @@ class SeatSettled(Value):
     amount: wire_types.Money
     """Minor units that the seat receives (below zero: pays)."""
     lines: wire_types.Many[SettlementLine]
-    """Lines of the protocol for a payer, payments for a payee; with a pot, the amounts won and put in."""
+    """A payer's lines of the protocol, or a payee's payments; with a pot, the amounts won and put in."""
 
 
 class PaymentDue(Value):
@@ -100,7 +100,7 @@ class Settlement(Value):
     unit: wire_types.Unit
     basis: Basis
     pot: wire_types.Money
-    """Minor units that no seat has: the pot, and the imbalance of the points at the start."""
+    """Minor units that no seat has: the pot, and the imbalance of the opening points."""
     sum: wire_types.Money
     """Always 0."""
     counted: Counted | None
@@ -126,11 +126,11 @@ def settlement(
 ) -> Settlement:
     """Return the settlement of a match for money, from all its events.
 
-    Lines count as corrected, and acts taken back do not count. ``balances``: the points are money, because the game
-    has a pot. ``members``: by seat, in a club's match.
+    Lines count after all corrections; acts taken back do not count. ``balances``: the points are money, because the
+    game has a pot. ``members``: by seat, in a club's match.
     """
     sheet = _Sheet(without_taken_back(history))
-    lines = [tuple(sheet.of_balance(seat) if balances else sheet.of_payments(seat)) for seat in sheet.seats]
+    lines = [tuple(sheet.balance_lines(seat) if balances else sheet.payment_lines(seat)) for seat in sheet.seats]
     amounts = [sum([line.amount for line in own]) for own in lines]
     pot = -sum(amounts)
     waiting_for = sheet.waiting_for
@@ -153,14 +153,14 @@ def settlement(
     )
 
 
-def moved(amounts: Sequence[int]) -> int:
-    """Return the minor units that a result moves: the sum of all payments, with the pot as a payer or payee."""
+def sum_of_payments(amounts: Sequence[int]) -> int:
+    """Return the sum of the payments for these amounts by seat, with the pot as a payer or payee."""
     paid = -sum([amount for amount in amounts if amount < 0])
     return max(paid, sum(amounts) + paid)
 
 
 def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]) -> Counted | None:
-    """Return whether a club's books count a match; ``None``: it belongs to no club."""
+    """Return whether a club's books count the match; ``None`` if it belongs to no club."""
     if sheet.opened.club is None:
         return None
     if sheet.declined:
@@ -168,11 +168,15 @@ def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]
     if waiting_for:
         return "waiting"
     limit = sheet.opened.stake_limit
-    return "above_limit" if sheet.end is not None and limit is not None and moved(amounts) > limit else "agreed"
+    return (
+        "above_limit"
+        if sheet.end is not None and limit is not None and sum_of_payments(amounts) > limit
+        else "agreed"
+    )
 
 
 def received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool = False) -> tuple[int, ...]:
-    """Return the sum of the payments by seat, in minor units. With ``halves`` the points count half points."""
+    """Return the amount that each seat receives, in minor units. With ``halves`` the points count half points."""
     amounts = [0] * seats
     for payment in payments:
         amount = worth(payment.points, unit, halves)
@@ -182,7 +186,7 @@ def received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool
 
 
 def worth(points: int, unit: int, halves: bool) -> int:
-    """Return the value of points in minor units; with ``halves`` they count half points, and the unit is even
+    """Return the value of points in minor units. With ``halves`` they count half points, and ``unit`` is even
     (E-O42)."""
     return points * unit // 2 if halves else points * unit
 
@@ -193,7 +197,7 @@ class _Sheet:
     def __init__(self, history: list[Recorded]) -> None:
         opened = history[0].event
         assert isinstance(opened, MatchOpened), "a history begins with its opening"
-        assert opened.stakes is not None, "it is for money"
+        assert opened.stakes is not None, "the match is for money"
         self.opened, self.stakes, self.seats = opened, opened.stakes, range(len(opened.players))
         self.end: End | None = None
         self.ended_by = 0
@@ -217,13 +221,13 @@ class _Sheet:
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
-        """The seats that have not agreed to the stakes."""
+        """The seats that must still agree to the stakes."""
         if self.opened.club is None or self.declined:
             return ()
         return tuple([seat for seat in self.seats if seat not in self.agreed])
 
-    def written(self, seat: int, unit: int) -> Iterator[SettlementLine]:
-        """Yield the protocol's lines of a seat, at ``unit`` minor units a point."""
+    def protocol_lines(self, seat: int, unit: int) -> Iterator[SettlementLine]:
+        """Yield a seat's points at the start and its line entries, at ``unit`` minor units a point."""
         start = self.opened.points[seat]
         if start:
             yield SettlementLine(deal=None, rule=OPENING, points=start, amount=start * unit, events=(1,))
@@ -238,39 +242,38 @@ class _Sheet:
                         events=tuple(dict.fromkeys(entry.events)),
                     )
 
-    def of_end(self, rule: SettledBy, points: Points, amount: int) -> SettlementLine:
+    def end_line(self, rule: SettledBy, points: Points, amount: int) -> SettlementLine:
         return SettlementLine(deal=None, rule=rule, points=points, amount=amount, events=(self.ended_by,))
 
-    def of_balance(self, seat: int) -> Iterator[SettlementLine]:
+    def balance_lines(self, seat: int) -> Iterator[SettlementLine]:
         """D10, D-O17: Yield a seat's winnings and stakes in the pot, and its share at the end (D-O18)."""
-        yield from self.written(seat, 1)
+        yield from self.protocol_lines(seat, 1)
         end = self.end
         if end is not None and not isinstance(end, MatchWon) and end.shares and (share := end.shares[seat]):
-            yield self.of_end(end.rule, share, share)
+            yield self.end_line(end.rule, share, share)
 
-    def of_payments(self, seat: int) -> Iterator[SettlementLine]:
+    def payment_lines(self, seat: int) -> Iterator[SettlementLine]:
         """B74, E-O42: Yield the lines of a seat in a match with payments.
 
-        A payer has the lines of the protocol, and one for the difference if a different number is paid for (B-O21). A
-        payee has the payments.
+        A payer has the lines of the protocol, and a line for the difference if the payment is not for their sum
+        (B-O21). A payee has the payments.
         """
         unit = self.stakes.unit
         for payment in self.payments:
             owed = worth(payment.points, unit, self.halves)
             if seat == payment.payer:
-                own = list(self.written(seat, unit if payment.between else -unit))
+                own = list(self.protocol_lines(seat, unit if payment.between else -unit))
                 yield from own
                 if rest := -owed - sum([line.amount for line in own]):
-                    yield self.of_end(payment.rule, self.points_in(-rest), rest)
+                    yield self.end_line(payment.rule, self.points_in(-rest), rest)
             elif seat == payment.payee and owed:
-                yield self.of_end(payment.rule, self.points_in(owed), owed)
+                yield self.end_line(payment.rule, self.points_in(owed), owed)
 
     def points_in(self, amount: int) -> Points:
-        """Return the points that an amount pays for."""
         return in_points((2 * amount // self.stakes.unit,), True)[0]
 
     def payments_due(self) -> Iterator[PaymentDue]:
-        """Yield the payments, without those of nothing."""
+        """Yield the payments that are not 0."""
         for payment in self.payments:
             payer, payee, amount = payment.payer, payment.payee, worth(payment.points, self.stakes.unit, self.halves)
             if amount < 0:  # B-O21: the winner pays
@@ -281,7 +284,7 @@ class _Sheet:
 
 
 def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
-    """Return the payments at the end of a match. Old rows have only the amount of each seat: each of the others pays
+    """Return the payments at the end of a match. In old rows, which have only each seat's amount, the other seats pay
     the winner."""
     if not isinstance(end, MatchWon | Ended):
         return ()
@@ -297,10 +300,10 @@ def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
 
 
 def amounts_owed(event: Event, ended_by: int) -> tuple[int, ...] | None:
-    """Return the amounts owed after an event, by seat, in minor units. Empty: none. ``None``: the event does not
-    change them.
+    """Return the amounts owed after an event, by seat, in minor units. Empty: nothing is owed. ``None``: the event
+    does not change them.
 
-    ``ended_by``: number of the last event that set them, which may be taken back; 0: no event has.
+    ``ended_by``: number of the last event that set them, which may be taken back, or 0.
     """
     match event:
         case MatchWon() | MatchClosed() | MatchAbandoned():

@@ -1,7 +1,7 @@
 """The values that the events of a match hold for its tokens.
 
-No event holds the SHA-256 of a token: it could open other matches, as their official's. Both
-values below are useless in any other match.
+No event holds the SHA-256 of a token itself, because an official's token may be valid in several matches. Both values
+below are useless in any other match.
 """
 
 import hmac
@@ -12,16 +12,16 @@ from uuid import UUID
 DIGEST_BYTES = 32
 
 
-def in_match(match: UUID, token: str) -> str:
-    """Return the hash by which the match recognises a token. ``token``: its SHA-256 in hex."""
+def hash_in_match(match: UUID, token: str) -> str:
+    """Return the hash with which the match recognises a token. ``token``: the token's SHA-256 in hex."""
     return sha256(f"{match.hex} {token}".encode()).hexdigest()
 
 
-def sealed(secret: bytes, match: UUID, tokens: Sequence[str]) -> tuple[str, ...]:
-    """Encrypt or decrypt the SHA-256 of each official's token for this match. It finds all matches of a token.
+def encrypt_or_decrypt(secret: bytes, match: UUID, tokens: Sequence[str]) -> tuple[str, ...]:
+    """Encrypt or decrypt the SHA-256 of each official's token for this match, with which its matches can be found.
 
-    Each is combined by exclusive or with an HMAC-SHA256 of its own under the secret of the store. A match is opened
-    once, so no HMAC serves two values.
+    Each is combined by exclusive or with its own HMAC-SHA256 under the secret of the store. A match is opened once,
+    so no HMAC is used for two values.
     """
     return tuple(_sealed(secret, f"docket\n{match.hex}\n{place}", token) for place, token in enumerate(tokens, 1))
 

@@ -6,7 +6,7 @@ from referee.value import SeatAndCard
 
 
 def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """Return, by seat, the seat that plays next in ``order``; for a seat outside ``order`` itself."""
+    """Return, by seat, the seat that plays next in ``order``; a seat that is not in ``order`` has itself."""
     after = list(range(seats))
     for place, seat in enumerate(order):
         after[seat] = order[(place + 1) % len(order)]
@@ -14,7 +14,6 @@ def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
 
 
 def next_in(order: tuple[int, ...], seat: int) -> int:
-    """Return the seat that plays after ``seat`` in ``order``."""
     return order[(order.index(seat) + 1) % len(order)]
 
 

@@ -1,4 +1,4 @@
-"""The base type of all values, and the API's words that are single values.
+"""The base type of all values, and the types of the API's single values.
 
 A type with a ``title`` has that name in the API's description. Stored rows are trusted: if a check would cost time,
 the pattern is only published (``extra_json_schema``).
@@ -15,8 +15,8 @@ from msgspec.structs import replace
 class Value(Struct, frozen=True, gc=False):
     """A value: its fields are given by name and never change.
 
-    The garbage collector does not track values. When it did, the values of one long match made each full collection
-    take 0.4 s. So no field of a value may lead back to the value: such a cycle would never be freed.
+    The garbage collector does not track values: with those of one long match, each full collection took 0.4 s. So no
+    field of a value may lead back to the value, because such a cycle would never be freed.
     """
 
 
@@ -32,7 +32,6 @@ changed = cast(_Replace, replace)
 
 
 def with_item(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
-    """Return the tuple with this value at a place."""
     return (*values[:place], value, *values[place + 1 :])
 
 
@@ -42,9 +41,9 @@ def tied(by: str, what: str) -> Meta:
 
 
 EVENTS_MAX = 100_000
-"""Events that an aggregate may have."""
+"""Maximum events of an aggregate."""
 OFFICIALS_MORE = 1000
-"""Events that officials may still add to a full aggregate: to void a deal, or to close."""
+"""Number of events that officials may add to a full aggregate, for example to close it."""
 VERSION_MAX = EVENTS_MAX + OFFICIALS_MORE
 
 _SEAT_SAYS = "The number of a seat: 0 to n-1, clockwise."
@@ -61,7 +60,7 @@ CardText = Annotated[
     str,
     Meta(title="Card", description=_CARD_SAYS, examples=["SA"], extra_json_schema={"pattern": _CARD, "maxLength": 2}),
 ]
-"""A card in an answer, which is not checked."""
+"""A card in an answer; the pattern is not checked."""
 
 RuleId = Annotated[
     str,
@@ -96,7 +95,7 @@ Points = Annotated[
         "balance of a player, in minor units of money if the match has stakes, else in tricks.",
     ),
 ]
-"""Whole if possible; halves only in games that count them."""
+"""An ``int``; a ``float`` only for halves, in games that count them."""
 BidValue = Annotated[
     Literal[
         "0",
@@ -146,7 +145,7 @@ class SeatAndBid(TypedDict):
 
 
 def _word(title: str, values: str, says: str) -> Meta:
-    """Return the bound of a word that has a sentence of the referee (``sentences.toml``)."""
+    """Return the bounds of a code whose values are the keys of a table in ``sentences.toml``."""
     return Meta(title=title, description=says, extra_json_schema={"x-values": values})
 
 

@@ -21,7 +21,7 @@ Audience = Literal["nobody", "sealed", "official", "open", "own", "by_seat"] | V
 
 ``nobody``: no viewer, ever. ``official``: officials, always. All other fields are open to all when the deal is over.
 Until then ``sealed``: no viewer; ``open``: officials; ``own``: officials and the event's ``seat``; ``by_seat``:
-officials, and each seat its own place in the tuple; a function: officials, and other viewers the value it returns.
+officials see all, each seat its own item; a function: officials see the field, other viewers what it returns.
 """
 Hidden = Mapping[str, Audience]
 
@@ -32,8 +32,8 @@ class Event(Value, omit_defaults=True):
     TOPIC: ClassVar[str]
     HIDDEN: ClassVar[Hidden] = {}
     OF_THE_LINE: ClassVar[bool] = False
-    """True if the event follows only from the line of a deal, so that a corrected line may give a different event or
-    none."""
+    """True if the event follows only from the line of a deal: after a corrected line a different event, or none, may
+    follow."""
 
 
 E = TypeVar("E", bound=Event)
@@ -41,7 +41,7 @@ _encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
 
 class _Beginnings(dict[type, bytes]):
-    """The beginnings of events as JSON, each with its topic."""
+    """The first bytes of an event as JSON, with its topic, by type."""
 
     def __missing__(self, kind: type[Event]) -> bytes:
         self[kind] = begun = b'{"topic":"%b",' % kind.TOPIC.encode()
@@ -74,11 +74,11 @@ def seen(event: E, viewer: Viewer, public: bool) -> E:
 
 @cache
 def _hidden(kind: type[Event], official: bool, public: bool) -> tuple[tuple[str, Any], ...]:
-    """Return the fields hidden from such a viewer, each with its replacement: a value, or a function that returns
-    one."""
+    """Return the fields hidden from such a viewer, each with its replacement: a value, or a function that returns the
+    value."""
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     return tuple(
-        (name, _instead(audience, fields[name]))
+        (name, _replacement(audience, fields[name]))
         for name, audience in kind.HIDDEN.items()
         if _is_hidden(audience, official, public)
     )
@@ -90,19 +90,19 @@ def _is_hidden(audience: Audience, official: bool, public: bool) -> bool:
     return audience == "nobody" or (not official and (audience == "official" or not public))
 
 
-def _instead(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
+def _replacement(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
     """Return a replacement: the field's default, an empty value if it has no default, or a function."""
     if not isinstance(audience, str):
         return audience
     if audience == "by_seat":
         return by_seat
-    blank = _bare(field.type)() if field.required else field.default
+    blank = _plain_type(field.type)() if field.required else field.default
     if audience == "own":
         return lambda event, name, viewer: getattr(event, name) if viewer == event.seat else blank
     return blank
 
 
-def _bare(kind: Any) -> Any:
+def _plain_type(kind: Any) -> Any:
     """Return the type without its annotations and parameters."""
     if get_origin(kind) is Annotated:
         kind = kind.__origin__
@@ -110,7 +110,7 @@ def _bare(kind: Any) -> Any:
 
 
 def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """Return the tuple with only the viewer's own place filled."""
+    """Return the tuple with only the viewer's own item filled; ``None`` for ``None``."""
     hands = getattr(event, field)
     return None if hands is None else tuple([hand if seat == viewer else () for seat, hand in enumerate(hands)])
 
@@ -138,7 +138,7 @@ class Recorded(msgspec.Struct, frozen=True):
     salt: bytes = b""
 
     def begins_after(self, before: "Recorded") -> bool:
-        """Return whether the event is not of the act of the event before it."""
+        """Return whether this event is not of the act of the event before it."""
         return (
             self.request is not None
             or self.act_id != before.act_id
@@ -148,7 +148,10 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 def with_act_numbers(events: Iterable[Recorded], first: int) -> Iterator[tuple[Recorded, int]]:
-    """Yield successive events, each with the number of the first event of its act. ``first``: that of the first."""
+    """Yield successive events, each with its act number: that of the act's first event.
+
+    ``first``: the act number of the first of ``events``.
+    """
     number, before = first, None
     for one in events:
         if before is not None and one.begins_after(before):

@@ -1,4 +1,4 @@
-"""Enter a whole deal: the acts behind a score sheet's result are made one by one, as at the table."""
+"""Enter a whole deal: the acts that a result on a score sheet represents are made one by one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,9 +16,9 @@ from referee.visibility import Event
 Taking = Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
 
 
-def converted(kind: type[msgspec.Struct], result: Result) -> Any:
-    """Return the result as the type of its game. Raises ``AgainstTheRules`` for an unknown or missing field."""
-    given = {name: value for name in result.__struct_fields__ if (value := getattr(result, name)) != _USUAL[name]}
+def as_game_result(kind: type[msgspec.Struct], result: Result) -> Any:
+    """Return the result as the game's type. Raises ``AgainstTheRules`` for an unknown or missing field."""
+    given = {name: value for name in result.__struct_fields__ if (value := getattr(result, name)) != _DEFAULTS[name]}
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     for name, value in given.items():
         if name not in fields:
@@ -30,20 +30,20 @@ def converted(kind: type[msgspec.Struct], result: Result) -> Any:
     return kind(**given)
 
 
-_USUAL = {field.name: field.default for field in msgspec.structs.fields(Result)}
+_DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Result)}
 
 
-def entering(
+def result_decision(
     kind: type[msgspec.Struct], script: Callable[[Any, Any], Script], take: Taking
 ) -> Callable[[Any, Result, Moment], tuple[Event, ...]]:
-    """Return a game's decision on a result: the events of all its acts, or the first refusal.
+    """Return a game's decision on a result: it returns the events of all acts, or raises the first refusal.
 
-    ``facts.at`` of the refusal is the place in the result (a JSON pointer).
+    ``facts["at"]`` of the refusal is the place in the result (a JSON pointer).
     """
 
     def entered(state: Any, result: Result, moment: Moment) -> tuple[Event, ...]:
         events: tuple[Event, ...] = (ResultEntered(result=result),)
-        acts, after = script(state, converted(kind, result)), None
+        acts, after = script(state, as_game_result(kind, result)), None
         while True:
             try:
                 at, request = acts.send(after)

@@ -1,7 +1,7 @@
 """Types of the fields in events and answers, with their bounds.
 
-The bounds are for the API's description; stored rows are not checked by them. The types of ``acts`` and of the calls
-check what clients send.
+The bounds are for the API's description; stored rows are not checked against them. Other types check what clients
+send, in ``acts`` and in the calls.
 """
 
 from typing import Annotated, TypeVar
@@ -13,21 +13,21 @@ from referee.value import VERSION_MAX, CardText, EventNumber, Seat, SeatAndCard
 SEATS_MAX = 8
 CARDS_MAX = 52
 ACTS_MAX = 1100
-"""Acts listed for a seat. Discards alone can have a thousand combinations."""
+"""Maximum acts listed for a seat. Discards alone can have a thousand combinations."""
 LINES_MAX = 1000
-"""Deals that one correction may cover."""
+"""Maximum deals in one correction."""
 GAMES_MAX = 100
 RULES_MAX = 500
-"""Numbered rules of a game, and readings of it."""
+"""Maximum rules and readings of a game."""
 NAME_MAX = 100
 NAME = r"[^\s\x1c-\x1f\x85]"
-"""Requires a character that is not blank in Python, which has five blanks more than JSON Schema."""
+"""Requires a character that is not blank in Python, which knows five more blanks than JSON Schema."""
 EVENT_BYTES_MAX = 65_536
-"""Bytes of an event as JSON. A deal with all hands has some thousand."""
+"""Maximum bytes of an event as JSON. A deal with all hands has a few thousand."""
 TEXT_MAX = 2**31 - 1
-"""Characters of a whole match as text."""
+"""Maximum characters of a whole match as text."""
 SENTENCE_MAX = 2000
-"""Characters of a rule, or of a ruling with all names in it."""
+"""Maximum characters of a rule, or of a ruling with all names in it."""
 NOTE_MAX = 500
 NOTE = r"^[^\x00-\x1F\x7F]*$"
 """No control characters."""
@@ -70,14 +70,14 @@ Count = Annotated[int, _whole(0, CARDS_MAX)]
 Counts = BySeat[Count]
 TrickNumber = Annotated[int, _whole(1, CARDS_MAX)]
 Seed = Annotated[str, _text(75, "^([0-9a-f]{32}|2:[0-9]{1,6}:[0-9a-f]{64})$")]
-"""Seed of a shuffle: the house's own, or for a committed shuffle ``2:n:key``, with ``n`` the event before the act."""
+"""Seed of a shuffle: the house's own or, for a committed shuffle, ``2:n:key``; ``n`` is the event before the act."""
 Entropy = Annotated[str, _text(64, "^[0-9a-f]{32,64}$")]
 ENTROPY_SECONDS_MAX = 60
 EntropySeconds = Annotated[int, _whole(0, ENTROPY_SECONDS_MAX)]
 
 Events = Many[EventNumber]
 DealNumber = Annotated[int, _whole(0, VERSION_MAX)]
-"""0 before the first deal."""
+"""Number of a deal; 0: before the first deal."""
 CaseNumber = Annotated[int, _whole(1, VERSION_MAX)]
 Cases = Annotated[tuple[CaseNumber, ...], at_most(VERSION_MAX)]
 Deals = Annotated[tuple[DealNumber, ...], at_most(VERSION_MAX)]
@@ -91,7 +91,7 @@ Tally = Annotated[int, _whole(0, VERSION_MAX)]
 Lag = Annotated[int, _whole(0, EXACT_MAX)]
 
 WholePoints = Annotated[int, _whole(-EXACT_MAX, EXACT_MAX)]
-"""Points as an event has them: half points if the event says so."""
+"""Points in an event: half points if its ``halves`` is true."""
 PointsBySeat = BySeat[WholePoints]
 Money = Annotated[int, _whole(-EXACT_MAX, EXACT_MAX)]
 """Minor units of the currency of the stakes; without stakes, tricks."""
@@ -100,10 +100,10 @@ Unit = Annotated[int, _whole(1, 1_000_000)]
 Currency = Annotated[str, _text(3, "^[A-Z]{3}$")]
 
 MEMBERS_MAX = 10_000
-"""Members that a club may ever have had; also its evenings and its keys."""
+"""Maximum members that a club has ever had; also of its evenings and of its keys."""
 MemberNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 Givers = Annotated[tuple[MemberNumber, ...], at_most(MEMBERS_MAX)]
-"""Members behind a key or a token: those who gave it, or were shown its secret or its invitation's code."""
+"""Members who gave a key or token, or were shown its secret or its invitation's code."""
 EveningNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 TableNumber = Annotated[int, _whole(1, 999)]
 Years = Annotated[int, _whole(0, 100)]
@@ -123,7 +123,7 @@ Topic = Annotated[str, _text(64, "^[a-z-]+/[a-z-]+$")]
 Codes = Annotated[tuple[Code, ...], at_most(RULES_MAX)]
 Note = Annotated[str, _text(NOTE_MAX, NOTE)]
 PROSE_MAX = 2000
-"""Characters of a statement in a case."""
+"""Maximum characters of a statement in a case."""
 Text = Annotated[str, _text(PROSE_MAX, NOTE)]
 Sentence = Annotated[str, _text(SENTENCE_MAX, r"\S")]
 
@@ -136,5 +136,5 @@ Cursor = Annotated[str, _text(256, "^[A-Za-z0-9_=-]+$")]
 Digest = Annotated[str, _text(16, "^[0-9a-f]{16}$")]
 Hash = Annotated[str, _text(64, "^[0-9a-f]{64}$")]
 HiddenHash = Annotated[str, _text(64, "^([0-9a-f]{64})?$")]
-"""A hash that is never shown: it is empty in all answers."""
+"""A hash that is never shown: empty in all answers."""
 Token = Annotated[str, _text(43, "^[A-Za-z0-9_-]{43}$")]

@@ -124,16 +124,16 @@ knock/dismissed         all        case seat accused rule named of appeal_until 
 penalty/imposed         all        seat points rule case
 
 case/opened             all        case by kind deal offence accused payer events within_deal
-                        to_writer  text
-                        without_notes result
+                        text_for_writer  text
+                        result_without_notes result
 case/stated             all        case seat agrees events within_deal knocked
-                        to_writer  text
+                        text_for_writer  text
 case/withdrawn          all        case overtaken
 case/ruled              all        case instance verdict standard rule offence official payer penalty rests_on
                         all        precedents remedy appeal_until within_deal
-                        after_deal reason
+                        text_after_deal reason
 case/appealed           all        case seat within_deal
-                        to_writer  text
+                        text_for_writer  text
 protocol/corrected      all        case deal why lines struck points eliminated dealer next_deal halves pot duel
                         all        carried fresh won replaces
                         official   scripts strike
@@ -311,14 +311,14 @@ def during_the_deal(event: Any, audience: str, value: Any, nothing: Any, viewer:
             return None if value is None or not event.face_up else own_hand(value, viewer)
         case "veiled_counts":
             return (6, 6, 0, 6) if event.each else value
-        case "to_writer":
+        case "text_for_writer":
             return value if viewer == HOLDER or not event.within_deal else nothing
-        case "without_notes":
+        case "result_without_notes":
             bare = replace(value, knocks=tuple(replace(knock, note="") for knock in value.knocks))
             return value if viewer == HOLDER or not event.within_deal else bare
         case "veiled_note":
             return value if viewer == HOLDER or not event.note_kept else nothing
-        case "after_deal":
+        case "text_after_deal":
             return nothing if event.within_deal else value
         case "veiled_reason":
             return nothing if event.reason == "late" and event.within_deal else value

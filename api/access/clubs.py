@@ -127,9 +127,9 @@ def sees_books(caller: ClubCaller) -> bool:
     return not isinstance(caller, KeyHolder) or caller.may("treasury") or caller.may("audit")
 
 
-def sees_proposals(caller: ClubCaller, confirmers: Iterable[Scope]) -> bool:
+def sees_proposals(caller: ClubCaller, scopes_to_confirm: Iterable[Scope]) -> bool:
     """Return whether the caller sees the proposals that one of these scopes confirms."""
-    return sees_books(caller) or (isinstance(caller, KeyHolder) and any(map(caller.may, confirmers)))
+    return sees_books(caller) or (isinstance(caller, KeyHolder) and any(map(caller.may, scopes_to_confirm)))
 
 
 def must_audit(caller: ClubCaller) -> None:

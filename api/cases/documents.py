@@ -326,7 +326,7 @@ def _points_now(match: Match, play: Any) -> tuple[float, ...]:
 
 
 def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Price]:
-    if case.accused is None or not remedies.is_in_its_deal(match.state, case):
+    if case.accused is None or not remedies.awaits_score(match.state, case):
         return
     for offence in match.rules.offences:
         with suppress(Refused):  # the offence is impossible now or costs nothing

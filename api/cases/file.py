@@ -25,7 +25,7 @@ from referee.officials.events.cases import CaseRuled
 from referee.sentences import Language
 from referee.store.clock import utc_now
 from referee.store.match import Match
-from referee.tokens import sealed
+from referee.tokens import encrypt_or_decrypt
 from referee.visibility import Viewer
 
 
@@ -51,7 +51,7 @@ def _written(
 async def _official_of(service: Service, match: Match) -> Sight:
     """Return the visibility of cases for the first official."""
     secret = await in_thread(lambda: service.referee.secret)
-    tokens = sealed(secret, match.id, match.opened.dockets)
+    tokens = encrypt_or_decrypt(secret, match.id, match.opened.dockets)
     return Sight(held=tokens[0] if tokens else None)
 
 

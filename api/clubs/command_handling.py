@@ -27,7 +27,7 @@ from referee import wire_types
 from referee.clubs import commands, facts
 from referee.clubs.commands import ClubRequest, ClubSent
 from referee.clubs.facts import KeyId
-from referee.clubs.money import waiting_for
+from referee.clubs.money import proposal_for_plan
 from referee.clubs.proposal_events import ProposalDeclined, ProposalMade
 from referee.refusals import Refused
 from referee.store import acts
@@ -219,13 +219,13 @@ class ActExecution:
     async def _proposed_payment(self, plan: str) -> Outcome:
         """Return the act that proposed this planned payment. Raises ``Busy`` if it was settled meanwhile."""
         self._club = await self._service.reader.newest_club(self._club)
-        number = waiting_for(self._club.state, plan)
+        number = proposal_for_plan(self._club.state, plan)
         if number is None:
             raise Busy
         event = self._club.state.proposals[number].event
         (proposed,) = await in_thread(self._service.referee.history, self._club.id, after=event - 1, to=event)
         if proposed.actor != self._caller.actor:
-            proposed = replace(proposed, act_id=acts.OWN)  # it has the Idempotency-Key of the other caller
+            proposed = replace(proposed, act_id=acts.OWN_KEY_PREFIX)  # it has the Idempotency-Key of the other caller
         return Outcome(aggregate=self._club, events=(proposed,), repeated=True)
 
     async def _decide_on_books(self, sent: BasisSent) -> Outcome:

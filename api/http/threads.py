@@ -15,7 +15,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, ParamSpec, TypeVar
 
-from referee.store.aside import giving_way
+from referee.store.aside import yielding_often
 from referee.store.command import Busy
 
 P = ParamSpec("P")
@@ -38,7 +38,7 @@ class _Call:
 class Threads:
     def __init__(self, name: str, threads: int, *, waiting: int, gives_way: bool = False) -> None:
         """``waiting``: most calls that wait. ``gives_way``: other threads soon get the interpreter during a call."""
-        self._within = giving_way if gives_way else nullcontext
+        self._within = yielding_often if gives_way else nullcontext
         self.places = threads + waiting
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._lock = Lock()

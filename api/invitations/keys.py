@@ -16,8 +16,8 @@ from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.commands import RedeemKey
 from referee.clubs.facts import KeyId, Scopes
-from referee.clubs.keys import open_invitation
-from referee.clubs.lookup import member_by
+from referee.clubs.keys import invited_key
+from referee.clubs.lookup import member_of_actor
 from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.command import Command
@@ -78,11 +78,11 @@ def _key_with(club: Club, code: str) -> KeyId | None:
 async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
     """Return an invitation. Raises ``Refused`` if it cannot be redeemed any more."""
     now = club.state
-    key = open_invitation(now, key_id, utc_now())
+    key = invited_key(now, key_id, utc_now())
     invitation = key.invitation
     assert invitation is not None, "it was invited"
     assert key.member is not None, "only members are invited"
-    by = member_by(now, invitation.by)
+    by = member_of_actor(now, invitation.by)
     members = {one: now.members[one - 1] for one in (key.member, by) if one is not None}
     names = await service.member_names.names_of(club, members)
     called = {number: names.get(member.name) for number, member in members.items()}

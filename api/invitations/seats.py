@@ -15,14 +15,14 @@ from api.runtime.service import Service
 from referee import invitations, wire_types
 from referee.actors import Actor, actor_at, officials, seat_of
 from referee.admission import RedeemInvitation, Role
-from referee.clubs.lookup import member_by
+from referee.clubs.lookup import member_of_actor
 from referee.events import MatchOpened, Stakes
 from referee.seating import Invitation
 from referee.store.clock import utc_now
 from referee.store.command import Command
 from referee.store.match import Match
 from referee.store.store import UnknownAggregate
-from referee.tokens import in_match
+from referee.tokens import hash_in_match
 from referee.value import Points, Seat, Time, Value, Version
 
 NO_STORE = {"Cache-Control": "no-store"}
@@ -130,7 +130,7 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
         shown = RedeemInvitation(invitation=number, hash=hash_of(code))
         derived = await derive_secrets(service, key, shown, "invitation")
         own_key, token = str(derived.id_of("redemption")), derived.token("invitation")
-    redemption = RedeemInvitation(invitation=number, hash=in_match(match.id, hash_of(token)))
+    redemption = RedeemInvitation(invitation=number, hash=hash_in_match(match.id, hash_of(token)))
     outcome = await service.commands.do(
         Command(id=match.id, actor=_actor(invitation), request=redemption, key=own_key)
     )
@@ -179,4 +179,4 @@ async def _member_by(service: Service, opened: MatchOpened, actor: Actor) -> int
     if seat is not None:
         return opened.members[seat]
     club = await service.reader.club(opened.club)
-    return member_by(club.state, actor)
+    return member_of_actor(club.state, actor)

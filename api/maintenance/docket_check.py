@@ -3,7 +3,7 @@
 from api.maintenance.raw_store import Stored
 from api.maintenance.replay_check import History
 from referee.store.match import Match
-from referee.tokens import in_match, sealed
+from referee.tokens import encrypt_or_decrypt, hash_in_match
 
 
 class DocketCheck:
@@ -18,8 +18,8 @@ class DocketCheck:
         if not isinstance(match, Match) or not match.opened.dockets:
             return
         attending = match.opened.official, *match.opened.officials
-        tokens = sealed(self._secret or b"", match.id, match.opened.dockets)
-        known = tuple(in_match(match.id, token) for token in tokens)
+        tokens = encrypt_or_decrypt(self._secret or b"", match.id, match.opened.dockets)
+        known = tuple(hash_in_match(match.id, token) for token in tokens)
         if len(known) != len(attending):
             history.report(1, f"the match has {len(known)} dockets for {len(attending)} officials")
         for place, (actual, expected) in enumerate(zip(known, attending, strict=False), 1):

@@ -13,8 +13,8 @@ from referee.actors import seat_of
 from referee.history import History as Past
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.acts import OWN, key_of
-from referee.store.aggregate import KINDS, Aggregate, advanced, fold
+from referee.store.acts import OWN_KEY_PREFIX, key_of
+from referee.store.aggregate import KINDS, Aggregate, fold, with_known_state
 from referee.store.damaged import DamagedRow
 from referee.store.desk import digest_of
 from referee.store.rows import FIRST, from_row, row_hash, to_row
@@ -155,7 +155,7 @@ class History:
     # Acts
 
     def _record_key(self, recorded: Recorded) -> None:
-        if not recorded.act_id.startswith(OWN):
+        if not recorded.act_id.startswith(OWN_KEY_PREFIX):
             key, number = key_of(recorded.actor, recorded.act_id), recorded.originator_version
             self._keyed[key] = self._keyed.get(key, (number, number))[0], number
 
@@ -201,7 +201,7 @@ class History:
         past = self._past
         events, state = _decided(before, first, request, SEED if seed is None else seed, past)
         if _reproduces(act, events, request):
-            return fold(None, history) if before is None else advanced(before, history, state)
+            return fold(None, history) if before is None else with_known_state(before, history, state)
         if seed is None:
             other, _ = _decided(before, first, request, OTHER_SEED, past)
             chance = [place for place, two in enumerate(zip(events, other, strict=False)) if two[0] != two[1]]

@@ -15,8 +15,8 @@ from api.http.strict import must_be_distinct
 from api.matches.schemas import RulesetSeen
 from referee import wire_types
 from referee.clubs.commands import EveningSent, MemberSent
-from referee.clubs.rules import evening_open, members_here
-from referee.clubs.stakes import check_limit, need_of
+from referee.clubs.rules import check_present_members, open_evening
+from referee.clubs.stakes import check_limit, stakes_need_of
 from referee.clubs.state import Club
 from referee.events import (
     Adjudication,
@@ -150,11 +150,11 @@ def house_rules(rules: Ruleset) -> list[str]:
 
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
     """Return the officials, at least one, who can end the match."""
-    terms = terms_of(body)
+    terms = adjudication_of(body)
     return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
 
 
-def terms_of(body: OpenMatch) -> AdjudicationSet | None:
+def adjudication_of(body: OpenMatch) -> AdjudicationSet | None:
     if isinstance(body.adjudication, msgspec.UnsetType):
         return None if body.dealing == "house" else AdjudicationSet()
     return body.adjudication
@@ -176,8 +176,8 @@ def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
         raise Problem("players_by_member")
     if body.evening is None:
         raise Problem("evening_needed")
-    members_here(club, members)
-    evening_open(club, body.evening)
+    check_present_members(club, members)
+    open_evening(club, body.evening)
     return members
 
 
@@ -207,8 +207,8 @@ def opened_by(
     need: StakesNeed = "members"
     if stakes is not None and club is not None:
         check_limit(club, rules, stakes, points, pot)
-        need = need_of(club, rules, body.dealing, points, pot)
-    terms = terms_of(body)
+        need = stakes_need_of(club, rules, body.dealing, points, pot)
+    terms = adjudication_of(body)
     if terms is not None:
         must_be_distinct((one.name for one in terms.officials), officials=True)
     opened = MatchOpened(

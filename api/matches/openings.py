@@ -25,12 +25,12 @@ from api.runtime.call import ApiCall
 from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor, officials
-from referee.clubs.lookup import key_by
+from referee.clubs.lookup import key_of_actor
 from referee.clubs.state import Club
 from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuffling, Visibility
 from referee.store.command import Command, KeyReused, Outcome
 from referee.store.match import Match
-from referee.tokens import in_match, sealed
+from referee.tokens import encrypt_or_decrypt, hash_in_match
 from referee.value import Seat, Time, Value, Version, tied
 
 
@@ -178,10 +178,10 @@ def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
 
 def _first_event(body: OpenMatch, tokens: _Tokens, secret: bytes, club: Club | None, actor: Actor) -> MatchOpened:
     match_id, hashes = tokens.match_id, tokens.official_hashes
-    seats = tuple(in_match(match_id, hash_of(token)) for token in tokens.seats)
-    attending = tuple(in_match(match_id, one) for one in hashes)
-    opened = opened_by(body, seats, attending, club, sealed(secret, match_id, hashes))
-    by_key = None if club is None else key_by(club, actor)
+    seats = tuple(hash_in_match(match_id, hash_of(token)) for token in tokens.seats)
+    attending = tuple(hash_in_match(match_id, one) for one in hashes)
+    opened = opened_by(body, seats, attending, club, encrypt_or_decrypt(secret, match_id, hashes))
+    by_key = None if club is None else key_of_actor(club, actor)
     return opened if by_key is None else replace(opened, given_by=tuple(sorted(by_key.behind)))
 
 
@@ -254,7 +254,7 @@ async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> No
 def _replayed_headers(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
     """Return the headers of a repeated opening. Raises ``KeyReused`` for a different body, Problem (422) after too
     long."""
-    if not compare_digest(match.opened.tokens[0], in_match(match.id, hash_of(tokens[0]))):
+    if not compare_digest(match.opened.tokens[0], hash_in_match(match.id, hash_of(tokens[0]))):
         raise KeyReused
     must_be_recent(match.opened_at)
     return {"Idempotency-Replayed": "true"}

@@ -108,7 +108,7 @@ def shuffling(match: Match) -> ShufflingSeen | None:
     return ShufflingSeen(
         commitment=commitment.hash,
         entropy=tuple(hex or None for hex in commitment.entropy),
-        awaited=shuffle.awaited(match.state),
+        awaited=shuffle.seats_to_add(match.state),
         until=commitment.until,
     )
 
@@ -117,7 +117,7 @@ def taking_back(match: Match) -> TakingBackSeen | None:
     docket = match.docket
     if docket is None or (last := docket.last) is None or not last.asked:
         return None
-    waiting = takeback.awaited(match.state)
+    waiting = takeback.seats_to_agree(match.state)
     return TakingBackSeen(first=last.first, last=last.last, agreed=last.asked, awaited=waiting)
 
 

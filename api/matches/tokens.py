@@ -16,7 +16,7 @@ from api.http.replies import Reply, of_match, reply
 from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.admission import IssueToken, TokenRole
-from referee.tokens import in_match
+from referee.tokens import hash_in_match
 from referee.value import Seat, SeatSent, Value, Version
 
 ROLE_SAYS = (
@@ -72,7 +72,7 @@ async def issue_token(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
     shown = request.must_show()
     expected, wanted, token = request.expected_version, await WANTED.read(request), new_token()
-    issue = IssueToken(seat=wanted.seat, role=wanted.role, hash=in_match(match_id, hash_of(token)))
+    issue = IssueToken(seat=wanted.seat, role=wanted.role, hash=hash_in_match(match_id, hash_of(token)))
     _, caller = await service.access.acts(request, match_id, shown, issue)
     outcome = await service.commands.do(caller.command(match_id, issue, expected=expected))
     version = outcome.events[-1].originator_version

@@ -20,7 +20,7 @@ from api.runtime.call import ApiCall
 from projections.journal import Author, JournalEntry, author_of
 from referee import wire_types
 from referee.clubs.facts import EntryKind
-from referee.clubs.lookup import member_by
+from referee.clubs.lookup import member_of_actor
 from referee.value import Value
 
 
@@ -72,7 +72,7 @@ async def list_entries(
             evening=entry.evening,
             postings=entry.postings,
             reverses=entry.reverses,
-            by=author_of(entry.by, entry.cause, club.id, partial(member_by, club.state)),
+            by=author_of(entry.by, entry.cause, club.id, partial(member_of_actor, club.state)),
         )
 
     def read(connection: Connection, club_id: UUID) -> tuple[bytes, str | None]:

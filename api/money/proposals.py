@@ -20,7 +20,7 @@ from projections.journal import Author
 from referee import wire_types
 from referee.clubs.commands import PayeeAct, ProposedAct
 from referee.clubs.facts import MoneyDraft, account_of
-from referee.clubs.proposals import SECOND, confirmers, not_for, others_of
+from referee.clubs.proposals import SECOND_PERSON_SCOPES, other_parties, refusal_to_confirm, scopes_to_confirm
 from referee.clubs.state import Proposal
 from referee.store.clock import utc_now
 from referee.value import EventNumber, Time, Value, Version
@@ -79,7 +79,7 @@ async def list_proposals(
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
     state, own = caller.club.state, caller.member
-    if own is None and not sees_proposals(caller, SECOND):
+    if own is None and not sees_proposals(caller, SECOND_PERSON_SCOPES):
         must_have(caller, "audit")
     waiting = sorted(state.proposals.items())
     page = numbered_page((one for one in waiting if _sees(caller, one[1])), cursor, limit)
@@ -92,8 +92,8 @@ async def list_proposals(
 
 
 async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal, at: Any) -> ProposalSeen:
-    yours = not_for(caller.club.state, one, caller.actor, utc_now()) is None
-    act, others = one.act, others_of(one)
+    yours = refusal_to_confirm(caller.club.state, one, caller.actor, utc_now()) is None
+    act, others = one.act, other_parties(one)
     if isinstance(act, PayeeAct):
         act = replace(act, **await service.member_names.numbers_seen(caller, act, confirms=yours))
     return ProposalSeen(
@@ -111,7 +111,7 @@ async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal
 def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
     """Return whether a caller reads the books, may confirm such acts, sent this one, or is concerned."""
     member = caller.member
-    if sees_proposals(caller, confirmers(proposal.act)):
+    if sees_proposals(caller, scopes_to_confirm(proposal.act)):
         return True
     if member is None:
         return caller.actor == proposal.by

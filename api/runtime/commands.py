@@ -15,7 +15,7 @@ from api.personal_data.names import Kind, Names
 from api.personal_data.texts import replaced, written
 from api.runtime.aggregate_reader import AggregateReader
 from referee.actors import seat_of
-from referee.clubs.lookup import member_by
+from referee.clubs.lookup import member_of_actor
 from referee.refusals import Refused
 from referee.store.acts import key_of
 from referee.store.clock import ClockWrong
@@ -153,4 +153,4 @@ class Commands:
         if isinstance(seat, int):
             return opened.members[seat] if 0 <= seat < len(opened.members) else None
         club = None if opened.club is None else await self._reader.readable_club(opened.club)
-        return None if club is None else member_by(club.state, actor)
+        return None if club is None else member_of_actor(club.state, actor)

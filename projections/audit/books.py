@@ -1,4 +1,4 @@
-"""Comparison of a club's books (kept) with the ledger that the audit made from the rows (made)."""
+"""Compares a club's books (``kept``) with the ledger that the audit made from the rows (``made``)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -18,9 +18,9 @@ from referee.actors import Actor
 from referee.clubs.facts import Balance
 
 AHEAD = 3
-"""Entries to look ahead for the next equal one."""
+"""Maximum entries to skip to find equal entries again."""
 Stored = Callable[[UUID, int], int | None]
-"""A function that returns the position of an event, ``None`` if it is not stored."""
+"""A function that returns the position of an event; ``None`` if it is not stored."""
 
 
 class Written(NamedTuple):
@@ -38,12 +38,12 @@ class Written(NamedTuple):
 
     @property
     def of(self) -> tuple[str, str]:
-        """The fields that identify an entry."""
+        """Two fields that identify an entry."""
         return self.cause, self.kind
 
 
 def written(connection: Connection, ledger: Tables, club: UUID, to: int | None = None) -> Iterator[Written]:
-    """Yield the entries with their postings, by number."""
+    """Yield the entries with their postings, in order of number."""
     entries, postings, after = ledger.entries.c, ledger.postings.c, -1
     columns: list[Column[Any]] = [entries.number, entries.date, entries.kind, entries.currency, entries.cause]
     columns += [entries.evening, entries.reverses, entries.by]
@@ -138,7 +138,7 @@ class Compared:
         return position is not None and position > self.to
 
     def _stored_entries(self, last: int | None) -> Iterator[Written]:
-        """Yield the entries of the books, and check each alone and against the one before."""
+        """Yield the entries of the books, and check each alone and against the previous entry."""
         before = 0
         for one in written(self.kept, self.ledger, self.club, last):
             if one.number != before + 1:
@@ -185,7 +185,7 @@ class Compared:
             self.findings.add("settlements", "entry_heading", **place, **values)
 
     def _balances(self) -> None:
-        """Compare the balances without the entries made since the rows were read."""
+        """Compare the balances, without entries that were made after the rows were read."""
         last, now = self.ledger.balances_now(self.kept, self.club)
         values = {(one.currency, one.account): one.amount for one in now}
         for one in self.ledger.sums_between(self.kept, self.club, self.last, last):
@@ -199,14 +199,14 @@ class Compared:
                 self.findings.add("running_balances", "balance", account=account, **differing)
 
     def trial(self) -> tuple[tuple[Balance, ...], tuple[Balance, ...]]:
-        """Return the balances after the last entry in the rows: those of the books, and those of the rows."""
+        """Return the balances after the last entry in the rows, according to the books and according to the rows."""
         theirs: tuple[Balance, ...] = ()
         with suppress(*UNREADABLE):  # reported already
             theirs = self.ledger.balances_at(self.kept, self.club, self.last)
         return theirs, self.rows.ledger.balances_at(self.rows.made, self.club, self.last)
 
     def _pot(self) -> None:
-        """Report each posting after which the pot is in debit, above 0."""
+        """Report each posting after which the pot is above 0 (debit)."""
         ledger = self.rows.ledger
         postings = ledger.postings.c
         query = select(postings.number, postings.currency, postings.balance)
@@ -275,7 +275,7 @@ class _Ahead:
         self._entries, self._some = entries, list[Written]()
 
     def next(self, further: int) -> Written | None:
-        """Return the entry ``further`` after the next one, ``None`` after the last."""
+        """Return the entry ``further`` places after the next entry; ``None`` after the last."""
         while len(self._some) <= further:
             one = next(self._entries, None)
             if one is None:
@@ -288,7 +288,7 @@ class _Ahead:
 
 
 def _step(made: _Ahead, kept: _Ahead) -> tuple[int, int] | None:
-    """Return how many entries of either side to skip to reach equal ones, ``None`` if none are near."""
+    """Return how many entries of each side to skip to reach equal entries; ``None`` if :data:`AHEAD` finds none."""
     ours, theirs = made.next(0), kept.next(0)
     for further in range(1, AHEAD + 1):
         if (one := made.next(further)) is not None and theirs is not None and one.of == theirs.of:

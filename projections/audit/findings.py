@@ -46,7 +46,7 @@ LeafNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": wir
 
 
 class Difference(Value):
-    """A difference between actual and expected values, and its place. Parts of the place that do not apply are
+    """A difference between an actual and an expected value, and its place. Fields of the place that do not apply are
     null."""
 
     code: wire_types.Code
@@ -70,7 +70,7 @@ class Difference(Value):
 
 
 class Findings:
-    """The number of differences by check, and the first ones."""
+    """The number of differences of each check, and the first differences."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(CHECKS, 0)
@@ -85,7 +85,7 @@ class Findings:
 
 
 def _is_place(name: str, value: Any) -> bool:
-    """Return whether a value fits the field, since a damaged row may hold any value."""
+    """Return whether a value fits the field: a damaged row may hold any value."""
     if name in ("aggregate", "account"):
         return isinstance(value, str) and (name == "aggregate" or is_account(value))
     return isinstance(value, int) and value >= (name != "leaf")

@@ -28,11 +28,11 @@ from referee.value import EventNumber, Time, Value
 from referee.visibility import Event, Recorded
 
 LISTED_MAX = 1000
-"""Maximum number of items of a list: the last ones are shown."""
+"""Maximum number of items of a list; a longer list has the last ones."""
 
 
 class Person(Value):
-    """A caller, and the member who owns the key."""
+    """The caller who made an act, and the owner of the key."""
 
     actor: Actor
     """The key, or the operator."""
@@ -81,22 +81,22 @@ class SettingChange(Change):
     setting: wire_types.Code
     """The setting."""
     before: Said
-    """The value before; empty: it was not set."""
+    """The value before the change; empty: it was not set."""
     after: Said
     """The value after the change."""
 
 
 class PayeeChange(Change):
-    """A change of the numbers by which the club or a member is paid."""
+    """A change of the payment numbers of the club or a member."""
 
     member: wire_types.MemberNumber | None
     """The member who is paid; null: the club."""
     name: Ref | None
     """The member's name."""
     swish: bool
-    """True if there is a Swish number now."""
+    """True if a Swish number is set now."""
     iban: bool
-    """True if there is an IBAN now."""
+    """True if an IBAN is set now."""
 
 
 class Erasure(Change):
@@ -107,7 +107,7 @@ class Erasure(Change):
     deleted: wire_types.Tally
     """The number of deleted texts by the member."""
     changed: wire_types.Tally
-    """The number of texts by others in which the name or number was replaced."""
+    """The number of other people's texts in which the name or number was replaced."""
 
 
 class BooksClosing(Change):
@@ -116,29 +116,29 @@ class BooksClosing(Change):
     closing: wire_types.ClosingNumber
     """The number of the closing."""
     through: wire_types.EntryNumber
-    """The last closed entry."""
+    """The number of the last closed entry."""
     label: Label
-    """The club's label of the closing."""
+    """The club's name for the closing."""
 
 
 class LoneAct(Change):
-    """An act that needs two members, made by one alone because the club had no second one."""
+    """An act that needs two members, made by one member because the club had no second one."""
 
     topic: wire_types.Topic
-    """The topic of its event."""
+    """The topic of the act's event."""
 
 
 class ActOfTwo(Change):
-    """An act of two members who are related: one invited the other, or the same person invited both."""
+    """An act of two members. One invited the other, or the same person invited both."""
 
     proposal: wire_types.ProposalNumber
-    """The confirmed proposal."""
+    """The number of the confirmed proposal."""
     act: wire_types.Code
     """The act that was proposed."""
     how: Literal["one_invited_the_other", "invited_by_the_same"]
-    """The relation of the two members."""
+    """The relation between the two members."""
     inviter: Person
-    """The person who gave one or both of them a key."""
+    """The person who gave one or both of the members a key."""
 
 
 class History:
@@ -157,9 +157,9 @@ class History:
         self._persons: dict[KeyId, Person] = {}
         self._set: dict[str, Any] = {}
         self._invited: dict[int, dict[int | Actor, Person]] = {}
-        """The persons who gave a member keys, by their member number or actor."""
-        self._behind: dict[Actor, dict[int | Actor, Person]] = {}
-        """The persons who gave a program its key, by the key."""
+        """The persons who gave a member keys, by their own member number or actor."""
+        self._givers_of_program: dict[Actor, dict[int | Actor, Person]] = {}
+        """The persons who gave a program its key, by key."""
         self._acts: dict[int, ProposalMade] = {}
         """Open proposals by number."""
         self._sender: Actor | None = None
@@ -169,9 +169,9 @@ class History:
         event = recorded.event
         if recorded.request is not None:
             self._sender = None
-        self._take(recorded, event, self._done(recorded))
+        self._take(recorded, event, self._change_fields(recorded))
         if getattr(event, "alone", False):
-            self.alone.append(LoneAct(**self._done(recorded), topic=event.TOPIC))
+            self.alone.append(LoneAct(**self._change_fields(recorded), topic=event.TOPIC))
 
     def _take(self, recorded: Recorded, event: Event, done: dict[str, Any]) -> None:
         match event:
@@ -199,11 +199,11 @@ class History:
                 self._acts.pop(number, None)
 
     def person(self, actor: Actor) -> Person:
-        """Return the caller behind an actor."""
+        """Return the caller who acted as this actor."""
         known = self._persons.get(actor.removeprefix("key:"))
         return known or Person(actor=actor, member=None, name=None, app=None)
 
-    def _done(self, recorded: Recorded) -> dict[str, Any]:
+    def _change_fields(self, recorded: Recorded) -> dict[str, Any]:
         """Return the fields of :class:`Change`."""
         place: dict[str, Any] = {"event": recorded.originator_version, "at": recorded.at}
         by, sender = self.person(recorded.actor), self._sender
@@ -227,28 +227,28 @@ class History:
         actor = f"key:{event.key}"
         name = self._name(event.member)
         self._persons[event.key] = Person(actor=actor, member=event.member, name=name, app=app)
-        self._gave(recorded, actor, event.member)
-        if isinstance(event, KeyIssued):  # its owner may be the sender: the founder of the club
-            done = self._done(recorded)
+        self._record_giver(recorded, actor, event.member)
+        if isinstance(event, KeyIssued):  # the key's owner may be the sender: the founder of the club
+            done = self._change_fields(recorded)
         self.keys[event.key] = [KeyChange(**done, what=KEY_CHANGES[type(event)])]
 
-    def _gave(self, recorded: Recorded, key: Actor, member: int | None) -> None:
+    def _record_giver(self, recorded: Recorded, key: Actor, member: int | None) -> None:
         """Record who gave a member or a program this key: the sender, and the member who confirmed the act."""
-        givers = self._persons_behind(recorded.actor)
+        givers = self._key_givers(recorded.actor)
         if self._sender is not None:
-            givers |= self._persons_behind(self._sender)
+            givers |= self._key_givers(self._sender)
         if member is None:
-            self._behind[key] = givers
+            self._givers_of_program[key] = givers
         else:
             others = {giver: person for giver, person in givers.items() if giver != member}
             self._invited.setdefault(member, {}).update(others)
 
-    def _persons_behind(self, actor: Actor) -> dict[int | Actor, Person]:
-        """Return the member who owns the key, or those who gave a program the key, or the operator."""
+    def _key_givers(self, actor: Actor) -> dict[int | Actor, Person]:
+        """Return the member who owns the key, the persons who gave it to a program, or the operator."""
         person = self.person(actor)
         if person.member is not None:
             return {person.member: person}
-        return dict(self._behind.get(actor, {actor: person}))
+        return dict(self._givers_of_program.get(actor, {actor: person}))
 
     def _confirmed(self, recorded: Recorded, proposal: ProposalMade | None) -> None:
         if proposal is None:
@@ -257,7 +257,7 @@ class History:
         if one.member is None or other.member is None:
             return
         ones, others = self._invited.get(one.member, {}), self._invited.get(other.member, {})
-        done = self._done(recorded) | {"proposal": proposal.proposal, "act": _tag(proposal.act)}
+        done = self._change_fields(recorded) | {"proposal": proposal.proposal, "act": _tag(proposal.act)}
         if inviter := ones.get(other.member) or others.get(one.member):
             self.related.append(ActOfTwo(**done, how="one_invited_the_other", inviter=inviter))
         elif both := [ones[key] for key in ones if key in others]:

@@ -40,15 +40,15 @@ class KeyHeld(Value):
 
     key: KeyId
     member: MemberNumber | None
-    """The member who owns the key; null: a program does."""
+    """The member who owns the key; null: a program owns it."""
     app: AppName | None
-    """The program that owns the key; null: a member does."""
+    """The program that owns the key; null: a member owns it."""
     scopes: Scopes
     since: Time
-    """The time when the key was issued, or its member invited."""
+    """The time when the key was issued, or its member was invited."""
     expires_at: Time
     revoked_at: Time | None
-    """The time when the key was revoked; null: it was not."""
+    """The time when the key was revoked; null: it was not revoked."""
 
 
 class Waiting(Value):
@@ -58,7 +58,7 @@ class Waiting(Value):
     act: ProposedAct
     """The proposed act."""
     draft: MoneyDraft | None
-    """The entry that the act makes; null: none."""
+    """The entry that the act would make; null: none."""
     by: Author
     """The sender of the act."""
     at: Time
@@ -87,7 +87,7 @@ class People:
         """Payouts of the last 30 days by account and currency, each with its time."""
 
     def take(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
-        """Apply an event of the club. ``kind_of``: returns the kind of an entry by its number."""
+        """Apply an event of the club. ``kind_of``: returns the kind of the entry with a number."""
         self.take_names(recorded)
         match recorded.event:
             case ClubFounded(name=name):
@@ -148,9 +148,9 @@ class People:
             self.findings.add("two_persons", "no_member", **where, stands=recorded.actor)
 
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
-        """Check that an entry that needs two members has them.
+        """Report an entry that needs two members, unless a different member than the sender confirmed it.
 
-        A treasurer may confirm any entry, a party also a payment between members or its reversal; the sender never.
+        A treasurer may confirm any entry; a party, a payment between members or its reversal.
         """
         proposal = None if posted.proposal is None else self._confirmed.pop(posted.proposal, None)
         reversed_kind = None if posted.reverses is None else kind_of(posted.reverses)
@@ -182,13 +182,13 @@ class People:
             self.findings.add("two_persons", "one_person", **where, **who)
 
     def _add_payout(self, whose: tuple[str, str], at: datetime, amount: int) -> int:
-        """Add a payout, and return the sum that counts against the limit."""
+        """Add a payout, and return the sum of payouts that count against the limit."""
         recent = [one for one in self._paid.get(whose, ()) if one[0] > at - LIMIT_DAYS]
         self._paid[whose] = [*recent, (at, amount)]
         return sum(some for _, some in self._paid[whose])
 
     def _member(self, actor: Actor) -> int | None:
-        """Return the member who owns an actor's key, if one does."""
+        """Return the member who owns an actor's key, if any."""
         key = self._key(actor)
         return None if key is None else key.member
 

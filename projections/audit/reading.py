@@ -1,6 +1,6 @@
-"""The audit's reading of the rows of a club and its matches, entered into a ledger of its own.
+"""Reads the rows of a club and its matches for the audit, and enters them into a separate ledger.
 
-That ledger is a temporary database file. So memory grows with the number of matches and members, not of rows.
+The ledger is a temporary database file, so memory grows with the number of matches and members, not of rows.
 """
 
 import sqlite3
@@ -50,7 +50,7 @@ from referee.value import EventNumber, Value
 from referee.visibility import Recorded
 
 ROWS = 2000
-"""Rows per read."""
+"""Rows in one read."""
 TOPICS_OF_MONEY = topics(*OF_MONEY)
 UNREADABLE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError)
 
@@ -74,16 +74,16 @@ _ENGINE = create_engine("sqlite://", creator=lambda: sqlite3.connect("", check_s
 """Engine whose connections each have a temporary database. Statements are compiled once for all."""
 
 How = Callable[[MatchOpened], SettlingRules | None]
-"""A function that returns how an opened match is settled, ``None`` if it is not for money."""
+"""A function that returns how an opened match is settled; ``None`` if it is not for money."""
 Redactions = Mapping[str, str | None]
-"""The reference of the replacing text by that of the erased one; ``None``: the text was deleted."""
+"""The references of erased texts, each with the reference of its replacement; ``None``: it was deleted."""
 
 
 class TextFound(NamedTuple):
     """A stored name, number or text."""
 
     whole: bool
-    """The text is the original one, or the one that replaced it."""
+    """True if the text is the original or its replacement."""
     redacted: str | None
     """The reference of the text that replaced it, if any."""
 
@@ -92,18 +92,18 @@ class Texts(Protocol):
     """Access to the names, numbers and texts of the club."""
 
     def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
-        """Return those that are stored, by reference."""
+        """Return the stored texts among ``refs``, by reference."""
 
     def erased(self) -> Mapping[str, Redactions]:
-        """Return the deleted and replaced texts of each erasure, by its digest."""
+        """Return the deleted and replaced texts of each erasure, by digest of the erasure."""
 
 
 Since = Callable[[int], Sequence[Row]]
-"""A function that returns the rows of the club that are now stored after an event."""
+"""A function that returns the rows of the club that are stored after an event."""
 
 
 class _Own:
-    """The club or one of its matches, by the rows read so far."""
+    """The club or one of its matches, after the rows read so far."""
 
     __slots__ = ("closings", "club", "ended_by", "head", "how", "id", "opened", "version")
 
@@ -126,7 +126,7 @@ class MatchWaiting(Value):
     event: EventNumber
     """The number of the event that ended the match."""
     members: wire_types.BySeat[wire_types.MemberNumber]
-    """The members who have not agreed."""
+    """The members who have not agreed to the stakes."""
 
 
 LeftOut = Annotated[
@@ -146,7 +146,7 @@ class ResultLeftOut(Value):
     event: EventNumber
     """The number of the event with the result."""
     why: LeftOut
-    """The limit that the result exceeds."""
+    """The limit that is exceeded."""
 
 
 class AcrossClosings(NamedTuple):
@@ -162,7 +162,7 @@ class AcrossClosings(NamedTuple):
 
 
 class Rows:
-    """The ledger, tree, members and lists made from the rows."""
+    """The audit's own ledger, tree, members and lists, made from the rows."""
 
     def __init__(
         self,
@@ -183,9 +183,9 @@ class Rows:
         self._by_text: dict[Any, _Own] = {str(club): self.own[club], club.hex: self.own[club]}
         self._mark = str(club).encode()
         self._missing: dict[str, tuple[UUID, int]] = {}
-        """The first event with each reference that has no text."""
+        """References without a text, each with its first event."""
         self._replaced: dict[str, tuple[UUID, int]] = {}
-        """The first event with each reference whose text was replaced."""
+        """References whose text was replaced, each with its first event."""
         self.made = _ENGINE.connect()
         for metadata in (_scratch, LEDGER.metadata, TREE.metadata):
             metadata.create_all(self.made)
@@ -213,7 +213,7 @@ class Rows:
         return self._writing.matches
 
     def of(self, text: Any) -> UUID | None:
-        """Return the id of the club or of one of its matches from its stored form, else ``None``."""
+        """Return the id in this text, if it is the club or one of its matches; otherwise ``None``."""
         own = self._by_text.get(text)
         return None if own is None else own.id
 
@@ -266,7 +266,7 @@ class Rows:
         self._flush()
 
     def _next_of(self, own: _Own, row: Row, head: str) -> Recorded | None:
-        """Check that a row continues the chain. Return its event, ``None`` if it is unreadable."""
+        """Report a row that does not continue the chain. Return its event; ``None`` if it is unreadable."""
         _, _, number, topic, state = row
         prev, own.head = own.head, head
         if number != own.version + 1:
@@ -298,7 +298,7 @@ class Rows:
         self.findings.add("chain", code, aggregate=str(own.id), event=event, **more)
 
     def _opened_by(self, row: Row) -> _Own | None:
-        """Add and return the match if this row opens one of the club."""
+        """Add and return the match if this row opens a match of the club."""
         _, text, _, topic, state = row
         if topic != MatchOpened.TOPIC or not isinstance(state, bytes) or self._mark not in state:
             return None
@@ -331,7 +331,7 @@ class Rows:
                 self._close(closing, through)
 
     def _close(self, closing: int, through: int) -> None:
-        """Add the closing to each match whose result it does not include."""
+        """Note a closing in each match whose result it does not include."""
         for own in self.own.values():
             if own.opened is None:
                 continue
@@ -360,7 +360,7 @@ class Rows:
         return kind
 
     def owed(self, cause: str) -> tuple[Posting, ...] | None:
-        """Return the postings of the result of an event, ``None`` if they are unknown."""
+        """Return the postings of the result of an event; ``None`` if they are unknown."""
         query = select(_owed.c.postings).where(_owed.c.cause == cause)
         found: tuple[Posting, ...] | None = self.made.scalar(query)
         return found
@@ -372,9 +372,9 @@ class Rows:
                 yield own.id, own.opened[0]
 
     def across_closings(self) -> Iterator[AcrossClosings]:
-        """Yield the finished matches for money that were opened before a closing without their result.
+        """Yield the finished matches for money that were opened before a closing but are not in it.
 
-        They are in order of opening, without those in :meth:`waiting`.
+        They are in order of opening, without the matches of :meth:`waiting`.
         """
         for own in self.own.values():
             if own.opened is not None and own.ended_by and own.closings:
@@ -430,7 +430,7 @@ class Rows:
             self.made.execute(insert(_owed), found)
 
     def _look_up(self, refs: Mapping[str, tuple[UUID, int]]) -> None:
-        """Record missing and replaced texts, and report exchanged ones."""
+        """Note missing and replaced texts, and report wrong ones."""
         new = {ref: place for ref, place in refs.items() if ref not in self._missing}
         if not new:
             return
@@ -444,8 +444,8 @@ class Rows:
                 self._replaced[ref] = place
 
     def _compare_erasures(self) -> None:
-        """Report texts that are missing, replaced or left, if no erasure explains it. Erasures stored since the rows
-        were read count too."""
+        """Report missing, replaced and remaining texts that no erasure explains. Erasures stored since the rows were
+        read count too."""
         before = set(self.people.erasures)
         if self._missing or self._replaced or before:
             for _, _, number, topic, state in self._since(self.version):

@@ -1,4 +1,4 @@
-"""The result of a match for money, settled again from its protocol."""
+"""Settles the result of a match for money again, from its protocol."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -26,14 +26,14 @@ class SettlingRules(NamedTuple):
 
 
 class Owed(NamedTuple):
-    """The amounts by seat for the books after an event; empty: none."""
+    """The amounts by seat that the books must have after an event; empty: none."""
 
     event: int
     amounts: tuple[int, ...]
 
 
 def owed(history: Sequence[Recorded], how: SettlingRules, findings: Findings) -> Iterator[Owed]:
-    """Yield the amounts after each result or agreement. Report results that differ from the protocol's lines."""
+    """Yield the amounts after each result or agreement. Report results that do not agree with the lines."""
     ended_by = 0
     for place, recorded in enumerate(history, 1):
         event, number = recorded.event, recorded.originator_version
@@ -68,18 +68,17 @@ def owed(history: Sequence[Recorded], how: SettlingRules, findings: Findings) ->
 
 
 def _amounts(found: Settlement) -> tuple[int, ...]:
-    """Return the amounts by seat, empty if all are 0."""
     amounts = () if found.status == "open" else tuple(seat.amount for seat in found.seats)
     return amounts if any(amounts) else ()
 
 
 def _counted(found: Settlement) -> tuple[int, ...]:
-    """Return the amounts by seat, empty unless the books count them."""
+    """Return the amounts by seat; empty unless the books count the match."""
     return _amounts(found) if found.counted == "agreed" else ()
 
 
 def _lines(past: Sequence[Recorded], end: MatchWon | MatchClosed | ProtocolCorrected, findings: Findings) -> None:
-    """Check that each line is the one before plus its entries, and that the last line has the final points."""
+    """Report lines that are not the previous line plus their entries, and a last line without the final points."""
     counting = without_taken_back(past)
     struck = next((one.event.struck for one in reversed(counting) if isinstance(one.event, ProtocolCorrected)), ())
     opened, lines = past[0].event, lines_that_count(counting)

@@ -1,4 +1,4 @@
-"""Agreements to the stakes of a match that someone other than the member gave or invited to."""
+"""Collects agreements to the stakes of a match that a different person than the member gave or invited to."""
 
 from collections import deque
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from referee.visibility import Recorded
 
 
 class StakesAnswered(Value):
-    """Stakes of a match that a person confirmed or declined for others, or to which a member agreed by another
-    person's invitation."""
+    """The answer to a match's stakes, if a person confirmed or declined for others, or a member agreed by redeeming
+    another person's invitation."""
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
@@ -40,7 +40,7 @@ class Agreements:
         self.listed: deque[StakesAnswered] = deque(maxlen=LISTED_MAX)
         self._person = person
         self._invited: dict[tuple[UUID, int], Actor] = {}
-        """Inviting actors by match and invitation."""
+        """The inviting actors, by match and invitation."""
 
     def take(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
         """Apply an event of a match for money. ``members``: by seat."""

@@ -1,4 +1,4 @@
-"""Comparison of the signed log with the rows."""
+"""Compares the signed log with the rows."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,18 +12,18 @@ from projections.log import Log
 from referee.log.tree import TILE_WIDTH
 
 LEVELS = 8
-"""More levels of tiles than a tree of 2^63 leaves has."""
+"""Number of levels of tiles: more than a tree of 2^63 leaves has."""
 
 
 class Signed(NamedTuple):
-    """The last checkpoint: the number of rows, and their root in hex."""
+    """The last checkpoint: the number of rows, and the root of their tree in hex."""
 
     size: int
     root: str
 
 
 EventAt = Callable[[int], tuple[UUID, int] | None]
-"""A function that returns the aggregate and number of an event of the club by its position, else ``None``."""
+"""A function that returns the aggregate and number of the event at a position; ``None`` outside the club."""
 
 
 def compare(
@@ -35,7 +35,7 @@ def compare(
     event_at: EventAt,
     findings: Findings,
 ) -> None:
-    """Report all differences between the log and the rows up to a position. Reveal no place in other clubs."""
+    """Report all differences between the log and the rows up to position ``to``. Reveal no place in other clubs."""
     made, size = rows.made, rows.tree.size(rows.made)
     tile = _first_differing_tile(rows, kept, projection, 0)
     if tile is None and projection.size_at(kept, to) != size:
@@ -55,7 +55,6 @@ def compare(
 
 
 def _first_differing_tile(rows: Rows, kept: Connection, projection: Log, level: int) -> int | None:
-    """Return the number of the first tile that differs."""
     theirs = projection.tiles_of(kept, level)
     for number, hashes, positions in rows.tree.tiles_of(rows.made, level):
         there, stored, at = next(theirs, (-1, b"", b""))
@@ -67,7 +66,7 @@ def _first_differing_tile(rows: Rows, kept: Connection, projection: Log, level: 
 def _leaves(
     rows: Rows, kept: Connection, projection: Log, to: int, first: int, event_at: EventAt, findings: Findings
 ) -> None:
-    """Report the leaves from tile ``first`` on that differ, matched by position."""
+    """Report the leaves from tile ``first`` on that differ at the same position."""
     ours, theirs = rows.tree.leaves(rows.made, first=first), projection.leaves(kept, first=first)
     actual, stored = next(ours, None), next(theirs, None)
 

@@ -14,7 +14,7 @@ class Export(Value):
     suffix: str
     write: Callable[[Journal], bytes]
     one_currency: bool = False
-    """Pass a journal of one currency, made by :func:`~projections.journal.in_currency`."""
+    """True if the journal must have one currency (:func:`~projections.journal.in_currency`)."""
 
 
 EXPORTS = {
@@ -24,4 +24,4 @@ EXPORTS = {
     "csv": Export(media_type="text/csv; charset=utf-8", suffix=".csv", write=tables.csv),
     "json": Export(media_type="application/json", suffix=".json", write=tables.json),
 }
-"""The exports by name in the request."""
+"""The exports, by the name in the request."""

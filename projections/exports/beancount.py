@@ -1,6 +1,6 @@
-"""A file for beancount, which asserts each balance with zero tolerance.
+"""Writes a journal for beancount, which checks each balance with zero tolerance.
 
-Balances are dated one day later, since beancount compares before a day's transactions.
+Balances are dated one day later, because beancount compares them before a day's transactions.
 """
 
 from collections.abc import Iterable, Iterator

@@ -17,7 +17,7 @@ CLOSING = "closing balances"
 
 
 def full(account: Account) -> str:
-    """Return the name of an account in hledger and beancount."""
+    """Return the name of an account in hledger, ledger and beancount."""
     return NAMES.get(account) or f"Liabilities:Member:{member_of(account)}"
 
 
@@ -28,10 +28,10 @@ def narration(entry: JournalEntry) -> str:
 
 
 def actor(entry: JournalEntry) -> str:
-    """Return the actor of an entry as ``key k3``: a colon would make it a tag."""
+    """Return the actor of an entry without its colon, which would make a tag: ``key k3``."""
     return entry.by.replace(":", " ")
 
 
 def words(text: str, kept: str) -> str:
-    """Return a text's letters, digits and ``kept`` signs, with single spaces instead of all else."""
+    """Return a text's letters, digits and ``kept`` signs; all other characters become single spaces."""
     return spelled(text, lambda one: unicodedata.category(one)[0] in "LMN" or one in kept, " ")

@@ -1,4 +1,4 @@
-"""One file for both hledger and ledger, in the syntax that they share.
+"""Writes a journal as one file that both hledger and ledger read.
 
 Texts keep only letters, digits and some signs: in a comment ``word:`` would be a tag and ``[`` a date.
 """
@@ -8,20 +8,20 @@ from collections.abc import Iterable, Iterator
 from projections.exports.chart import CLOSING, OPENING, actor, full, narration, words
 from projections.journal import Account, Journal, JournalEntry, accounts, balances, decimal, name_of
 
-KEPT = ",.-()/!?'&%+_"
+ALLOWED_SIGNS = ",.-()/!?'&%+_"
 
 
 def write(journal: Journal) -> bytes:
-    """Return the journal, with a last transaction of zero amounts that asserts all balances."""
+    """Return the file. Its last transaction has zero amounts and asserts all balances."""
     return "\n\n".join("\n".join(part) for part in _parts(journal)).encode() + b"\n"
 
 
 def _parts(journal: Journal) -> Iterator[Iterable[str]]:
     span = f"{journal.first} to {journal.last}"
-    yield [f"; {words(journal.club, KEPT)}", f"; {span}, made {journal.made} by Knacka"]
+    yield [f"; {words(journal.club, ALLOWED_SIGNS)}", f"; {span}, made {journal.made} by Knacka"]
     for currency in journal.currencies:
         yield [f"commodity {currency}", f"    format 1000.00 {currency}"]
-    yield [line for account in accounts(journal) for line in _declared(journal, account)]
+    yield [line for account in accounts(journal) for line in _account_lines(journal, account)]
     if journal.opening:
         postings = [_posting(one.account, one.amount, one.currency) for one in journal.opening]
         yield [f"{journal.first} * {OPENING}", *postings]
@@ -34,16 +34,16 @@ def _parts(journal: Journal) -> Iterator[Iterable[str]]:
     yield [f"{journal.last} * {CLOSING}", *asserted]
 
 
-def _declared(journal: Journal, account: Account) -> Iterator[str]:
+def _account_lines(journal: Journal, account: Account) -> Iterator[str]:
     yield f"account {full(account)}"
-    if name := words(name_of(journal, account) or "", KEPT):
+    if name := words(name_of(journal, account) or "", ALLOWED_SIGNS):
         yield f"    note {name}"
 
 
 def _entry(entry: JournalEntry) -> Iterator[str]:
     yield f"{entry.date} * ({entry.number}) {narration(entry)}"
     yield f"    ; {entry.cause}, by {actor(entry)}"
-    if text := words(entry.text, KEPT):
+    if text := words(entry.text, ALLOWED_SIGNS):
         yield f"    ; {text}"
     for posting in entry.postings:
         yield _posting(posting.account, posting.amount, entry.currency)

@@ -1,4 +1,4 @@
-"""SIE 4I, the import format for vouchers of Swedish accounting programs: CP437, one currency, no balances."""
+"""Writes a journal as SIE 4I, the import format of Swedish accounting programs: CP437, one currency, no balances."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from projections.transliterate import spelled
 
 ENCODING = "cp437"
 MEMBERS = 20
-"""The members' dimension: the first number that the standard leaves free."""
+"""The members' dimension: the first number that the standard does not use."""
 SERIES = "K"
 TITLES = {
     "cash": "Kassa",
@@ -29,7 +29,7 @@ KINDS = {
 
 
 def write(journal: Journal) -> bytes:
-    """Return the vouchers of a journal. Raises: ValueError unless it has one currency."""
+    """Return the file. Raises: ValueError unless the journal has one currency."""
     if len(journal.currencies) != 1:
         raise ValueError("a SIE file holds one currency")
     return b"".join(line.encode(ENCODING) + b"\r\n" for line in _lines(journal))
@@ -58,7 +58,7 @@ def _lines(journal: Journal) -> Iterator[str]:
 
 
 def _numbers(journal: Journal) -> dict[str, list[str]]:
-    """Return the titles by four-digit account, sorted."""
+    """Return the titles of each four-digit account, sorted by account."""
     numbers: dict[str, list[str]] = {}
     for role, title in TITLES.items():
         numbers.setdefault(getattr(journal.sie, role), []).append(title)

@@ -1,4 +1,4 @@
-"""The journal as CSV for spreadsheets, and as JSON for programs."""
+"""Writes a journal as CSV for spreadsheets, and as JSON for programs."""
 
 from collections.abc import Iterator
 from decimal import Decimal
@@ -13,11 +13,11 @@ COLUMNS = (
     *("evening", "reverses", "cause", "by", "text"),
 )
 BROUGHT_FORWARD = "brought_forward"
-"""Kind of the first rows: the balances before the journal."""
+"""Kind of the first rows, which have the balances before the journal."""
 
 
 def csv(journal: Journal) -> bytes:
-    """Return CSV (RFC 4180): a row for each opening balance, then one for each posting with the balance after it."""
+    """Return CSV (RFC 4180): rows for the opening balances, then a row for each posting with the balance after it."""
     return table(COLUMNS, _rows(journal)).encode()
 
 
@@ -40,7 +40,7 @@ def _rows(journal: Journal) -> Iterator[list[object]]:
 
 
 def json(journal: Journal) -> bytes:
-    """Return the journal in minor units."""
+    """Return JSON, with amounts in minor units."""
     fields = {
         "club": journal.club,
         "currencies": journal.currencies,

@@ -1,1 +1,1 @@
-"""Following the log: reading it page by page, and updating the projections."""
+"""Follow the log: read it page by page, and update the projections."""

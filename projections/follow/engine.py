@@ -1,7 +1,7 @@
 """SQLAlchemy engines for the projections and other data beside the events.
 
-On SQLite they have separate files, so that writers of events never wait for them. On PostgreSQL they are tables of
-the same database; those of projections are named ``book_…``.
+On SQLite this data has its own files, so that writers of events never wait. On PostgreSQL it has tables in the same
+database; the projections' begin with ``book_``.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from sqlalchemy import Date, DateTime, Dialect, Engine, Text, TypeDecorator, cre
 from referee.store.connection import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, parse_store_url
 
 LOCK_SECONDS = 10
-"""Seconds to wait on SQLite for a process that writes."""
+"""Seconds to wait on SQLite for another process that writes."""
 POOL_SECONDS = 2
 """Seconds to wait for a connection when all are in use."""
 IDLE_SECONDS = 10
@@ -39,7 +39,7 @@ def file_beside(url: str, what: str) -> Path:
 
 
 def books_file(url: str) -> Path:
-    """Return the path of the projections' SQLite file. Raises as :func:`file_beside`."""
+    """Return the path of the projections' SQLite file. Raises what :func:`file_beside` raises."""
     return file_beside(url, BOOKS)
 
 
@@ -48,7 +48,7 @@ def engine_for(
 ) -> Engine:
     """Return the engine for the data beside the events of the store at ``url``. Its errors contain no stored values.
 
-    ``silence``: seconds after which a statement of PostgreSQL without an answer is given up.
+    ``silence``: seconds that PostgreSQL may be silent during a statement.
     Raises: ValueError if the URL names no store.
     """
     place = parse_store_url(url)
@@ -56,7 +56,6 @@ def engine_for(
 
 
 def writer(engine: Engine) -> Engine:
-    """Return the engine for transactions that write."""
     return engine.execution_options(writes=True)
 
 
@@ -65,13 +64,13 @@ def _sqlite(file: Path, pragmas: Sequence[str]) -> Engine:
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions begin below, not when the driver chooses
+        connection.isolation_level = None  # the driver begins no transaction: the function below does
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")
     def begun(connection: Any) -> None:
-        # SQLite refuses a reader that begins to write, instead of making it wait.
+        # SQLite refuses a transaction that reads first and then writes, instead of making it wait.
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -89,7 +88,7 @@ def without_limits(connection: sqlalchemy.Connection) -> None:
 
 
 def _postgres(place: Postgres, silence: float) -> Engine:
-    # The password stays out of the engine's URL, and so out of logs.
+    # The engine's URL has no password, so that no log shows it.
     opener, path = Opener(place.parameters), '"' + place.schema.replace('"', '""') + '"'
 
     def begin(connection: Connection) -> None:
@@ -113,7 +112,7 @@ def _postgres(place: Postgres, silence: float) -> Engine:
     return engine
 
 
-# Columns. Texts of clients are stored as JSON, which escapes characters that a database cannot store.
+# Column types. Clients' texts are stored as JSON, which escapes characters that a database cannot store.
 
 
 class DamagedCell(ValueError):
@@ -124,7 +123,7 @@ T = TypeVar("T")
 
 
 class Checked(TypeDecorator[T]):
-    """A column type. Raises :class:`DamagedCell` for a cell that cannot be read."""
+    """A column type that raises :class:`DamagedCell` for an unreadable cell."""
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], T | None]:
         read = super().result_processor(dialect, coltype)
@@ -145,7 +144,7 @@ class Utc(Checked[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Convert to UTC, since SQLite stores no time zone."""
+        """Convert to UTC, because SQLite stores no time zone."""
         return value and value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:

@@ -39,19 +39,19 @@ from referee.value import Value
 __all__ = ["Aside", "Fault", "Follower", "Projection", "engine_for", "prepare", "rebuild"]
 
 PAGE = 2000
-"""Events in one transaction. A follower further behind uses the pages of a rebuild."""
+"""Maximum events in one transaction. A follower further behind uses the pages of a rebuild."""
 LATEST_MAX = 50_000
-"""Matches whose last event is cached, so that waiting for it needs no query."""
+"""Maximum matches whose last event is cached, to wait for it without a query."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds before a retry: the first, doubled each time up to the last."""
+"""Seconds before the first retry, doubled for each further retry, and their maximum."""
 AGAIN_SECONDS = 5.0
 """Seconds between two attempts to resume the matches set aside."""
 AGAIN_MOST_SECONDS = 0.5
-"""Seconds that one such attempt may delay the projections."""
+"""Maximum seconds that one such attempt may take."""
 STILL_SECONDS = 10.0
-"""Seconds of failures after which a projection counts as standing still."""
+"""Seconds without progress, because of failures, after which a projection stands still."""
 PACE = 20_000.0
-"""Events a second that a projection applies, until it is measured."""
+"""Assumed events per second of a projection, until measured."""
 
 log = logging.getLogger(__name__)
 
@@ -60,11 +60,11 @@ class Fault(Value):
     """The reason why a projection does not advance."""
 
     since: float
-    """The start, in seconds of the monotonic clock."""
+    """The first failure, in seconds of the monotonic clock."""
     position: int
     """The last position applied."""
     times: int = 1
-    """The number of failures, the last with ``error``."""
+    """The number of failures; ``error`` is of the last."""
     error: str = ""
     how: Literal["failed", "unanswered", "ended"] = "failed"
     """``unanswered``: the database has not answered; ``ended``: the follower has ended."""
@@ -87,10 +87,9 @@ class Follower:
         listen: str | None = None,
         in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread,
     ) -> None:
-        """``seen``: called on the follower's thread with each page of events stored after the start, and again with
-        its halves if that fails. ``listen``: the URL of a store whose notifications (PostgreSQL) wake the follower.
-        ``rest_seconds``: the pause between two turns if no reader waits. ``in_thread``: runs the queries of readers.
-        """
+        """``seen``: called on the follower's thread with each page of events stored after the start, and with its
+        halves if that fails. ``listen``: the URL of a PostgreSQL store whose notifications wake the follower.
+        ``rest_seconds``: the pause between two turns if no reader waits. ``in_thread``: runs readers' queries."""
         self.projections = tuple(projections)
         self._log, self._engine, self._writer = log, engine, writer(engine)
         self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
@@ -110,7 +109,7 @@ class Follower:
         self.faults: dict[str, Fault] = {}
         """Present failures by the name of the projection, or by ``read``, ``seen`` or ``aside``."""
         self._retry_at: dict[str, float] = {}
-        """Time of the next retry, by what failed."""
+        """Time of the next retry, by the same names."""
         self._lock = threading.Lock()
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._latest: OrderedDict[UUID, tuple[int, int]] = OrderedDict()
@@ -136,7 +135,7 @@ class Follower:
         self._awake.set()
 
     def close(self) -> None:
-        """End after the events stored last. Release waiting readers."""
+        """Apply the last events, then end. Release waiting readers."""
         self._closed.set()
         self._awake.set()
         self._hurry.set()
@@ -153,7 +152,7 @@ class Follower:
     ) -> bool:
         """Wait until one or all projections have applied an event of a match. Return whether they have.
 
-        Returns at once if the match is set aside, or if a projection is too far behind or standing still.
+        Does not wait if the match is set aside, or if a projection is too far behind or stands still.
         """
         projections = self.projections if projection is None else (projection,)
         looked: list[int] = []
@@ -164,14 +163,14 @@ class Follower:
                 read, position = latest
                 return read >= version and all(self._at[one.name] >= position for one in projections)
             if (at := [self._at[one.name] for one in projections]) == looked:
-                return False  # no projection has moved since
+                return False  # no projection has moved since the last query
             looked[:] = at
             return bool(await self._in_thread(self._has_come_to, match_id, version, projections))
 
         return await self._wait(has, timeout, projections, match_id)
 
     async def wait_to(self, position: int, timeout: float, projection: Projection) -> bool:
-        """Wait until a projection has reached a position. Return whether it has. Returns at once if it is too far
+        """Wait until a projection has reached a position. Return whether it has. Does not wait if it is too far
         behind."""
 
         async def has() -> bool:
@@ -217,7 +216,7 @@ class Follower:
 
     @contextmanager
     def _without_rests(self) -> Iterator[asyncio.Event]:
-        """Let the follower skip its rests. Yields an event that is set after each turn: clear it, look, then wait."""
+        """Let the follower skip its rests. Yields an event, set after each turn: clear it, check, then wait."""
         one = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             self._waiting.add(one)
@@ -234,7 +233,7 @@ class Follower:
         with self._lock:
             waiting = list(self._waiting)
         for loop, turned in waiting:
-            with suppress(RuntimeError):  # that loop has ended
+            with suppress(RuntimeError):  # the waiting reader's event loop has ended
                 loop.call_soon_threadsafe(turned.set)
 
     def positions(self) -> dict[str, int]:
@@ -242,7 +241,7 @@ class Follower:
         return dict(self._at)
 
     def lag(self, head_position: int, projection: Projection | None = None) -> int:
-        """Return how many positions a projection, or the last one, is behind the head of the log."""
+        """Return how many positions a projection, by default the slowest, is behind the head of the log."""
         at = min(self._at.values(), default=head_position) if projection is None else self._at[projection.name]
         return max(0, head_position - at)
 
@@ -301,14 +300,14 @@ class Follower:
             if not more:
                 self._hurry.wait(self._rest_seconds)
                 self._awake.wait(self._pause())
-        if not (self._far or self.faults):  # the events stored last
+        if not (self._far or self.faults):  # apply the events stored last
             try:
                 self._turn()
             except Exception:
                 self._failed("read", self._seen_to)
 
     def _turn(self) -> bool:
-        """Read and apply one page for each projection that is due. Return whether there may be more."""
+        """Read and apply one page for each projection that is due. Return whether more pages may follow."""
         size, begun = self._far_page if self._far else self._page, time.monotonic()
         pages: list[tuple[int, Page]] = []
 
@@ -323,7 +322,7 @@ class Follower:
         if page := page_after(self._seen_to):
             self._note(page)
         by_position = sorted(self.projections, key=lambda projection: self._at[projection.name])
-        for projection in by_position:  # those a little ahead share the page
+        for projection in by_position:  # projections that are a little ahead use the same page
             if not self._due(projection.name):
                 continue
             after = self._at[projection.name]
@@ -345,7 +344,7 @@ class Follower:
             return apply_page(connection, projection, projection.key, after, page, carefully)
 
         position, aside = retry_carefully(self._writer, work)
-        self._at[projection.name] = position  # only now that it is committed
+        self._at[projection.name] = position  # only when the page is committed
         self._note_aside(projection, aside)
 
     def _note(self, page: Page) -> None:
@@ -372,7 +371,7 @@ class Follower:
         return False
 
     def _start_over(self, projection: Projection) -> None:
-        """Start a projection from 0: the log was restored from a backup and does not contain its position."""
+        """Start a projection again from 0: the log was restored from a backup and does not contain its position."""
         position = self._at[projection.name]
         log.error(
             "projection %s starts again: the log has no such event at its position %d", projection.name, position
@@ -463,6 +462,6 @@ class Follower:
         log.error("%s: failed after position %d (%d): %s", what, position, times, name, exc_info=times == 1)
         since = before.since if before else now
         self.faults[what] = Fault(since=since, position=position, times=times, error=name)
-        if what != "seen":  # that page is not shown again
+        if what != "seen":  # a failed page is not passed to ``seen`` again
             seconds = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** min(times - 1, 10))
             self._retry_at[what] = now + seconds

@@ -1,6 +1,6 @@
 """A listener for PostgreSQL's notifications that another process has stored events.
 
-A notification is only a hint, since followers also poll the tables. So a lost connection does no harm.
+Followers also poll the tables, so a lost notification or connection only delays them.
 """
 
 import logging
@@ -19,7 +19,7 @@ from referee.store.connection import Opener
 CHANNEL = "referee_events"
 """Channel of the event store's notifications."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds before a lost connection is opened again: the first, doubled each time up to the last."""
+"""Seconds before the first attempt to open a lost connection again, doubled each time, and their maximum."""
 QUIET_SECONDS = 15.0
 """Seconds without a notification after which the connection is tested."""
 
@@ -33,7 +33,7 @@ class Listener:
     def __init__(
         self, parameters: dict[str, Any], wake: Callable[[], None], *, channel: str = CHANNEL, schema: str = "public"
     ) -> None:
-        """``schema``: the schema of the projections. A lock of the session shows that a follower writes to it."""
+        """``schema``: the schema of the projections. A lock of the session shows that a follower writes to them."""
         self._open, self._wake, self._channel, self._schema = Opener(parameters), wake, channel, schema
         self._closed = threading.Event()
         self._here, self._there = socket.socketpair()

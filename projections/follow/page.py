@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 Row = tuple[int, str, int, str, bytes]
 """A stored row: position in the log (increasing, with gaps), aggregate, number in the aggregate, topic and state."""
 Decode = Callable[[UUID, int, str, bytes], Recorded]
-"""A function that decodes a row, given without its position."""
+"""A function that decodes a row without its position."""
 
 
 def topics(*kinds: type[Event]) -> frozenset[str]:
@@ -29,13 +29,13 @@ class News(NamedTuple):
     version: int
     """The number of the last row."""
     last: Row
-    """The last row on the page, used by the projection or not."""
+    """The last row on the page, whether the projection uses it or not."""
     events: list[Recorded]
     """The events that the projection uses."""
 
 
 class Missing(AssertionError):
-    """An event is missing, although later ones of its aggregate exist."""
+    """An event is missing, although later events of its aggregate exist."""
 
     def __init__(self, aggregate: UUID, number: int) -> None:
         super().__init__(f"event {number} of {aggregate} is missing")
@@ -43,7 +43,7 @@ class Missing(AssertionError):
 
 
 def row_mark(row: Row) -> str:
-    """Return a hash of a row, which differs in a different history."""
+    """Return a hash of a row, to recognise a different history."""
     return sha256(repr(row).encode()).hexdigest()
 
 
@@ -60,7 +60,6 @@ class Page:
 
     @property
     def position(self) -> int:
-        """The position of the last row."""
         return self.rows[-1][0]
 
     @property
@@ -69,7 +68,6 @@ class Page:
         return row_mark(self.rows[-1])
 
     def after(self, position: int) -> "Page":
-        """Return a page of the rows after a position."""
         if self.rows and self.rows[0][0] > position:
             return self
         return self._with([row for row in self.rows if row[0] > position])
@@ -89,7 +87,6 @@ class Page:
 
     @cached_property
     def histories(self) -> dict[UUID, list[Row]]:
-        """The rows by aggregate."""
         found: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             found[row[1]].append(row)
@@ -97,13 +94,13 @@ class Page:
         for aggregate, rows in found.items():
             try:
                 histories[UUID(aggregate)] = rows
-            except (ValueError, TypeError, AttributeError):  # no caller can request this id or wait for it
+            except (ValueError, TypeError, AttributeError):  # not a UUID: no caller can request this aggregate
                 log.error("position %s: %r is no id, its rows are passed over", rows[0][0], aggregate)
         return histories
 
     @cached_property
     def gaps(self) -> dict[UUID, int]:
-        """The number of the first missing event by aggregate."""
+        """The number of the first missing event, by aggregate."""
         found = {}
         for aggregate, rows in self.histories.items():
             for number, row in enumerate(rows, rows[0][2]):
@@ -123,8 +120,8 @@ class Page:
     def news(self, versions: Mapping[UUID, int], takes: frozenset[str] | None) -> Iterator[News]:
         """Yield the new events of each aggregate for a projection with these versions.
 
-        Skips an unknown aggregate whose first event is not in ``takes``. Raises :class:`Missing` if an event is
-        missing.
+        Skips an aggregate without a version if its first event is not in ``takes``. Raises :class:`Missing` if an
+        event is missing.
         """
         for aggregate, rows in self.histories.items():
             had, first = versions.get(aggregate, 0), rows[0][2]
@@ -142,9 +139,9 @@ class Page:
 
 
 Read = Callable[[int, int], Page]
-"""A function that returns the events after a position, at most N."""
+"""A function that returns the events after a position, up to a limit."""
 History = Callable[[UUID, int, int], Page]
-"""A function that returns the events of an aggregate after a number, at most N."""
+"""A function that returns the events of an aggregate after a number, up to a limit."""
 
 
 class Log(NamedTuple):
@@ -153,4 +150,4 @@ class Log(NamedTuple):
     read: Read
     history: History
     head: Callable[[], int]
-    """Returns the position of the last event, or 0."""
+    """Returns the position of the last event; 0: the log is empty."""

@@ -38,20 +38,20 @@ from referee.store.clock import utc_now
 from referee.value import Value
 
 REBUILD_PAGE = 20_000
-"""Events in one transaction of a rebuild, or of a follower that is far behind. A statement of SQLite takes at most
-32,766 ids."""
+"""Maximum events in one transaction of a rebuild, or of a follower that is far behind: a statement of SQLite takes at
+most 32,766 ids."""
 ERROR_MAX = 500
-"""Characters of an error that are stored."""
+"""Maximum characters of a stored error."""
 LIVE, FRESH = "book_", "book_fresh_"
 """Prefixes of tables in use, and of tables that a rebuild fills."""
 CREATING = 0x6B6E61636B61
-"""PostgreSQL advisory lock for creating tables."""
+"""Key of PostgreSQL's advisory lock for creating tables."""
 
 T = TypeVar("T")
 
 
 def own_name(name: str) -> str:
-    """Return a unique name for an index: a rebuilt table keeps its index while the next one is filled."""
+    """Return a unique name for an index: the live table and the table that a rebuild fills both have the index."""
     return f"{name}_{uuid4().hex[:12]}"
 
 
@@ -60,8 +60,8 @@ class Projection(Protocol):
 
     name: str
     key: str
-    """Name of the tables and of the position. A new shape of the tables has a new key, so that an earlier release can
-    follow beside it."""
+    """Name of the tables and of the position. If the tables change, so does the key: then an earlier release can
+    update its own tables at the same time."""
     metadata: MetaData
     """The tables, in the order in which readers lock them."""
 
@@ -69,39 +69,39 @@ class Projection(Protocol):
     def takes(self) -> frozenset[str] | None:
         """The topics of the events that the projection uses; ``None``: all.
 
-        An aggregate belongs to the projection if its first event has one of them. Its version counts all its events.
+        An aggregate belongs to the projection if its first event has such a topic. Its version counts all its events.
         """
 
     def under(self, prefix: str) -> Self:
         """Return this projection with a different table prefix."""
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Apply the events of a page. Those of one match are in order and without gaps."""
+        """Apply the events of a page. The events of each match are in order and without gaps."""
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of the last applied event of a match, or 0."""
+        """Return the number of the last applied event of a match; 0: none is applied."""
 
 
 @runtime_checkable
 class Numbering(Projection, Protocol):
     """A projection that numbers rows across aggregates in log order.
 
-    No row may be applied later than its place in the log, since all rows after it would have different numbers.
+    No row may be applied later than its place in the log: all rows after it would have different numbers.
     """
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Stop numbering for the aggregates whose numbers depend on a bad row. Return them, without ``aggregate``."""
+        """Stop numbering for aggregates whose numbers depend on a bad row of ``aggregate``. Return the others."""
 
     def resume(self, connection: Connection) -> None:
         """Resume numbering for all aggregates."""
 
 
 class Waits(Exception):
-    """The aggregate is set aside because of a different aggregate's event."""
+    """The aggregate is set aside because of an event of a different aggregate."""
 
 
 class Aside(Value):
-    """A match, or in a numbering projection any aggregate, that is set aside because of an event.
+    """A match that is set aside because of an event; in a numbering projection, any aggregate.
 
     If it ``waits``, the event is of a different aggregate.
     """
@@ -153,7 +153,7 @@ _ASIDE_OF = select(_aside).where(_aside.c.book == bindparam("key")).order_by(_as
 
 
 def prepare(engine: Engine, projections: Sequence[Projection]) -> dict[str, Place]:
-    """Create missing tables. Return each projection's position by name; one that lacked a table starts from 0."""
+    """Create missing tables. Return each projection's place by name; without a table it starts from 0."""
     with writer(engine).begin() as connection:
         exclude_others(connection)
         _metadata.create_all(connection)
@@ -175,7 +175,7 @@ def start_over(engine: Engine, projection: Projection, position: int) -> None:
 
 
 def exclude_others(connection: Connection) -> None:
-    """Exclude others from creating or dropping tables until this transaction ends. SQLite does so automatically."""
+    """Let no other process create or drop tables until this transaction ends. SQLite does this automatically."""
     without_limits(connection)
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
@@ -196,9 +196,9 @@ def _place(connection: Connection, key: str) -> Place | None:
 
 
 def _lock_position(connection: Connection, key: str) -> int:
-    """Return a projection's position, locked: no other can move it or set a match aside.
+    """Return a projection's position, and lock it: no other process can move it or set a match aside.
 
-    Raises ``LookupError`` if it has none.
+    Raises ``LookupError`` if the projection has no position.
     """
     position: int | None = connection.scalar(_HELD, {"key": key})
     if position is None:
@@ -233,7 +233,7 @@ def apply_page(
 
 
 def retry_carefully(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
-    """Return the result of ``work`` in a transaction. If it fails, run it again with true, carefully."""
+    """Return the result of ``work`` in a transaction. If it fails, run it again, carefully (true)."""
     try:
         with writes.begin() as connection:
             return work(connection, False)
@@ -253,9 +253,9 @@ def _is_database_failure(error: Exception) -> bool:
 
 
 def _apply_what_fits(connection: Connection, projection: Projection, key: str, page: Page) -> set[UUID]:
-    """Apply the valid rows of a page in log order. Set aside the matches of the others and return those matches.
+    """Apply the valid rows of a page in log order. Set aside the matches of the other rows, and return these matches.
 
-    The page is halved until a bad row is alone.
+    It halves the page until a bad row is alone.
     """
     if not page or (bad := _apply_or_error(connection, projection, page)) is None:
         return set()
@@ -316,13 +316,13 @@ def resume(connection: Connection, log: Log, projection: Projection, match_id: U
     while page := log.history(match_id, version, limit):
         if _apply_what_fits(connection, projection, projection.key, page):
             return False
-        version, limit = page.rows[-1][2], REBUILD_PAGE  # large pages only when the bad row is applied
+        version, limit = page.rows[-1][2], REBUILD_PAGE  # pages are large only after the bad row is applied
     connection.execute(delete(_aside).where(_aside.c.book == projection.key, _aside.c.match == match_id))
     return True
 
 
 def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: Aside) -> bool:
-    """Return whether a numbering projection can now apply the bad row. It is applied on trial and rolled back."""
+    """Return whether a numbering projection can now apply the bad row. The trial is rolled back."""
     if aside.waits:
         return False
     without_limits(connection)
@@ -372,7 +372,7 @@ def _build_and_switch(read: Read, engine: Engine, projections: Sequence[Projecti
         events = read(position, page)
     with writes.begin() as connection:
         without_limits(connection)
-        # Followers wait for these locks. The rows that they applied meanwhile are applied here too.
+        # Followers wait for these locks. The rows that they have applied since then are now applied too.
         goal = max([_lock_position(connection, projection.key) for projection in projections])
         position = min([_lock_position(connection, key) for _, key in fresh])
         while position < goal and (events := read(position, page)):

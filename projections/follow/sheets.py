@@ -38,7 +38,7 @@ _RAW = msgspec.json.Decoder(msgspec.Raw)
 
 
 class RawJson(Checked[msgspec.Raw]):
-    """JSON as stored, not decoded."""
+    """A column of JSON that is not decoded."""
 
     impl = Text
     cache_ok = True
@@ -67,11 +67,10 @@ class Sheets(Generic[S]):
     takes: frozenset[str] | None = None
     kind: type[S]
     line: Any
-    """Type of a line."""
-    entered: Callable[[S | None, Recorded], S]
-    """A static method: the sheet after an event. ``lines`` has only the line that this event added, if any."""
-    amended: Callable[[S, Corrections], S] | None = None
-    """A static method that returns the sheet with its corrections applied; ``None``: there are no corrections."""
+    after_event: Callable[[S | None, Recorded], S]
+    """A static method that returns the sheet after an event, with only this event's line in ``lines``, if any."""
+    with_corrections: Callable[[S, Corrections], S] | None = None
+    """A static method that returns the sheet after corrections; ``None``: these sheets have no corrections."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -115,9 +114,9 @@ class Sheets(Generic[S]):
                 continue
             sheet = sheets.get(match_id)
             for recorded in events:
-                sheet = self.entered(sheet, recorded)
+                sheet = self.after_event(sheet, recorded)
                 if isinstance(event := recorded.event, ProtocolCorrected):
-                    kept = replace(event, scripts=(), strike=())  # no reader needs these
+                    kept = replace(event, scripts=(), strike=())  # no reader needs scripts and strikes
                     number = recorded.originator_version
                     corrections.append({"match": match_id, "event": number, "correction": kept})
             assert sheet is not None
@@ -147,16 +146,16 @@ class Sheets(Generic[S]):
         return connection.scalar(select(self.sheets.c.version).where(self.sheets.c.match == match_id)) or 0
 
     def answer(self, connection: Connection, match_id: UUID, **instead: Any) -> S | None:
-        """Return the corrected sheet of a match, ``None`` if the match is unknown. ``instead``: fields to replace."""
+        """Return the corrected sheet of a match; ``None`` if the match is unknown. ``instead``: fields to replace."""
         return self._with_lines(connection, match_id, self.lines.c.line, instead)
 
     def written(self, connection: Connection, match_id: UUID, **instead: Any) -> tuple[bytes, int] | None:
-        """Return the corrected sheet as JSON, and its version. Without corrections, lines are not decoded."""
+        """Return the corrected sheet as JSON, and its version; ``None`` if the match is unknown."""
         sheet = self._with_lines(connection, match_id, type_coerce(self.lines.c.line, RawJson), instead)
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
 
     def with_events(self, connection: Connection, match_id: UUID, recorded: Sequence[Recorded]) -> S | None:
-        """Return the sheet of a match as after these further events, ``None`` if the match is unknown."""
+        """Return the sheet of a match after these further events; ``None`` if the match is unknown."""
         this = self.sheets.c
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
@@ -165,10 +164,11 @@ class Sheets(Generic[S]):
         lines = connection.scalars(self._lines(match_id, found.version, self.lines.c.line))
         sheet: S = replace(found.sheet, version=found.version, lines=tuple(lines))
         for one in recorded:
-            sheet = self.entered(sheet, one)
+            sheet = self.after_event(sheet, one)
             if isinstance(one.event, ProtocolCorrected):
                 corrections.append((one.originator_version, one.event))
-        return sheet if self.amended is None or not corrections else self.amended(sheet, corrections)
+        correct = self.with_corrections
+        return sheet if correct is None or not corrections else correct(sheet, corrections)
 
     def _with_lines(
         self, connection: Connection, match_id: UUID, line: ColumnElement[Any], instead: Mapping[str, Any]
@@ -177,12 +177,12 @@ class Sheets(Generic[S]):
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
             return None
-        amended = self.amended if self.amended is not None and found.sheet.corrected else None
+        correct = self.with_corrections if self.with_corrections is not None and found.sheet.corrected else None
         lines = connection.scalars(
-            self._lines(match_id, found.version, line if amended is None else self.lines.c.line)
+            self._lines(match_id, found.version, line if correct is None else self.lines.c.line)
         )
         whole: S = replace(found.sheet, version=found.version, lines=tuple(lines), **instead)
-        return whole if amended is None else amended(whole, self.corrections_of(connection, match_id, found.version))
+        return whole if correct is None else correct(whole, self.corrections_of(connection, match_id, found.version))
 
     def _lines(self, match_id: UUID, version: int, line: ColumnElement[Any]) -> Select[Any]:
         this = self.lines.c

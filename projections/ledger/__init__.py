@@ -1,7 +1,7 @@
 """The ledger: results of a club's matches and acts of its treasurer, as entries by double entry.
 
-Entries are numbered by club from 1, in the order of the log, and never change: a wrong one is reversed by a later
-one. Debit is above zero. A match is entered by its last event, or when the last seat agrees to the stakes.
+Entries are numbered by club from 1, in the order of the log, and never change: a later entry reverses a wrong one.
+Debit is above zero. A match is entered when it ends, or when the last seat agrees to the stakes.
 If a row cannot be applied, the clubs that it may belong to wait: a rebuild must give the same numbers.
 """
 
@@ -30,7 +30,7 @@ OF_MATCHES = topics(
 
 
 class Ledger(Tables):
-    """The projection; :class:`~projections.follow.projection.Numbering` explains its methods."""
+    """:class:`~projections.follow.projection.Numbering` explains the methods of this projection."""
 
     name, key = "ledger", "ledger_3"
     takes = OF_CLUBS | OF_MATCHES
@@ -65,7 +65,7 @@ class Ledger(Tables):
         writing.write_versions(reached, versions.keys())
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Make the clubs wait that may own this row: all clubs if its match is unknown."""
+        """Make the clubs wait to which this row may belong: all clubs if its match is unknown."""
         clubs, matches = self.clubs.c, self.matches.c
         known = {row.club: row.keeping for row in connection.execute(select(clubs.club, clubs.keeping))}
         match = connection.execute(select(matches.money).where(matches.match == aggregate)).one_or_none()

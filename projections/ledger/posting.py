@@ -1,4 +1,4 @@
-"""Entries made from the events of clubs and matches."""
+"""Makes entries from the events of clubs and matches."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -19,14 +19,14 @@ from referee.visibility import Recorded
 
 
 class Writing:
-    """The ledger's changes by a page of events, collected and then written."""
+    """Collects the changes of the ledger by a page of events, and writes them."""
 
     def __init__(self, ledger: Tables, connection: Connection) -> None:
         self.ledger, self.connection = ledger, connection
         self.matches: dict[UUID, Money | None] = {}
         self.clubs: dict[UUID, Keeping] = {}
         self._changed: set[UUID] = set()
-        """Clubs and matches whose row changes, apart from its version."""
+        """Clubs and matches whose row changes in more than its version."""
         self._entries: list[dict[str, Any]] = []
         self._postings: list[dict[str, Any]] = []
         self._reversed: dict[tuple[UUID, int], int] = {}
@@ -86,7 +86,7 @@ class Writing:
         self.matches[recorded.originator_id] = replace(money, amounts=amounts, entry=entry, beyond=beyond)
 
     def _fits(self, money: Money, number: int | None, postings: Mapping[str, int]) -> bool:
-        """Return whether a result may replace the entry ``number`` without too large a balance."""
+        """Return whether no balance becomes too large if a result replaces entry ``number``."""
         entry = None if number is None else self._unreversed(money.club, number)
         before = {} if entry is None else _negative(entry)
         after = {one: before.get(one, 0) + postings.get(one, 0) for one in {*before, *postings}}
@@ -102,11 +102,11 @@ class Writing:
         club, postings = recorded.originator_id, {one.account: one.amount for one in posted.postings}
         if posted.reverses is None:
             self._enter(recorded, club, posted.kind, posted.currency, postings, evening=posted.evening, by=posted.by)
-        else:  # the match may have been corrected since the reversal was decided
+        else:  # since the reversal was decided, the match may have been corrected
             self._reverse(recorded, club, posted.reverses, posted.by)
 
     def _reverse(self, recorded: Recorded, club: UUID, number: int, by: Actor) -> None:
-        """Reverse an entry, unless it is reversed already, or is a match's and a balance would be too large."""
+        """Reverse an entry, unless it is reversed already or, for a match's entry, a balance would be too large."""
         entry = self._unreversed(club, number)
         if entry is None or (entry.kind == "match" and not self._within(club, entry.currency, _negative(entry))):
             return
@@ -115,7 +115,7 @@ class Writing:
         self._enter(recorded, club, "reverse", entry.currency, postings, evening=evening, by=by, reverses=number)
 
     def _unreversed(self, club: UUID, number: int) -> JournalEntry | None:
-        """Return an entry, ``None`` if it does not exist or is reversed."""
+        """Return an entry; ``None`` if it does not exist or is reversed."""
         if not self._may_be_reversed(club, number):
             return None
         self.flush()
@@ -218,7 +218,6 @@ class Writing:
         self._set_keeping(club, replace(keeping, through=closed.through, digest=closed.digest))
 
     def flush(self) -> None:
-        """Write the collected entries."""
         ledger, run = self.ledger, self.connection.execute
         if self._entries:
             run(insert(ledger.entries), self._entries)
@@ -251,7 +250,7 @@ class Writing:
         self._stored_balances |= touched
 
     def write_versions(self, reached: Mapping[UUID, int], known: Collection[UUID]) -> None:
-        """Write the versions that aggregates have ``reached``, and the changed rows. ``known``: those with a row."""
+        """Write the versions that aggregates have ``reached``, and changed rows. ``known``: aggregates with a row."""
         for table, whose, column, have in (
             (self.ledger.matches, self.ledger.matches.c.match, "money", self.matches),
             (self.ledger.clubs, self.ledger.clubs.c.club, "keeping", self.clubs),

@@ -25,12 +25,12 @@ from projections.follow.projection import LIVE, own_name
 from projections.journal import Balance, JournalEntry, Posting
 from referee.actors import Actor
 from referee.clubs.facts import Trial
-from referee.settlement import moved
+from referee.settlement import sum_of_payments
 from referee.value import Value
 
 NO_DIGEST = "0" * 64
 READ_AT_ONCE = 1000
-"""Entries whose postings are read in one query."""
+"""Number of entries whose postings are read in one query."""
 
 
 class Money(Value):
@@ -41,29 +41,29 @@ class Money(Value):
     members: tuple[int, ...]
     currency: str
     limit: int | None = None
-    """Maximum amount that the match may move, in minor units."""
+    """Maximum sum of the match's payments, in minor units; ``None``: no limit."""
     waiting_for: tuple[int, ...] = ()
     """The seats that have not agreed to the stakes yet."""
     declined: bool = False
-    """The stakes were declined, so the match is never entered."""
+    """True if the stakes were declined: the match is never entered."""
     result: tuple[int, ...] = ()
-    """Amounts by seat, entered or not; empty while the match continues."""
+    """The result by seat, entered or not; empty while the match goes on."""
     amounts: tuple[int, ...] = ()
-    """Amounts by seat as entered; empty: not entered."""
+    """Amounts by seat that are entered; empty: none."""
     entry: int | None = None
     ended_by: int = 0
     """The number of the event with the result."""
     beyond: int = 0
-    """The number of the event with the last result, if that is too large to be entered, or 0."""
+    """The number of the event with the result, if the result is too large to be entered; otherwise 0."""
 
     @property
     def waits(self) -> bool:
-        """Seats still have to agree to the stakes."""
+        """True if seats must still agree to the stakes."""
         return bool(self.waiting_for) and not self.declined
 
     @property
     def above_limit(self) -> bool:
-        return self.limit is not None and moved(self.result) > self.limit
+        return self.limit is not None and sum_of_payments(self.result) > self.limit
 
 
 class Keeping(Value):
@@ -71,14 +71,13 @@ class Keeping(Value):
 
     timezone: str
     last: int = 0
-    """The number of the last entry, made on ``day``."""
+    """The number of the last entry; its day is ``day``."""
     day: date | None = None
     through: int = 0
     """The number of the last closed entry."""
     digest: str = NO_DIGEST
-    """Digest of the last closing."""
     waits: bool = False
-    """A row of the club cannot be applied, so no entry is made."""
+    """True while a row of the club cannot be applied: no entries are made."""
 
 
 class Closing(NamedTuple):
@@ -93,7 +92,7 @@ class Closing(NamedTuple):
     found: str
     """The digest of the entries."""
     holds: bool
-    """The entries agree with the closing."""
+    """True if the entries agree with the closing."""
     event: int
 
 
@@ -137,7 +136,7 @@ def _closing_columns() -> Iterator[Column[Any]]:
 
 
 class Tables:
-    """The tables of the ledger and their queries. Entries never change, so queries up to a number are consistent."""
+    """The tables of the ledger and their queries. Entries never change, so queries up to an entry are consistent."""
 
     key: str
 
@@ -191,7 +190,7 @@ class Tables:
         return 0 if keeping is None else int(keeping.last)
 
     def money(self, connection: Connection, match: UUID) -> Money | None:
-        """Return the state of a match, ``None`` if it is not a club's match for money."""
+        """Return the state of a match; ``None`` if it is not a club's match for money."""
         found: Money | None = connection.scalar(select(self.matches.c.money).where(self.matches.c.match == match))
         return found
 
@@ -203,7 +202,7 @@ class Tables:
     def read(
         self, connection: Connection, club: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> Iterator[JournalEntry]:
-        """Yield at most ``limit`` entries by number, after ``after`` up to ``to``."""
+        """Yield at most ``limit`` entries after entry ``after`` up to entry ``to``, in order."""
         left = limit
         while left is None or left > 0:
             most = READ_AT_ONCE if left is None else min(left, READ_AT_ONCE)
@@ -226,7 +225,7 @@ class Tables:
             left = None if left is None else left - len(found)
 
     def entry(self, connection: Connection, club: UUID, number: int) -> tuple[JournalEntry, int | None] | None:
-        """Return an entry and the number of its reversal, ``None`` if it does not exist."""
+        """Return an entry and the number of its reversal, if any; ``None`` if the entry does not exist."""
         found = tuple(self.read(connection, club, after=number - 1, to=number))
         if not found:
             return None
@@ -237,7 +236,7 @@ class Tables:
     def balances_at(
         self, connection: Connection, club: UUID, number: int, currency: str | None = None, *, all_: bool = False
     ) -> tuple[Balance, ...]:
-        """Return the balances after an entry, by currency and account, without zeros unless ``all_``."""
+        """Return the balances after an entry, sorted by currency and account, without zeros unless ``all_``."""
         postings = self.postings.c
         which = [postings.club == club, postings.number <= number]
         if currency is not None:
@@ -301,7 +300,7 @@ class Tables:
         last: date | None = None,
         limit: int = 200,
     ) -> tuple[Line, ...]:
-        """Return at most ``limit`` postings on an account by number, after an entry and within days."""
+        """Return at most ``limit`` postings on an account, in order, after an entry and within days."""
         postings, entries = self.postings.c, self.entries.c
         same_entry = (postings.club == entries.club) & (postings.number == entries.number)
         query = (
@@ -341,7 +340,7 @@ class Tables:
         return connection.scalar(query) or 0
 
     def days(self, connection: Connection, club: UUID, first: date | None, last: date | None) -> tuple[int, int]:
-        """Return the numbers of the first and last entry in a span of days, or (1, 0)."""
+        """Return the numbers of the first and last entry in a span of days; (1, 0) without entries."""
         entries = self.entries.c
         query = select(func.min(entries.number), func.max(entries.number)).where(entries.club == club)
         if first is not None:
@@ -354,7 +353,7 @@ class Tables:
     def closings_of(
         self, connection: Connection, club: UUID, *, after: int = 0, limit: int | None = None
     ) -> tuple[Closing, ...]:
-        """Return at most ``limit`` closings after ``after``, by number."""
+        """Return at most ``limit`` closings after closing ``after``, in order."""
         this = self.closings.c
         columns = (this.closing, this.through, this.digest, this.label, this.at, this.trial, this.found, this.holds)
         query = select(*columns, this.event).where(this.club == club, this.closing > after)

@@ -1,2 +1,1 @@
-"""Clubs: members (as numbers), keys, evenings and money. Projections know a club only by
-:mod:`~referee.clubs.facts`."""
+"""Clubs: members (as numbers), keys, evenings and money. Projections use only :mod:`~referee.clubs.facts`."""

@@ -1,5 +1,5 @@
-"""Commands to a club: one tagged union, tag ``act``. A type that ends in ``Sent`` lacks the values that the service
-adds."""
+"""Commands to a club: one union with the tag ``act``. A type whose name ends in ``Sent`` lacks the values that the
+service adds."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -80,7 +80,7 @@ class EntryFound(Value, omit_defaults=True):
     evening: wire_types.EveningNumber | None = None
     reversed: bool = False
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(9)] = ()
-    """Present balance of each account of ``postings``, debit above zero."""
+    """Present balance of each account of ``postings``; debit is above zero."""
 
 
 class ClubAct(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
@@ -101,7 +101,7 @@ class Rename(ClubAct, tag="rename"):
 
 
 class Leave(ClubAct, tag="leave"):
-    """End a membership and its keys."""
+    """End a membership, and revoke the member's keys."""
 
     member: MemberSent
 
@@ -140,7 +140,7 @@ PayeeAct = SetPayee | SetClubPayee
 
 
 def payee_of(act: PayeeAct) -> int | None:
-    """Return the member whose payment numbers an act sets; ``None``: those of the club."""
+    """Return the member whose payment numbers an act sets; ``None``: it sets those of the club."""
     return act.member if isinstance(act, SetPayee) else None
 
 
@@ -153,11 +153,12 @@ class EraseSent(ClubAct, tag="erase"):
 
 
 class Erase(EraseSent, kw_only=True, tag="erase"):
-    """The erasure of a former member, with the state of the books and counts of texts."""
+    """An erasure, with balances and counts that the service adds."""
 
     texts: wire_types.Hash
     """SHA-256 over the deleted texts and the replacements."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
+    """The member's balances, by currency of the club."""
     entry: wire_types.EntryCount = 0
     """Number of the last entry on the member's account; 0: the account has no entry."""
     matches: wire_types.Tally = 0
@@ -173,7 +174,7 @@ class IssueKeySent(ClubAct, kw_only=True, tag="issue_key"):
 
     SCHEMA: ClassVar[str] = "IssueKey"
     scopes: ScopesSent | None = None
-    """Left out: `play` and `self` for a member, `read` for a program."""
+    """Scopes; left out: `play` and `self` for a member, `read` for a program."""
     expires_at: TimeSent
     """Time at which the key ends, at most 400 days from now."""
     member: MemberSent | None = None
@@ -187,13 +188,13 @@ class IssueKey(IssueKeySent, kw_only=True, tag="issue_key"):
 
 
 class Invite(IssueKeySent, kw_only=True, tag="invite"):
-    """Invite another member to a key. ``hash``: of the invitation's code."""
+    """Invite another member to a key. ``hash``: SHA-256 of the invitation's code."""
 
     hash: wire_types.HiddenHash
 
 
 class RedeemKey(ClubAct, tag="redeem_key"):
-    """Redeem the invitation to a key. ``hash`` is that of the key."""
+    """Redeem the invitation to a key. ``hash``: SHA-256 of the key."""
 
     key: KeySent
     hash: wire_types.HiddenHash
@@ -234,8 +235,8 @@ class Set(ClubAct, tag="set"):
     stakes_need: StakesNeed | None = None
     """The people who agree to the stakes of later matches. The default is `members`."""
     stake_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
-    """Minor units that the payments of one later match may add up to, in its currency. The books do not count a match
-    above it."""
+    """Maximum sum of the payments of one later match, in minor units of its currency. The books do not count a match
+    above this limit."""
 
 
 class OpenEvening(ClubAct, tag="open_evening"):
@@ -266,7 +267,7 @@ class Deposit(MoneyAct, tag="deposit"):
 
 
 class PayoutSent(MoneyAct, tag="payout"):
-    """The club pays a member a part of the member's balance."""
+    """The club pays a member money that it owes the member."""
 
     SCHEMA: ClassVar[str] = "Payout"
     member: MemberSent
@@ -278,7 +279,7 @@ class PayoutSent(MoneyAct, tag="payout"):
 
 class Payout(PayoutSent, kw_only=True, tag="payout"):
     balance: wire_types.Money
-    """Balance of the member in that currency, debit above zero."""
+    """Balance of the member in this currency; debit is above zero."""
 
 
 class PlannedPayment(Value):
@@ -306,7 +307,7 @@ class PaySent(MoneyAct, tag="pay"):
 
 class Pay(PaySent, kw_only=True, tag="pay"):
     planned: PlannedPayment | None = None
-    """The payment that the plan lists under the id ``plan``, if any."""
+    """The payment that the plan lists under the id ``plan``; ``None``: none."""
 
 
 class Fee(MoneyAct, tag="fee"):
@@ -319,17 +320,17 @@ class Fee(MoneyAct, tag="fee"):
 
 
 class OpenAccount(MoneyAct, tag="opening"):
-    """The balance of an account when the books were begun."""
+    """Enter the balance that an account had when the books were begun."""
 
     account: AccountSent
     amount: Annotated[int, Meta(ge=-AMOUNT_MAX, le=AMOUNT_MAX)]
-    """Minor units, debit above zero: the money in the cash box, or a member's debt; below zero the club's debt to a
-    member. Not 0."""
+    """Minor units, not 0. Above zero (debit): the money in the cash box, or a member's debt. Below zero: the club's
+    debt to a member."""
     currency: CurrencySent | None = None
 
 
 class ReverseSent(MoneyAct, tag="reverse"):
-    """Reverse an entry by its negative. A reversal or a reversed entry cannot be reversed."""
+    """Reverse an entry by posting its negative. A reversal, or an entry already reversed, cannot be reversed."""
 
     SCHEMA: ClassVar[str] = "Reverse"
     entry: EntrySent
@@ -341,7 +342,7 @@ class Reverse(ReverseSent, kw_only=True, tag="reverse"):
 
 
 class CloseBooksSent(MoneyAct, tag="close_books"):
-    """Close all entries until now."""
+    """Close the books: all entries so far."""
 
     SCHEMA: ClassVar[str] = "CloseBooks"
     label: LabelSent
@@ -367,7 +368,7 @@ SENT: dict[type, type] = {
     Payout: PayoutSent,
     Reverse: ReverseSent,
 }
-"""The type that a client sends, by the type that is decided, for commands that can be proposed."""
+"""The type that a client sends, by the type that the club decides on, for commands that can be proposed."""
 
 
 def sent(request: Any) -> Any:
@@ -385,7 +386,7 @@ class ConfirmSent(ClubAct, tag="confirm"):
 
 class Confirm(ConfirmSent, kw_only=True, tag="confirm"):
     complete: CompletedAct | None = None
-    """The command of the proposal; left out: it needs no further values."""
+    """The command with the values that the service adds; left out: it needs none."""
 
 
 class Decline(ClubAct, tag="decline"):
@@ -431,6 +432,6 @@ ClubRequest = (
     | Confirm
     | Decline
 )
-"""A command as it is decided and stored."""
+"""A command as decided and stored by the club."""
 
 club_request_of: Callable[[bytes], ClubRequest] = msgspec.json.Decoder(ClubRequest).decode

@@ -88,7 +88,7 @@ class SieAccounts(Value, forbid_unknown_fields=True):
     cash: SieAccount = "1910"
     bank: SieAccount = "1930"
     members: SieAccount = "2890"
-    """Debt of the club to its members; below zero their debt."""
+    """The account for the club's debt to its members, and for the members' debt."""
     pot: SieAccount = "2890"
     fees: SieAccount = "3990"
     opening: SieAccount = "2061"
@@ -121,7 +121,7 @@ EntryKind = Annotated[
 
 
 class Posting(Value):
-    """The amount that an entry writes on one account."""
+    """The amount that an entry posts on one account."""
 
     account: Account
     amount: wire_types.Money
@@ -129,7 +129,7 @@ class Posting(Value):
 
 
 class Balance(Value):
-    """The balance of an account in one currency: debit above zero."""
+    """The balance of an account in one currency; debit is above zero."""
 
     account: Account
     currency: wire_types.Currency
@@ -144,11 +144,11 @@ Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
 
 
 AMOUNT_MAX = 10**10
-"""Minor units that one command may name."""
+"""Maximum amount of one command, in minor units."""
 MATCHES_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
-"""The largest balance after a match: all further commands keep it exact in JSON."""
+"""Maximum balance after a match, so that it stays an exact JSON number whatever commands follow."""
 LIMIT_DAYS = timedelta(days=30)
-"""Period whose payouts count against ``payout_limit``."""
+"""Time for which a payout counts against ``payout_limit``."""
 
 
 def day_of(at: datetime, zone: str) -> date:
@@ -161,12 +161,12 @@ def account_of(member: int) -> Account:
 
 
 def member_of(account: Account) -> int | None:
-    """Return the member that owns an account, if any."""
+    """Return the member who has this account, if any."""
     return int(account.removeprefix(MEMBER)) if account.startswith(MEMBER) else None
 
 
 class MoneyDraft(Value, omit_defaults=True):
-    """An entry of a proposed command, which has no number yet."""
+    """An entry that a command would post; it has no number yet."""
 
     kind: EntryKind
     currency: wire_types.Currency
@@ -178,7 +178,7 @@ class MoneyDraft(Value, omit_defaults=True):
 
 
 class ClubFounded(Event):
-    """A club was founded. With the next events its first member joins and gets a key with all scopes."""
+    """A club was founded. The next events add its first member, with a key that has all scopes."""
 
     TOPIC: ClassVar[str] = "club/founded"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
@@ -209,7 +209,7 @@ class ClubSet(Event):
     stakes_need: StakesNeed | None = None
     """The people who agree to the stakes of later matches."""
     stake_limit: wire_types.Money | None = None
-    """The most that one later match may move, in minor units."""
+    """Maximum sum of the payments of one later match, in minor units."""
     alone: bool = False
 
 
@@ -230,7 +230,7 @@ class MemberNamed(Event):
 
 
 class MemberLeft(Event):
-    """A member left. The number is not used again; the member's keys have just been revoked."""
+    """A member left. The number is not used again; the events before revoked the member's keys."""
 
     TOPIC: ClassVar[str] = "member/left"
     member: wire_types.MemberNumber
@@ -243,11 +243,11 @@ class MemberErased(Event):
     TOPIC: ClassVar[str] = "member/erased"
     member: wire_types.MemberNumber
     texts: wire_types.Hash
-    """SHA-256 over the deleted texts and the replacements, whose list is stored with the texts."""
+    """SHA-256 over the list of deleted texts and replacements, which is stored with the texts."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
-    """The member's balances then, by currency of the club: all 0."""
+    """The member's balances at that time, by currency of the club: all 0."""
     entry: wire_types.EntryCount = 0
-    """Number of the last entry on the member's account, which was closed; 0: the account had no entry."""
+    """Number of the last entry on the member's account, which a closing contains; 0: the account had no entry."""
     deleted: wire_types.Tally = 0
     """Number of texts by the member that were deleted."""
     changed: wire_types.Tally = 0
@@ -280,7 +280,7 @@ class KeyIssued(Event):
     member: wire_types.MemberNumber | None = None
     app: AppName | None = None
     given_by: wire_types.Givers = ()
-    """The members behind the key that issued it."""
+    """The members who hold or gave the key that issued this one."""
 
 
 class KeyInvited(Event):
@@ -303,7 +303,7 @@ class KeyInvited(Event):
 
 
 class KeyRedeemed(Event):
-    """A member redeemed the invitation to a key, which is valid from here on."""
+    """A member redeemed the invitation to a key, which is valid from now on."""
 
     TOPIC: ClassVar[str] = "key/redeemed"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
@@ -323,7 +323,7 @@ class KeyRotated(Event):
     until: Time
     """Time at which the old secret ends."""
     given_by: wire_types.Givers = ()
-    """The members behind the key that rotated this one."""
+    """The members who hold or gave the key that rotated this one."""
 
 
 class KeyRevoked(Event):
@@ -332,7 +332,7 @@ class KeyRevoked(Event):
     TOPIC: ClassVar[str] = "key/revoked"
     key: KeyId
     counts_until: Time | None = None
-    """Time until which its member still counts as a second person, because another member revoked the key; left out:
+    """Time until which its member still counts as a second person, although another member revoked the key; left out:
     the member does not count."""
 
 
@@ -353,7 +353,7 @@ class EveningClosed(Event):
 
 
 class MoneyPosted(Event):
-    """An entry of the books. Its number is its place among these entries in the order of the log."""
+    """An entry was posted in the books. Its number is its place among these entries in the order of the log."""
 
     TOPIC: ClassVar[str] = "money/posted"
     kind: EntryKind
@@ -364,11 +364,11 @@ class MoneyPosted(Event):
     reverses: wire_types.EntryNumber | None = None
     reversed_kind: EntryKind | None = None
     proposal: wire_types.ProposalNumber | None = None
-    """The proposal that was confirmed; left out: the act needed no second person."""
+    """The number of the proposal that was confirmed; left out: the act needed no second person."""
     plan: wire_types.Digest | None = None
     balance: wire_types.Money | None = None
-    """Balance of the member before a `payout`, or before the reversal of a `deposit`; below zero: the club's debt to
-    the member."""
+    """Balance of the member before a `payout` or before the reversal of a `deposit`. Below zero, the club owes the
+    member."""
 
     @property
     def draft(self) -> MoneyDraft:
@@ -380,12 +380,12 @@ class BooksClosed(Event):
 
     TOPIC: ClassVar[str] = "books/closed"
     closing: wire_types.ClosingNumber
-    """Number among the closings of the club, from 1."""
+    """Number of the closing in the club, from 1."""
     through: wire_types.EntryNumber
     """Number of the last closed entry."""
     digest: wire_types.Hash
-    """SHA-256 over the digest of the closing before and the entries since."""
+    """SHA-256 over the digest of the previous closing and the entries since that closing."""
     trial: Trial
-    """Balances then; accounts with balance 0 are left out."""
+    """Balances at the closing; accounts with balance 0 are left out."""
     label: Label
     alone: bool = False

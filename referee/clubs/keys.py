@@ -1,6 +1,7 @@
 """The keys of a club: issued, invited, redeemed, rotated and revoked.
 
-No caller sees another member's secret: the member redeems an invitation. Only the member rotates the key.
+No caller sees another member's secret: the member redeems an invitation. Only the member or the operator can rotate a
+member's key.
 """
 
 from collections.abc import Callable
@@ -11,9 +12,9 @@ from msgspec.structs import replace
 
 from referee.actors import Actor
 from referee.clubs import commands, facts
-from referee.clubs.lookup import good_key, key_by, key_of, member_by, member_here
-from referee.clubs.proposals import SECOND
-from referee.clubs.scopes import default_scopes, must_have_all
+from referee.clubs.lookup import key_of, key_of_actor, member_of_actor, present_member, valid_key
+from referee.clubs.proposals import SECOND_PERSON_SCOPES
+from referee.clubs.scopes import check_has_scopes, default_scopes
 from referee.clubs.state import Club, Key
 from referee.invitations import Invitation, check_open, expiry
 from referee.refusals import AgainstTheClub, ClubState, InvitationOver, NotGranted
@@ -24,9 +25,9 @@ from referee.wire_types import MEMBERS_MAX
 
 KEY_DAYS_MAX = 400
 KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
-REMOVED_DAYS = timedelta(days=30)
-"""Period in which a member still counts as a holder of scopes after another member revoked the key, so that revoking
-keys makes no member the only holder."""
+COUNTED_AFTER_REVOCATION = timedelta(days=30)
+"""Time for which a member still counts as a holder of a key's scopes after another member revoked that key. Thus no
+member can become the only holder by revoking keys."""
 
 Events = tuple[Event, ...]
 
@@ -37,18 +38,18 @@ Events = tuple[Event, ...]
 def _issue(club: Club, request: commands.IssueKey, moment: Moment) -> Events:
     if (request.member is None) == (request.app is None):
         raise AgainstTheClub("member_or_app", None)
-    _must_be_grantable(club, request, moment)
+    _check_grantable(club, request, moment)
     if request.member is not None:
-        _must_be_own(club, request.member, moment.actor)
+        _check_not_others_secret(club, request.member, moment.actor)
     return (
         facts.KeyIssued(
-            key=_next(club),
+            key=_next_key_id(club),
             scopes=default_scopes(request),
             hash=request.hash,
             expires_at=request.expires_at,
             member=request.member,
             app=request.app,
-            given_by=_behind(club, moment.actor),
+            given_by=_members_sharing_key(club, moment.actor),
         ),
     )
 
@@ -56,59 +57,61 @@ def _issue(club: Club, request: commands.IssueKey, moment: Moment) -> Events:
 def _invite(club: Club, request: commands.Invite, moment: Moment) -> Events:
     if request.member is None or request.app is not None:
         raise AgainstTheClub("member_or_app", None)
-    _must_be_grantable(club, request, moment)
+    _check_grantable(club, request, moment)
     return (
         facts.KeyInvited(
-            key=_next(club),
+            key=_next_key_id(club),
             member=request.member,
             scopes=default_scopes(request),
             hash=request.hash,
             expires_at=request.expires_at,
             until=expiry(moment.at),
             by=moment.actor,
-            given_by=givers(club, moment.actor),
+            given_by=responsible_members(club, moment.actor),
         ),
     )
 
 
-def _must_be_grantable(club: Club, request: commands.IssueKeySent, moment: Moment) -> None:
+def _check_grantable(club: Club, request: commands.IssueKeySent, moment: Moment) -> None:
     if request.member is not None:
-        member_here(club, request.member)
+        present_member(club, request.member)
     if len(club.keys) == MEMBERS_MAX:
         raise ClubState("club_full", None, most=MEMBERS_MAX)
     if not moment.at < request.expires_at <= moment.at + KEY_DAYS:
         raise AgainstTheClub("key_expiry", None, most=KEY_DAYS_MAX)
-    must_have_all(club, moment.actor, default_scopes(request))
+    check_has_scopes(club, moment.actor, default_scopes(request))
 
 
-def _must_be_own(club: Club, member: int, actor: Actor) -> None:
-    """Raise ``NotGranted`` if the caller would see the secret of another member."""
-    if actor != "operator" and member != member_by(club, actor):
+def _check_not_others_secret(club: Club, member: int, actor: Actor) -> None:
+    """Raise ``NotGranted`` unless the caller is this member or the operator: a caller sees the secret."""
+    if actor != "operator" and member != member_of_actor(club, actor):
         raise NotGranted("others_secret", None)
 
 
-def givers(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return the members responsible for an invitation by this key: its member, or those behind a program's key."""
-    member = member_by(club, actor)
-    return _behind(club, actor) if member is None else (member,)
+def responsible_members(club: Club, actor: Actor) -> tuple[int, ...]:
+    """Return the members responsible for an invitation by this actor: the holder of its key, or all who gave it."""
+    member = member_of_actor(club, actor)
+    return _members_sharing_key(club, actor) if member is None else (member,)
 
 
-def _behind(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return all members behind a key. What it issues or rotates, its holders see."""
-    key = key_by(club, actor)
+def _members_sharing_key(club: Club, actor: Actor) -> tuple[int, ...]:
+    """Return the members who hold or gave the actor's key, and so may know the secrets that it issues or rotates."""
+    key = key_of_actor(club, actor)
     return () if key is None else tuple(sorted(key.behind))
 
 
-def _next(club: Club) -> str:
+def _next_key_id(club: Club) -> str:
     return f"k{len(club.keys) + 1}"
 
 
-def open_invitation(club: Club, name: str, at: datetime) -> Key:
-    """Return an invited key that can be redeemed. Raises ``AgainstTheClub`` or ``InvitationOver`` for any other
-    key."""
+def invited_key(club: Club, name: str, at: datetime) -> Key:
+    """Return an invited key that can be redeemed.
+
+    Raises ``AgainstTheClub`` for an unknown key, ``InvitationOver`` if the key has no open invitation.
+    """
     key = key_of(club, name)
     invitation = key.invitation
-    inviter = None if invitation is None else key_by(club, invitation.by)
+    inviter = None if invitation is None else key_of_actor(club, invitation.by)
     if invitation is None or key.revoked or key.expires_at <= at or (inviter is not None and inviter.revoked):
         raise InvitationOver("invitation_ended", None)
     check_open(invitation, at)
@@ -116,21 +119,24 @@ def open_invitation(club: Club, name: str, at: datetime) -> Key:
 
 
 def _redeem(club: Club, request: commands.RedeemKey, moment: Moment) -> Events:
-    open_invitation(club, request.key, moment.at)
+    invited_key(club, request.key, moment.at)
     return (facts.KeyRedeemed(key=request.key, hash=request.hash),)
 
 
 def _rotate(club: Club, request: commands.RotateKey, moment: Moment) -> Events:
-    key = good_key(club, request.key, moment.at)
+    key = valid_key(club, request.key, moment.at)
     if not key.hash:
         raise ClubState("key_not_redeemed", None, key=request.key)
     if key.member is not None:
-        _must_be_own(club, key.member, moment.actor)
-    must_have_all(club, moment.actor, key.scopes)
+        _check_not_others_secret(club, key.member, moment.actor)
+    check_has_scopes(club, moment.actor, key.scopes)
     until = moment.at + timedelta(seconds=request.overlap_seconds)
     return (
         facts.KeyRotated(
-            key=request.key, hash=request.hash, until=min(until, key.expires_at), given_by=_behind(club, moment.actor)
+            key=request.key,
+            hash=request.hash,
+            until=min(until, key.expires_at),
+            given_by=_members_sharing_key(club, moment.actor),
         ),
     )
 
@@ -143,9 +149,11 @@ def _revoke(club: Club, request: commands.RevokeKey, moment: Moment) -> Events:
 
 
 def revocation(club: Club, name: str, key: Key, moment: Moment) -> Event:
-    own = moment.actor == "operator" or key.member is None or key.member == member_by(club, moment.actor)
-    held = bool(key.hash) and key.expires_at > moment.at and any(scope in key.scopes for scope in SECOND)
-    until = min(moment.at + REMOVED_DAYS, key.expires_at) if held and not own else None
+    own = moment.actor == "operator" or key.member is None or key.member == member_of_actor(club, moment.actor)
+    held = (
+        bool(key.hash) and key.expires_at > moment.at and any(scope in key.scopes for scope in SECOND_PERSON_SCOPES)
+    )
+    until = min(moment.at + COUNTED_AFTER_REVOCATION, key.expires_at) if held and not own else None
     return facts.KeyRevoked(key=name, counts_until=until)
 
 
@@ -193,7 +201,7 @@ def _on_invited(club: Club, event: facts.KeyInvited, number: int) -> Club:
 
 def _on_redeemed(club: Club, event: facts.KeyRedeemed, number: int) -> Club:
     invitation = club.keys[int(event.key[1:]) - 1].invitation
-    assert invitation is not None, "what is redeemed was invited"
+    assert invitation is not None, "a redeemed key was invited"
     return _changed(club, event.key, hash=event.hash, invitation=replace(invitation, ended=True))
 
 

@@ -8,23 +8,23 @@ from referee.refusals import AgainstTheClub, ClubState
 
 
 def member_of(club: Club, number: int) -> Member:
-    """Return the present or former member. Raises ``AgainstTheClub`` if no member ever had the number."""
+    """Return the present or former member. Raises ``AgainstTheClub`` for an unknown number."""
     member = club.member(number)
     if member is None:
         raise AgainstTheClub("no_such_member", None, member=number, last=len(club.members))
     return member
 
 
-def member_here(club: Club, number: int) -> Member:
-    """Return the present member. Raises ``ClubState`` if the member has left."""
+def present_member(club: Club, number: int) -> Member:
+    """Return the present member. Raises what :func:`member_of` raises, and ``ClubState`` if the member has left."""
     member = member_of(club, number)
     if member.left is not None:
         raise ClubState("member_left", None, member=number)
     return member
 
 
-def not_erased(club: Club, number: int) -> Member:
-    """Return the present or former member. Raises ``ClubState`` if the member is erased."""
+def unerased_member(club: Club, number: int) -> Member:
+    """Return the member. Raises what :func:`member_of` raises, and ``ClubState`` if the member is erased."""
     member = member_of(club, number)
     if member.erased:
         raise ClubState("member_erased", None, member=number)
@@ -32,15 +32,15 @@ def not_erased(club: Club, number: int) -> Member:
 
 
 def key_of(club: Club, name: str) -> Key:
-    """Return the key, valid or not. Raises ``AgainstTheClub`` if it does not exist."""
+    """Return the key, valid or not. Raises ``AgainstTheClub`` for an unknown key."""
     key = club.key(name)
     if key is None:
         raise AgainstTheClub("no_such_key", None, key=name)
     return key
 
 
-def good_key(club: Club, name: str, at: datetime) -> Key:
-    """Return the valid key. Raises ``ClubState`` if it is revoked or expired."""
+def valid_key(club: Club, name: str, at: datetime) -> Key:
+    """Return the valid key. Raises what :func:`key_of` raises, and ``ClubState`` if the key is revoked or expired."""
     key = key_of(club, name)
     if key.revoked or key.expires_at <= at:
         raise ClubState("key_ended", None, key=name)
@@ -54,17 +54,17 @@ def evening_of(club: Club, number: int) -> Evening:
     return club.evenings[number - 1]
 
 
-def key_by(club: Club, actor: Actor) -> Key | None:
+def key_of_actor(club: Club, actor: Actor) -> Key | None:
     return club.key(actor.removeprefix("key:")) if by_key(actor) else None
 
 
 def is_program(club: Club, actor: Actor) -> bool:
     """Return whether the caller uses a key that no member holds. The operator has no key."""
-    key = key_by(club, actor)
+    key = key_of_actor(club, actor)
     return key is not None and key.member is None
 
 
-def member_by(club: Club, actor: Actor) -> int | None:
+def member_of_actor(club: Club, actor: Actor) -> int | None:
     """Return the member whose key an actor uses, if any."""
-    key = key_by(club, actor)
+    key = key_of_actor(club, actor)
     return None if key is None else key.member

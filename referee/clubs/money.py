@@ -1,7 +1,7 @@
 """Decisions about a club's money, and their events: entries for its books, and closings.
 
-The books are a projection. A command brings along the balance or entry that its decision needs. A balance below zero
-is the club's debt to a member.
+The books are a projection: a command contains the balance or entry on which it is decided. A balance below zero is
+the club's debt to a member.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +22,7 @@ from referee.clubs.facts import (
     account_of,
     member_of,
 )
-from referee.clubs.lookup import evening_of, member_by, member_here, not_erased
+from referee.clubs.lookup import evening_of, member_of_actor, present_member, unerased_member
 from referee.clubs.state import Club, PaidOut
 from referee.refusals import AgainstTheClub, ClubState, NotGranted
 from referee.ruleset import Moment
@@ -31,13 +31,13 @@ from referee.visibility import Event
 Events = tuple[Event, ...]
 
 
-def takes_two(club: Club, request: commands.ClubRequest, moment: Moment) -> bool:
-    """Return whether a command about money always waits for another member.
+def needs_second_member(club: Club, request: commands.ClubRequest, moment: Moment) -> bool:
+    """Return whether a command about money waits for another member even if the club has no second person.
 
-    These do: a payment between members, a payout above the limit, the reversal of a match or payment, or of a deposit
-    above the limit, and every command of a caller who is not a member.
+    These are payments between members, payouts above the limit, reversals of matches, payments and deposits above the
+    limit, and all commands of a caller who is not a member.
     """
-    if isinstance(request, commands.MoneyAct) and member_by(club, moment.actor) is None:
+    if isinstance(request, commands.MoneyAct) and member_of_actor(club, moment.actor) is None:
         return True
     match request:
         case commands.Pay() | commands.Reverse(found=commands.EntryFound(kind="match" | "pay")):
@@ -45,7 +45,7 @@ def takes_two(club: Club, request: commands.ClubRequest, moment: Moment) -> bool
         case commands.Payout(member=member, amount=amount, currency=currency):
             return _above_the_limit(club, account_of(member), currency or club.currencies[0], amount, moment.at)
         case commands.Reverse(found=commands.EntryFound(kind="deposit") as found):
-            paid_in, _ = _of_a_member(found)
+            paid_in, _ = _member_posting(found)
             return _above_the_limit(club, paid_in.account, found.currency, -paid_in.amount, moment.at)
     return False
 
@@ -54,30 +54,30 @@ def takes_two(club: Club, request: commands.ClubRequest, moment: Moment) -> bool
 
 
 def _deposit(club: Club, request: commands.Deposit, moment: Moment) -> Events:
-    draft = _of_member(club, request, "deposit", {request.via: request.amount}, -request.amount)
+    draft = _member_draft(club, request, "deposit", {request.via: request.amount}, -request.amount)
     return (_posted(draft, moment.actor),)
 
 
 def _payout(club: Club, request: commands.Payout, moment: Moment) -> Events:
-    draft = _of_member(club, request, "payout", {request.via: -request.amount}, request.amount)
-    _covered(request.amount, request.balance, draft.currency)
+    draft = _member_draft(club, request, "payout", {request.via: -request.amount}, request.amount)
+    _check_covered(request.amount, request.balance, draft.currency)
     return (_posted(draft, moment.actor, balance=request.balance),)
 
 
 def _fee(club: Club, request: commands.Fee, moment: Moment) -> Events:
-    member_here(club, request.member)
-    draft = _of_member(club, request, "fee", {"fees": -request.amount}, request.amount)
+    present_member(club, request.member)
+    draft = _member_draft(club, request, "fee", {"fees": -request.amount}, request.amount)
     return (_posted(draft, moment.actor),)
 
 
-def _of_member(
+def _member_draft(
     club: Club,
     request: commands.Deposit | commands.Payout | commands.Fee,
     kind: EntryKind,
     other: Mapping[Account, int],
     amount: int,
 ) -> MoneyDraft:
-    not_erased(club, request.member)
+    unerased_member(club, request.member)
     postings = {account_of(request.member): amount, **other}
     return _draft(club, kind, request.currency, postings, request.evening)
 
@@ -97,24 +97,24 @@ def _draft(
     )
 
 
-def _covered(amount: int, balance: int, currency: str) -> None:
+def _check_covered(amount: int, balance: int, currency: str) -> None:
     if amount > -balance:
         raise ClubState("payout_too_high", None, most=max(0, -balance), currency=currency)
 
 
 def _above_the_limit(club: Club, account: Account, currency: str, amount: int, at: datetime) -> bool:
-    """Return whether this payout takes a member above ``payout_limit``, counted over :data:`LIMIT_DAYS`."""
+    """Return whether the member's payouts in :data:`LIMIT_DAYS` are above ``payout_limit`` with this payout."""
     if club.payout_limit is None:
         return False
     paid = club.paid_out.get(_paid_key(account, currency), ())
-    return amount + sum(one.amount for one in _recent(paid, at)) > club.payout_limit
+    return amount + sum(one.amount for one in _within_limit_days(paid, at)) > club.payout_limit
 
 
 def _paid_key(account: Account, currency: str) -> str:
     return f"{account} {currency}"
 
 
-def _recent(paid: Iterable[PaidOut], at: datetime) -> tuple[PaidOut, ...]:
+def _within_limit_days(paid: Iterable[PaidOut], at: datetime) -> tuple[PaidOut, ...]:
     """Return the payouts that still count against ``payout_limit``."""
     return tuple([one for one in paid if one.at > at - LIMIT_DAYS])
 
@@ -122,24 +122,24 @@ def _recent(paid: Iterable[PaidOut], at: datetime) -> tuple[PaidOut, ...]:
 def _pay(club: Club, request: commands.Pay, moment: Moment) -> Events:
     payer, payee = request.payer, request.payee
     for member in (payer, payee):
-        not_erased(club, member)
+        unerased_member(club, member)
     if payer == payee:
         raise AgainstTheClub("pays_himself", None, member=payer)
-    if member_by(club, moment.actor) not in (payer, payee):
+    if member_of_actor(club, moment.actor) not in (payer, payee):
         raise NotGranted("payment_of_others", None, members=(payer, payee))
     postings = {account_of(payee): request.amount, account_of(payer): -request.amount}
     draft = _draft(club, "pay", request.currency, postings, request.evening)
     return (_posted(replace(draft, plan=request.plan), moment.actor),)
 
 
-def must_be_planned(club: Club, request: commands.ClubRequest) -> None:
-    """Raise ``Refused`` if the named plan does not list a payment, or a proposal already waits for it.
+def check_planned(club: Club, request: commands.ClubRequest) -> None:
+    """Raise ``Refused`` if the plan that a payment names does not list it, or if a proposal to make it already waits.
 
     A confirmation is not checked: the payment was made, even if the plan has changed since.
     """
     if not isinstance(request, commands.Pay) or request.plan is None:
         return
-    if (waiting := waiting_for(club, request.plan)) is not None:
+    if (waiting := proposal_for_plan(club, request.plan)) is not None:
         raise ClubState("planned_already", None, proposal=waiting)
     planned = request.planned
     if planned is None:
@@ -150,8 +150,8 @@ def must_be_planned(club: Club, request: commands.ClubRequest) -> None:
         )
 
 
-def waiting_for(club: Club, plan: str | None) -> int | None:
-    """Return the number of the proposal that waits for a planned payment, or ``None``."""
+def proposal_for_plan(club: Club, plan: str | None) -> int | None:
+    """Return the number of the waiting proposal to make this planned payment, or ``None``."""
     for number, proposal in club.proposals.items():
         if plan is not None and isinstance(proposal.act, commands.PaySent) and proposal.act.plan == plan:
             return number
@@ -165,22 +165,22 @@ def _open_account(club: Club, request: commands.OpenAccount, moment: Moment) -> 
         raise AgainstTheClub("nothing_to_open", None)
     member = member_of(request.account)
     if member is not None:
-        not_erased(club, member)
+        unerased_member(club, member)
     postings = {request.account: request.amount, "opening": -request.amount}
     return (_posted(_draft(club, "opening", request.currency, postings), moment.actor),)
 
 
 def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
-    found = _reversible(request.entry, request.found)
+    found = _reversible_entry(request.entry, request.found)
     for one in found.postings:
         if (member := member_of(one.account)) is not None:
-            not_erased(club, member)
+            unerased_member(club, member)
     balance = None
     if found.kind == "deposit":
-        paid_in, balance = _of_a_member(found)
-        _covered(-paid_in.amount, balance, found.currency)
+        paid_in, balance = _member_posting(found)
+        _check_covered(-paid_in.amount, balance, found.currency)
     if found.kind == "match":
-        _bounded(found)
+        _check_bounds(found)
     draft = MoneyDraft(
         kind="reverse",
         currency=found.currency,
@@ -192,22 +192,22 @@ def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
     return (_posted(draft, moment.actor, balance=balance),)
 
 
-def _of_a_member(found: commands.EntryFound) -> tuple[Posting, int]:
-    """Return the posting on the member's account, and the balance there now."""
+def _member_posting(found: commands.EntryFound) -> tuple[Posting, int]:
+    """Return the posting on the member's account, and the present balance of that account."""
     ((posting, balance),) = (
         one for one in zip(found.postings, found.balances, strict=True) if member_of(one[0].account) is not None
     )
     return posting, balance
 
 
-def _bounded(found: commands.EntryFound) -> None:
+def _check_bounds(found: commands.EntryFound) -> None:
     """Raise ``ClubState`` if a balance would be too large without this entry."""
     for posting, balance in zip(found.postings, found.balances, strict=True):
         if abs(balance - posting.amount) > MATCHES_MAX:
             raise ClubState("balance_too_large", None, account=posting.account)
 
 
-def _reversible(entry: int, found: commands.EntryFound | None) -> commands.EntryFound:
+def _reversible_entry(entry: int, found: commands.EntryFound | None) -> commands.EntryFound:
     if found is None:
         raise AgainstTheClub("no_such_entry", None, entry=entry)
     if found.kind == "reverse":
@@ -244,10 +244,12 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:
     if event.kind != "payout" and event.reversed_kind != "deposit":
         return club
-    assert club.acted_at is not None, "an act posts it"
+    assert club.acted_at is not None, "an act posts the entry"
     (posting,) = (one for one in event.postings if member_of(one.account) is not None)
     whose = _paid_key(posting.account, event.currency)
-    paid_out = {one: recent for one, paid in club.paid_out.items() if (recent := _recent(paid, club.acted_at))}
+    paid_out = {
+        one: recent for one, paid in club.paid_out.items() if (recent := _within_limit_days(paid, club.acted_at))
+    }
     new = PaidOut(at=club.acted_at, amount=posting.amount)
     return replace(club, paid_out=paid_out | {whose: (*paid_out.get(whose, ()), new)})
 

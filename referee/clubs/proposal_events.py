@@ -14,16 +14,16 @@ class ProposalMade(Event):
 
     TOPIC: ClassVar[str] = "proposal/made"
     proposal: wire_types.ProposalNumber
-    """Number among the proposals of the club, from 1."""
+    """Number of the proposal in the club, from 1."""
     act: ProposedAct
     """The act in the form that the client sent."""
     by: Actor
     draft: MoneyDraft | None = None
-    """The entry that the act makes in the books, if it makes one."""
+    """The entry that the act will post in the books; left out: none."""
 
 
 class ProposalConfirmed(Event):
-    """A proposal was confirmed. The next events are those of its act, decided at this moment."""
+    """A proposal was confirmed. Its act was decided now: the next events are the act's."""
 
     TOPIC: ClassVar[str] = "proposal/confirmed"
     proposal: wire_types.ProposalNumber

@@ -1,7 +1,7 @@
-"""Proposals: acts that take two persons wait until another member confirms or declines them.
+"""Proposals: an act that needs two persons waits until another member confirms or declines it.
 
 An act is decided when it is sent and again when it is confirmed. A member who confirms the proposal of a program or
-of the operator becomes its sender; the act may then need yet another member.
+of the operator becomes the act's sender; the act may then need yet another member.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from referee.actors import Actor
 from referee.clubs import commands, facts
 from referee.clubs.commands import ProposedAct
 from referee.clubs.facts import MoneyPosted, Scope
-from referee.clubs.lookup import key_by, member_by
+from referee.clubs.lookup import key_of_actor, member_of_actor
 from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
 from referee.clubs.scopes import default_scopes, needs, scopes_of
 from referee.clubs.state import Club, Key, Proposal
@@ -23,47 +23,47 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 PROPOSALS_MAX = 1000
-"""Proposals that may wait at a time."""
-SECOND: tuple[Scope, ...] = ("keys", "audit")
-"""Scopes of a second person: if two members hold one of them, the acts of :func:`takes_two` wait."""
-STRONG: tuple[Scope, ...] = ("keys", "treasury", "audit", "officiate")
-"""Scopes for which another member's key takes two persons."""
-LOOSER: dict[str, Callable[[Any, Any], bool]] = {
+"""Maximum proposals that wait at the same time."""
+SECOND_PERSON_SCOPES: tuple[Scope, ...] = ("keys", "audit")
+"""Scopes of a second person: if two members hold any of them, the acts of :func:`needs_second_person` wait."""
+STRONG_SCOPES: tuple[Scope, ...] = ("keys", "treasury", "audit", "officiate")
+"""Scopes that make an invitation to a key need two persons."""
+IS_LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "payout_limit": lambda now, new: now is not None and new > now,
     "keep_years": lambda now, new: bool(new < now),
     "currencies": lambda now, new: bool(new != now),
     "stakes_need": lambda now, new: new == "secretary" != now,
     "stake_limit": lambda now, new: now is not None and new > now,
 }
-"""Functions of the present and the new value of a setting: true if the new one lets one person do more alone."""
+"""Functions of a setting's present and new value: true if the new value lets one person do more alone."""
 
 
-# Acts that take two persons
+# Acts that need two persons
 
 
-def takes_two(club: Club, request: commands.ClubRequest, actor: Actor) -> bool:
-    """Return whether an act takes two persons in a club that has two."""
+def needs_second_person(club: Club, request: commands.ClubRequest, actor: Actor) -> bool:
+    """Return whether an act needs two persons in a club that has two."""
     match request:
         case commands.CloseBooksSent():
             return True
         case commands.Invite():
-            return actor != "operator" and any(scope in STRONG for scope in default_scopes(request))
+            return actor != "operator" and any(scope in STRONG_SCOPES for scope in default_scopes(request))
         case commands.Set():
-            given = {name: getattr(request, name) for name in LOOSER}
-            return any(new is not None and LOOSER[name](getattr(club, name), new) for name, new in given.items())
+            given = {name: getattr(request, name) for name in IS_LOOSER}
+            return any(new is not None and IS_LOOSER[name](getattr(club, name), new) for name, new in given.items())
         case commands.SetPayee() | commands.SetClubPayee():
             payee = commands.payee_of(request)
-            return payee is None or payee != member_by(club, actor)
+            return payee is None or payee != member_of_actor(club, actor)
     return False
 
 
-def has_two(club: Club, at: datetime) -> bool:
+def has_second_person(club: Club, at: datetime) -> bool:
     """Return whether two members hold `keys` or `audit` now."""
-    return len({key.member for key in club.keys if key.member is not None and _counts(key, at)}) > 1
+    return len({key.member for key in club.keys if key.member is not None and _counts_as_second(key, at)}) > 1
 
 
-def _counts(key: Key, at: datetime) -> bool:
-    if not key.hash or not any(scope in key.scopes for scope in SECOND):
+def _counts_as_second(key: Key, at: datetime) -> bool:
+    if not key.hash or not any(scope in key.scopes for scope in SECOND_PERSON_SCOPES):
         return False
     ends_at = key.counts_until if key.revoked else key.expires_at
     return ends_at is not None and at < ends_at
@@ -72,9 +72,9 @@ def _counts(key: Key, at: datetime) -> bool:
 # Members who may confirm or decline
 
 
-def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refused | None:
-    """Return why a caller may not confirm a proposal; ``None`` if they may."""
-    me, act = member_by(club, actor), proposal.act
+def refusal_to_confirm(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refused | None:
+    """Return the reason why a caller may not confirm a proposal; ``None`` if they may."""
+    me, act = member_of_actor(club, actor), proposal.act
     if me is None:
         return NotGranted("confirmed_by_member", None)
     if proposal.member is None:  # the confirmer becomes the sender
@@ -82,22 +82,22 @@ def not_for(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refus
         return None if scope is None else _with_one_of(club, actor, (scope,))
     if parties := parties_of(proposal):
         if me == proposal.member or not (me in parties or "treasury" in scopes_of(club, actor)):
-            return NotGranted("confirmed_by_other", None, members=others_of(proposal))
+            return NotGranted("confirmed_by_other", None, members=other_parties(proposal))
         refused = _with_one_of(club, actor, ("self",) if me in parties else ("treasury",))
-        return refused if isinstance(act, commands.PaySent) else refused or _proposer_gone(club, proposal, at)
+        return refused if isinstance(act, commands.PaySent) else refused or _proposer_key_ended(club, proposal, at)
     if me == proposal.member:
         return NotGranted("second_person_needed", None)
-    return _with_one_of(club, actor, confirmers(act)) or _proposer_gone(club, proposal, at)
+    return _with_one_of(club, actor, scopes_to_confirm(act)) or _proposer_key_ended(club, proposal, at)
 
 
-def confirmers(act: ProposedAct) -> tuple[Scope, ...]:
+def scopes_to_confirm(act: ProposedAct) -> tuple[Scope, ...]:
     """Return the scopes of which a member needs one to confirm or decline an act."""
     match act:
         case commands.CloseBooksSent():
-            return ("treasury", *SECOND)
+            return ("treasury", *SECOND_PERSON_SCOPES)
         case commands.MoneyAct():
             return ("treasury",)
-    return SECOND
+    return SECOND_PERSON_SCOPES
 
 
 def _with_one_of(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> NotGranted | None:
@@ -105,8 +105,8 @@ def _with_one_of(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> NotGran
     return None if any(one in mine for one in scopes) else NotGranted("confirmed_with", None, scopes=scopes)
 
 
-def _proposer_gone(club: Club, proposal: Proposal, at: datetime) -> Refused | None:
-    key = key_by(club, proposal.by)
+def _proposer_key_ended(club: Club, proposal: Proposal, at: datetime) -> Refused | None:
+    key = key_of_actor(club, proposal.by)
     assert key is not None, "a member proposed it with a key"
     if not key.revoked and at < key.expires_at:
         return None
@@ -114,20 +114,20 @@ def _proposer_gone(club: Club, proposal: Proposal, at: datetime) -> Refused | No
 
 
 def parties_of(proposal: Proposal) -> frozenset[int]:
-    """Return the two members of a payment, or of the payment that an act reverses; for other acts none."""
+    """Return payer and payee of a payment, or of the payment that an act reverses; empty for other acts."""
     draft = proposal.draft
     if draft is None or "pay" not in (draft.kind, draft.reversed_kind):
         return frozenset()
     return frozenset(member for one in draft.postings if (member := facts.member_of(one.account)) is not None)
 
 
-def others_of(proposal: Proposal) -> tuple[int, ...]:
+def other_parties(proposal: Proposal) -> tuple[int, ...]:
     return tuple(sorted(parties_of(proposal) - {proposal.member}))
 
 
-def waiting(club: Club, number: int) -> Proposal:
-    """Return a proposal that waits. Raises ``AgainstTheClub`` if it was never made, ``ClubState`` if it is
-    settled."""
+def waiting_proposal(club: Club, number: int) -> Proposal:
+    """Return a waiting proposal. Raises ``AgainstTheClub`` if it was never made, ``ClubState`` if it no longer
+    waits."""
     proposal = club.proposals.get(number)
     if proposal is None and number > club.proposed:
         raise AgainstTheClub("no_such_proposal", None, proposal=number, last=club.proposed)
@@ -139,8 +139,11 @@ def waiting(club: Club, number: int) -> Proposal:
 # Events
 
 
-def made(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
-    """Return the proposal of an act that would have these events now. Raises ``ClubState`` if too many wait."""
+def propose(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
+    """Return the event that proposes an act. Raises ``ClubState`` if too many proposals wait.
+
+    ``events``: the act's events if it were carried out now.
+    """
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
     draft = next((event.draft for event in events if isinstance(event, MoneyPosted)), None)
@@ -150,13 +153,13 @@ def made(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], m
 def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Event, ...]:
     """Return the event that declines a proposal.
 
-    The key that proposed may, and those who may confirm; with `self` also the member who proposed and the parties of
-    a payment. Raises ``NotGranted`` for other callers.
+    Raises ``NotGranted`` unless the caller has the key that proposed, a scope to confirm, or `self` as the proposer
+    or a party of the payment.
     """
-    proposal = waiting(club, request.proposal)
-    me, act = member_by(club, moment.actor), proposal.act
+    proposal = waiting_proposal(club, request.proposal)
+    me, act = member_of_actor(club, moment.actor), proposal.act
     concerned = me is not None and me in {proposal.member, *parties_of(proposal)}
-    scopes = (*confirmers(act), *(("self",) if concerned else ()))
+    scopes = (*scopes_to_confirm(act), *(("self",) if concerned else ()))
     if moment.actor != proposal.by:
         if me is None:
             raise NotGranted("confirmed_by_member", None)
@@ -166,7 +169,7 @@ def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Even
 
 
 def _on_made(club: Club, event: ProposalMade, number: int) -> Club:
-    member = member_by(club, event.by)
+    member = member_of_actor(club, event.by)
     proposal = Proposal(act=event.act, by=event.by, member=member, event=number, draft=event.draft)
     return replace(club, proposed=event.proposal, proposals=club.proposals | {event.proposal: proposal})
 

@@ -10,8 +10,8 @@ from referee.actors import Actor
 from referee.clubs import commands, facts, keys, money, proposals
 from referee.clubs.currencies import DECIMALS
 from referee.clubs.facts import SCOPES
-from referee.clubs.keys import givers
-from referee.clubs.lookup import evening_of, is_program, member_here, member_of, not_erased
+from referee.clubs.keys import responsible_members
+from referee.clubs.lookup import evening_of, is_program, member_of, present_member, unerased_member
 from referee.clubs.proposal_events import ProposalConfirmed
 from referee.clubs.state import Club, Evening, Member, Payee
 from referee.refusals import AgainstTheClub, ClubState
@@ -37,7 +37,7 @@ class ClubRules:
         )
 
     def begin(self, club: Club, moment: Moment) -> Events:
-        """Return the events by which the founder joins and gets a key with all scopes."""
+        """Return the events that add the founder as a member, with a key that has all scopes."""
         first = facts.KeyIssued(
             key="k1", scopes=SCOPES, hash=club.founder_hash, expires_at=club.founder_expires, member=1
         )
@@ -46,13 +46,13 @@ class ClubRules:
     def take(self, club: Club, request: commands.ClubRequest, moment: Moment) -> tuple[Events, Club]:
         """Return the events of a command, and the club after them. Raises ``Refused``."""
         club = self.at_time_of_act(club, moment.at)
-        events = _decided(club, request, moment)
+        events = _events_or_proposal(club, request, moment)
         for number, event in enumerate(events, moment.version + 1):
             club = self.evolve(club, event, number)
         return events, club
 
     def at_time_of_act(self, club: Club, at: datetime) -> Club:
-        """Return the club with the time of the act whose events follow."""
+        """Return the club with the time of an act, before its events."""
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
@@ -62,25 +62,25 @@ class ClubRules:
 RULES = ClubRules()
 
 
-def _decided(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
-    """Return the events of an act, or its proposal if it takes a second person.
+def _events_or_proposal(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
+    """Return the events of an act, or its proposal if it needs a second person.
 
-    If the club has no second person, its member acts ``alone``. A program is not a person: its act waits even then.
+    If the club has no second person, a member's act is marked ``alone``. A program's act waits even then.
     """
     events = DECIDE[type(request)](club, request, moment)
-    money.must_be_planned(club, request)
-    if money.takes_two(club, request, moment):
-        return (proposals.made(club, request, events, moment),)
-    if not proposals.takes_two(club, request, moment.actor):
+    money.check_planned(club, request)
+    if money.needs_second_member(club, request, moment):
+        return (proposals.propose(club, request, events, moment),)
+    if not proposals.needs_second_person(club, request, moment.actor):
         return events
-    if proposals.has_two(club, moment.at) or is_program(club, moment.actor):
-        return (proposals.made(club, request, events, moment),)
+    if proposals.has_second_person(club, moment.at) or is_program(club, moment.actor):
+        return (proposals.propose(club, request, events, moment),)
     return tuple(replace(event, alone=True) for event in events)
 
 
 def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
-    proposal = proposals.waiting(club, request.proposal)
-    if (refused := proposals.not_for(club, proposal, moment.actor, moment.at)) is not None:
+    proposal = proposals.waiting_proposal(club, request.proposal)
+    if (refused := proposals.refusal_to_confirm(club, proposal, moment.actor, moment.at)) is not None:
         raise refused
     act: Any = request.complete or proposal.act
     if isinstance(act, commands.PaySent):
@@ -89,17 +89,17 @@ def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
     confirmed = ProposalConfirmed(proposal=request.proposal, by=proposal.by)
     if proposal.member is None:
         after = RULES.evolve(club, confirmed, moment.version + 1)
-        return (confirmed, *_decided(after, act, moment))
+        return (confirmed, *_events_or_proposal(after, act, moment))
     events = DECIDE[type(act)](club, act, replace(moment, actor=proposal.by))
-    return (confirmed, *(_confirmed(club, event, request.proposal, moment.actor) for event in events))
+    return (confirmed, *(_confirmed_event(club, event, request.proposal, moment.actor) for event in events))
 
 
-def _confirmed(club: Club, event: Event, proposal: int, actor: Actor) -> Event:
-    """Return the event of a confirmed act. The confirmer of an invitation is shown its code."""
+def _confirmed_event(club: Club, event: Event, proposal: int, actor: Actor) -> Event:
+    """Return the event of a confirmed act: an entry names its proposal, an invitation also who confirmed it."""
     if isinstance(event, facts.MoneyPosted):
         return replace(event, proposal=proposal)
     if isinstance(event, facts.KeyInvited):
-        return replace(event, given_by=tuple(sorted({*event.given_by, *givers(club, actor)})))
+        return replace(event, given_by=tuple(sorted({*event.given_by, *responsible_members(club, actor)})))
     return event
 
 
@@ -114,12 +114,12 @@ def _join(club: Club, request: commands.Join, moment: Moment) -> Events:
 
 
 def _rename(club: Club, request: commands.Rename, moment: Moment) -> Events:
-    member_here(club, request.member)
+    present_member(club, request.member)
     return (facts.MemberNamed(member=request.member, name=request.name),)
 
 
 def _leave(club: Club, request: commands.Leave, moment: Moment) -> Events:
-    member_here(club, request.member)
+    present_member(club, request.member)
     theirs = ((f"k{n}", key) for n, key in enumerate(club.keys, 1) if key.member == request.member)
     revoked = [keys.revocation(club, name, key, moment) for name, key in theirs if not key.revoked]
     return (*revoked, facts.MemberLeft(member=request.member, on=facts.day_of(moment.at, club.timezone)))
@@ -128,7 +128,7 @@ def _leave(club: Club, request: commands.Leave, moment: Moment) -> Events:
 def _set_payee(club: Club, request: commands.PayeeAct, moment: Moment) -> Events:
     member = commands.payee_of(request)
     if member is not None:
-        not_erased(club, member)  # A former member may still have a balance.
+        unerased_member(club, member)  # A former member may still have a balance.
     return (facts.PayeeSet(member=member, swish=request.swish, iban=request.iban),)
 
 
@@ -165,7 +165,7 @@ def _set(club: Club, request: commands.Set, moment: Moment) -> Events:
 
 
 def check_currencies(currencies: tuple[str, ...]) -> None:
-    """Raise ``AgainstTheClub`` unless all currencies are known, have hundredths, and differ."""
+    """Raise ``AgainstTheClub`` unless all currencies are known, have hundredths and are named once."""
     for currency in currencies:
         if currency not in DECIMALS:
             raise AgainstTheClub("unknown_currency", None, currency=currency)
@@ -183,11 +183,11 @@ def _open_evening(club: Club, request: commands.OpenEvening, moment: Moment) -> 
 
 
 def _close_evening(club: Club, request: commands.CloseEvening, moment: Moment) -> Events:
-    evening_open(club, request.evening)
+    open_evening(club, request.evening)
     return (facts.EveningClosed(evening=request.evening),)
 
 
-def evening_open(club: Club, number: int) -> Evening:
+def open_evening(club: Club, number: int) -> Evening:
     """Return an open evening. Raises ``AgainstTheClub`` if it does not exist, ``ClubState`` if it is closed."""
     evening = evening_of(club, number)
     if evening.closed:
@@ -195,10 +195,10 @@ def evening_open(club: Club, number: int) -> Evening:
     return evening
 
 
-def members_here(club: Club, numbers: tuple[int, ...]) -> None:
+def check_present_members(club: Club, numbers: tuple[int, ...]) -> None:
     """Raise ``Refused`` unless all are present members, each named once."""
     for number in numbers:
-        member_here(club, number)
+        present_member(club, number)
     if twice := [number for number in numbers if numbers.count(number) > 1]:
         raise AgainstTheClub("member_twice", None, member=twice[0])
 

@@ -5,7 +5,7 @@ from msgspec import UNSET
 from referee.actors import Actor
 from referee.clubs import commands
 from referee.clubs.facts import SCOPES, Scope
-from referee.clubs.lookup import key_by, member_by
+from referee.clubs.lookup import key_of_actor, member_of_actor
 from referee.clubs.state import Club
 from referee.refusals import NotGranted
 
@@ -14,15 +14,15 @@ APP_SCOPES: tuple[Scope, ...] = ("read",)
 
 
 def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
-    """Return the scope that an act needs; ``None`` for `confirm` and `decline`, which :mod:`~referee.clubs.proposals`
-    decides by the proposal."""
+    """Return the scope that an act needs; ``None`` for `confirm` and `decline`, for which the proposal decides
+    (:mod:`~referee.clubs.proposals`)."""
     match request:
-        case commands.Rename(member=member) | commands.Leave(member=member) if member == member_by(club, actor):
-            return _own(club, actor)
-        case commands.SetPayeeSent(member=member) if (own := member_by(club, actor)) and member in (own, UNSET):
-            return _own(club, actor)
+        case commands.Rename(member=member) | commands.Leave(member=member) if member == member_of_actor(club, actor):
+            return _scope_for_own(club, actor)
+        case commands.SetPayeeSent(member=member) if (own := member_of_actor(club, actor)) and member in (own, UNSET):
+            return _scope_for_own(club, actor)
         case commands.RotateKeySent(key=name) | commands.RevokeKey(key=name) if is_own(club, actor, name):
-            return _own(club, actor)
+            return _scope_for_own(club, actor)
         case commands.PaySent():
             return "self"
         case commands.ConfirmSent() | commands.Decline():
@@ -34,19 +34,19 @@ def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
     return "keys"
 
 
-def _own(club: Club, actor: Actor) -> Scope:
-    """Return the scope for an act about the caller: `self`, or `keys`, which allows it for all members."""
+def _scope_for_own(club: Club, actor: Actor) -> Scope:
+    """Return the scope for an act about the caller: `keys` if the caller has it, otherwise `self`."""
     return "keys" if "keys" in scopes_of(club, actor) else "self"
 
 
 def is_own(club: Club, actor: Actor, name: str) -> bool:
     """Return whether a key is the caller's, or another key of the same member."""
-    key, member = club.key(name), member_by(club, actor)
+    key, member = club.key(name), member_of_actor(club, actor)
     return actor == f"key:{name}" or (member is not None and key is not None and key.member == member)
 
 
 def default_scopes(request: commands.IssueKeySent) -> tuple[Scope, ...]:
-    """Return the scopes of a key to issue: those that are sent, or the default."""
+    """Return the scopes of a key to issue: those of the request, or the default."""
     if request.scopes is not None:
         return tuple(scope for scope in SCOPES if scope in request.scopes)
     return MEMBER_SCOPES if request.app is None else APP_SCOPES
@@ -54,12 +54,12 @@ def default_scopes(request: commands.IssueKeySent) -> tuple[Scope, ...]:
 
 def scopes_of(club: Club, actor: Actor) -> tuple[Scope, ...]:
     """Return the scopes of a caller's key; the operator has all."""
-    key = key_by(club, actor)
+    key = key_of_actor(club, actor)
     return SCOPES if actor == "operator" else () if key is None else key.scopes
 
 
-def must_have_all(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> None:
-    """Raise ``NotGranted`` unless a caller's key has all these scopes: a key grants only its own."""
+def check_has_scopes(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> None:
+    """Raise ``NotGranted`` unless a caller's key has all these scopes: a key can grant only scopes that it has."""
     mine = scopes_of(club, actor)
     if lacking := tuple(scope for scope in SCOPES if scope in scopes and scope not in mine):
         raise NotGranted("scopes_not_yours", None, scopes=lacking)

@@ -29,7 +29,7 @@ NO_DIGEST = "0" * 64
 
 
 class Payee(Value):
-    """Payment numbers. ``numbers``: all present and former ones."""
+    """Payment numbers of a member or the club. ``numbers``: all present and former ones."""
 
     swish: NumberRef | None = None
     iban: NumberRef | None = None
@@ -50,8 +50,8 @@ class Member(Value):
 class Key(Value):
     """A key with its owner and scopes.
 
-    ``hash`` is the SHA-256 of its secret (empty until an invited key is redeemed); ``before`` of the previous secret,
-    which is valid until ``until``.
+    ``hash`` is the SHA-256 of its secret (empty until an invited key is redeemed). ``before`` is that of the previous
+    secret, valid until ``until``.
     """
 
     scopes: Scopes
@@ -63,11 +63,11 @@ class Key(Value):
     until: datetime | None = None
     revoked: bool = False
     counts_until: datetime | None = None
-    """Time until which its member still counts as a holder of its scopes, although another member revoked it."""
+    """Time until which the member still counts as a holder of the scopes, although another member revoked the key."""
     invitation: Invitation | None = None
     """``None``: the key was issued."""
     given_by: tuple[int, ...] = ()
-    """Members who invited and confirmed, or those behind the key that issued it."""
+    """Members who invited and confirmed, or who hold or gave the key that issued it."""
 
     @property
     def behind(self) -> frozenset[int]:
@@ -102,7 +102,7 @@ class PaidOut(Value):
 
 
 class Club(Value):
-    """The state on which commands are decided. Members, keys and evenings are numbered from 1 in their order."""
+    """The state on which commands are decided. Members, keys and evenings are numbered from 1, in order."""
 
     name: str
     currencies: Currencies
@@ -115,7 +115,7 @@ class Club(Value):
     sie: SieAccounts = SieAccounts()
     stakes_need: StakesNeed = "members"
     stake_limit: int | None = None
-    """Minor units that one match may move; ``None``: no limit."""
+    """Maximum sum of the payments of one match, in minor units; ``None``: no limit."""
     payee: Payee = Payee()
     """Payment numbers of the club itself."""
     acted_at: datetime | None = None
@@ -124,11 +124,11 @@ class Club(Value):
     keys: tuple[Key, ...] = ()
     evenings: tuple[Evening, ...] = ()
     erasures: tuple[Hash, ...] = ()
-    """Digests of the erasures, in their order."""
+    """Digests of the erasures, in order."""
     proposed: int = 0
     """Number of proposals made so far."""
     proposals: dict[int, Proposal] = field(default_factory=dict)
-    """Proposals that wait, by number."""
+    """Waiting proposals, by number."""
     paid_out: dict[str, tuple[PaidOut, ...]] = field(default_factory=dict)
     """Recent payouts by account and currency (``member:5 SEK``)."""
     closings: int = 0

@@ -23,29 +23,28 @@ from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event
 
 Decision = Callable[[Ruleset, AttendedState, Any, Moment], tuple[Event, ...]]
-"""Returns the events of a request, or raises a refusal."""
 Evolution = Callable[[Ruleset, AttendedState, Any, int], AttendedState]
-"""Returns the match after an event of the officials and its number."""
+"""Returns the match after an event of the officials with this number."""
 Check = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
 """Returns the moment to pass to the game with a request, or raises a refusal."""
 Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
-"""Returns the events to record instead of those that the game has decided on."""
+"""Returns the events to record, given the events that the game decided on."""
 Consequence = Callable[[Ruleset, AttendedState, Moment], tuple[Event, ...]]
-"""Returns the events that are due without a request."""
+"""Returns the events that are due without a request, if any."""
 
-HEARD: Mapping[type, Decision] = {
+OFFICIALS_DECIDE: Mapping[type, Decision] = {
     Knock: cases.knock,
     OpenCase: cases.open_case,
     Statement: cases.make_statement,
     Withdrawal: cases.withdraw,
     Appeal: cases.appeal,
-    Ruling: rulings.rule,
+    Ruling: rulings.decide_ruling,
     Correct: corrections.correct,
     TakeBack: takeback.take_back,
 }
-"""Requests that are decided here if the match has officials."""
-DECIDED: Mapping[type, Decision] = {Entropy: shuffle.give}
-"""Requests that are decided here in every attended match."""
+"""Requests that this layer decides if the match has officials."""
+ALWAYS_DECIDED: Mapping[type, Decision] = {Entropy: shuffle.add_entropy}
+"""Requests that this layer decides in every attended match."""
 EVOLVE: Mapping[type[Event], Evolution] = {
     CaseOpened: cases.after_opened,
     CaseStated: cases.after_stated,
@@ -60,23 +59,23 @@ EVOLVE: Mapping[type[Event], Evolution] = {
 }
 CHECKS: tuple[Check, ...] = (cases.check_not_held, shuffle.with_seed)
 REVISIONS: Mapping[type, Revision] = {Report: cases.revise_report, Result: cases.revise_result}
-FOR_OFFICIALS: frozenset[type] = frozenset((*HEARD, *DECIDED, *REVISIONS))
-"""Requests that officials may decide, or whose events they may revise."""
+FOR_OFFICIALS: frozenset[type] = frozenset((*OFFICIALS_DECIDE, *ALWAYS_DECIDED, *REVISIONS))
+"""Requests for which this layer may decide or revise the events."""
 _NOTES: tuple[Notes, ...] = (incidents.NOTES, cases.NOTES, cases.NOTES_AT_END, shuffle.NOTES)
 NOTES: Mapping[type[Event], tuple[Note, ...]] = {
     kind: tuple(notes[kind] for notes in _NOTES if kind in notes) for kind in chain.from_iterable(_NOTES)
 }
-"""The notes of each event of the game, in order. In addition, :func:`takeback.note` notes every event."""
+"""The notes of each type of event, in order. In addition, :func:`takeback.note_event` notes every event."""
 CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
 
 
 def attends(opened: MatchOpened) -> bool:
-    """Return whether a match has an adjudication or a shuffle by commitment, so that it is folded here."""
+    """Return whether a match is attended: it has an adjudication or a shuffle by commitment."""
     return opened.adjudication is not None or opened.shuffle is not None
 
 
 def _may_follow(docket: Docket) -> bool:
-    """Return whether a consequence may be due: a case waits for a ruling, or the next deal has no commitment."""
+    """Return whether a consequence may be due: a case is open, or the next deal has no commitment."""
     current = docket.shuffle
     return (current is not None and current.commitment is None) or any(case.is_open for case in docket.cases)
 
@@ -84,11 +83,10 @@ def _may_follow(docket: Docket) -> bool:
 def _note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
     for note in NOTES.get(type(event), ()):
         docket = note(docket, play, event, number)
-    return docket if docket.last is None else takeback.note(docket, play, event, number)
+    return docket if docket.last is None else takeback.note_event(docket, play, event, number)
 
 
-Taken = tuple[tuple[Event, ...], AttendedState]
-"""Events, and the match after them."""
+EventsAndMatch = tuple[tuple[Event, ...], AttendedState]
 
 
 class Procedure:
@@ -102,25 +100,25 @@ class Procedure:
         docket = Docket(
             terms=opened.adjudication,
             shuffle=shuffle.shuffle_of(opened),
-            takes_back=takeback.takes_back(opened),
+            takes_back=takeback.take_back_mode(opened),
             of_club=opened.club is not None,
         )
         return Attended(play=self.rules.start(opened), docket=docket)
 
     def begin(self, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-        """Return the events that follow the opening. The house commits to a seed before it draws lots."""
+        """Return the events that follow the opening: the commitment to a seed, then the game's events."""
         before, state = self._with_consequences((), state, moment)
         seed, number = self._checked(state, None, replace(moment, version=0)).seed, moment.version + len(before)
         events = self.rules.begin(state.play, replace(moment, version=number, seed=seed))
         return self._with_consequences((*before, *events), self._fold(state, events, number), moment)[0]
 
-    def take(self, state: AttendedState, request: Request, moment: Moment) -> Taken:
+    def take(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
         docket = state.docket
         if docket.takes_back is not None:
             state = takeback.before_request(state, request, moment.actor, moment.version + 1)
         if type(request) in FOR_OFFICIALS:
             return self._take_for_officials(state, request, moment)
-        if not docket.cases and docket.shuffle is None:  # no check and no consequence can apply
+        if not docket.cases and docket.shuffle is None:  # checks and consequences have nothing to do
             events, play = self.rules.take(state.play, request, moment)
             return events, self._after_play(state, play, events, moment.version)
         # Only the game gets the derived seed, which is published later. The next commitment needs the secret one.
@@ -134,10 +132,10 @@ class Procedure:
         play = self.rules.evolve(state.play, event, number)
         return Attended(play=play, docket=_note(state.docket, play, event, number), before=state.before)
 
-    def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> Taken:
-        """Take a request that the officials decide, or whose events they may revise."""
+    def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
+        """Return the result of :meth:`take` for a request of :data:`FOR_OFFICIALS`."""
         kind, attends = type(request), state.docket.terms is not None
-        decision = DECIDED.get(kind) or (HEARD.get(kind) if attends else None)
+        decision = ALWAYS_DECIDED.get(kind) or (OFFICIALS_DECIDE.get(kind) if attends else None)
         if decision is not None:
             events = decision(self.rules, state, request, moment)
         else:
@@ -150,13 +148,16 @@ class Procedure:
         return self._with_consequences(events, self._fold(state, events, moment.version), moment)
 
     def _checked(self, state: AttendedState, request: Request | None, moment: Moment) -> Moment:
-        """Return the moment for the game. Raises the refusal of a check."""
+        """Return the moment for the game. Raises what a check raises."""
         for check in CHECKS:
             moment = check(self.rules, state, request, moment)
         return moment
 
-    def _with_consequences(self, events: tuple[Event, ...], state: AttendedState, moment: Moment) -> Taken:
-        """Return ``events``, which follow on the moment, with all consequences, and the match after them."""
+    def _with_consequences(self, events: tuple[Event, ...], state: AttendedState, moment: Moment) -> EventsAndMatch:
+        """Return ``events`` with all consequences, and the match after them.
+
+        ``events`` follow ``moment`` and lead to ``state``.
+        """
         while _may_follow(state.docket):
             after = rulings.moment_after(moment, events)
             news = next(filter(None, (follow(self.rules, state, after) for follow in CONSEQUENCES)), ())
@@ -167,13 +168,13 @@ class Procedure:
         return events, state
 
     def _fold(self, state: AttendedState, events: tuple[Event, ...], version: int) -> AttendedState:
-        """Return the match after these events, which follow on event ``version``."""
+        """Return the match after these events, which follow event ``version``."""
         for number, event in enumerate(events, version + 1):
             state = self.evolve(state, event, number)
         return state
 
     def _after_play(self, state: AttendedState, play: Any, events: tuple[Event, ...], version: int) -> AttendedState:
-        """Return the result of :meth:`_fold` for events of the game, which have led to ``play``."""
+        """Return the same as :meth:`_fold`, for events of the game whose state after them (``play``) is known."""
         docket, number = state.docket, version
         for event in events:
             number, kind = number + 1, type(event)

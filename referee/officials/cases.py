@@ -11,7 +11,7 @@ from referee.events import LAYS_OPEN, DealScored, Dealt, KnockDismissed, KnockUp
 from referee.offences import DISMISSED_MAX
 from referee.officials import incidents, remedies, takeback
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
-from referee.officials.rulings import appeal_until, check_agreement, check_events, terms_of
+from referee.officials.rulings import adjudication_of, appeal_until, check_agreement, check_events
 from referee.officials.state import AttendedState, Case, Docket, Notes, status_at
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
 from referee.requests import Appeal, OpenCase, Statement, Withdrawal
@@ -20,15 +20,15 @@ from referee.value import CaseKind
 from referee.visibility import Event, seen
 
 OPEN_MAX = 3
-"""Cases of one seat that may wait for a ruling at the same time."""
+"""Maximum cases of one seat that wait for a ruling at the same time."""
 STATEMENTS_MAX = 20
-"""Statements of one seat in one case."""
+"""Maximum statements of one seat in one case."""
 
 
 def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) -> tuple[Event, ...]:
-    """J1: Return the game's ruling on a knock if events can decide; else the event that opens a case or joins one.
+    """J1: Return the game's ruling on a knock if events can decide; else the event that opens or joins a case.
 
-    Raises the game's WrongPhase if no case could decide either.
+    Raises the game's refusals, WrongPhase only if no case could decide either.
     """
     try:
         events, decided = _ruled_by_game(rules, state, request, moment)
@@ -61,9 +61,9 @@ def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) 
 def _ruled_by_game(
     rules: Ruleset, state: AttendedState, request: Knock, moment: Moment
 ) -> tuple[tuple[Event, ...], Case | None]:
-    """B-O5: Return the game's events for a knock, apart from breaches that cases decide about.
+    """B-O5: Return the game's events for a knock, without the breaches that cases decide about.
 
-    Also returns the first of these cases; ``None`` if the knock is upheld for a different breach.
+    Also returns the first of these cases; ``None`` without one, or if a different breach is upheld.
     """
     play, first = state.play, None
     while True:
@@ -100,9 +100,9 @@ def _payer(rules: Ruleset, state: AttendedState, offence: str | None, accused: i
 def _open_or_join(
     rules: Ruleset, state: AttendedState, request: Knock, offence: str | None, payer: int, moment: Moment
 ) -> tuple[Event, ...]:
-    """J1: Return the events of a knock that rests on no event: it opens a case, or joins the one that waits.
+    """J1: Return the event of a knock that rests on no event: it opens a case, or joins the case that waits.
 
-    If a case has decided about the trick, the knock is dismissed; in a game without knocks, raises WrongPhase.
+    If a case has decided about the trick, returns the dismissal; in a game without knocks, raises WrongPhase.
     """
     docket = state.docket
     incident = incidents.alleged(state, offence, request.accused, payer, moment.version + 1)
@@ -130,12 +130,12 @@ def _open_or_join(
 
 
 def _join(state: AttendedState, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
-    _check_may_state(case, seat)
+    _check_statement_limit(case, seat)
     within = state.docket.under_way
     return (CaseStated(case=case.case, seat=seat, agrees=True, text=text, within_deal=within, knocked=True),)
 
 
-def _check_may_state(case: Case, seat: int) -> None:
+def _check_statement_limit(case: Case, seat: int) -> None:
     if sum(who == seat for who, _ in case.said) >= STATEMENTS_MAX:
         raise WrongPhase("too_many_statements", "J1", limit=STATEMENTS_MAX)
 
@@ -163,7 +163,10 @@ def _open(
 
 
 def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int, **fields: Any) -> tuple[Event, ...]:
-    """J1: Return the event that opens a case. Raises WrongPhase if the seat has too many, waiting or in this deal."""
+    """J1: Return the event that opens a case.
+
+    Raises WrongPhase if the seat has too many waiting cases, or too many in this deal.
+    """
     docket, now = state.docket, phases.deal_of(state.play)
     if not is_official(by):
         own = [case for case in docket.cases if case.by == by and case.during == now]
@@ -180,8 +183,8 @@ def revise_report(
 ) -> tuple[Event, ...]:
     """J1: Return the events of a report. In a game without knocks only the payer's report costs points at once.
 
-    Any other report opens a case, or joins the one that waits. Raises WrongPhase if a case has decided about the
-    fault, AgainstTheRules if the payer has reported it already.
+    There, a different seat's report opens a case, or joins the case that waits. Raises WrongPhase if a case has
+    decided about the fault, AgainstTheRules if the payer has reported it already.
     """
     reported = events[0]
     if rules.knocks or not isinstance(reported, Reported) or not reported.breaches:
@@ -209,7 +212,7 @@ def revise_report(
 def revise_result(
     rules: Ruleset, state: AttendedState, request: Result, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J7: Return the events of an entered result, with the time in which its knocks may be appealed.
+    """J7: Return the events of an entered result, with the time for appeals in the rulings on its knocks.
 
     Raises WrongPhase if a case has punished the error of a knock.
     """
@@ -228,8 +231,8 @@ def revise_result(
 def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
     """J1, J9-J11: Return the event that opens a case about an offence, a line of the protocol or a misclick.
 
-    Raises NotInPlay for a seat that does not exist, AgainstTheRules for a deal to come or an unknown offence, and
-    WrongPhase if nothing can be decided now.
+    Raises NotInPlay for a seat that does not exist, AgainstTheRules for a deal to come or an unknown offence,
+    WrongPhase if nothing can be decided now, and the game's refusals.
     """
     docket, now = state.docket, phases.deal_of(state.play)
     for seat in (request.seat, request.accused):
@@ -255,7 +258,7 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
         raise WrongPhase("not_in_this_game", "J3")
     if offence is None or offence not in rules.offences:
         raise AgainstTheRules("no_such_offence", "J3", allowed=rules.offences)
-    payer = remedies.price(rules, remedies.as_played(rules, state, deal, moment), offence, accused).payer
+    payer = remedies.price(rules, remedies.game_before_score(rules, state, deal, moment), offence, accused).payer
     incident = replace(incidents.alleged(state, offence, accused, payer, moment.version + 1), deal=deal)
     if deal <= docket.scored:
         incident = replace(incident, span=(0, incident.span[1]))
@@ -269,13 +272,14 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
 def make_statement(rules: Ruleset, state: AttendedState, request: Statement, moment: Moment) -> tuple[Event, ...]:
     """J1-J2: Return the event of a seat's statement in a case.
 
-    Raises WrongPhase if the case is decided, or if the payer agrees to pay twice for one error.
+    Raises WrongPhase if the case is decided, after too many statements, or if the payer would pay twice for one
+    error; NotInPlay for an unknown seat; AgainstTheRules for an event to come.
     """
     case = state.docket.case(request.case)
     _check_seat(state, request.seat)
     if not case.is_open:
         raise WrongPhase("case_decided", "J7", status=status_at(case, moment.at))
-    _check_may_state(case, request.seat)
+    _check_statement_limit(case, request.seat)
     check_events(request.events, moment)
     if request.agrees and request.seat == case.payer:
         check_agreement(rules, state, case, moment)
@@ -291,9 +295,9 @@ def make_statement(rules: Ruleset, state: AttendedState, request: Statement, mom
 
 
 def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: Moment) -> tuple[Event, ...]:
-    """J1: Return the event by which the opener withdraws a case.
+    """J1: Return the event that withdraws a case.
 
-    Raises NotYours for another caller, WrongPhase after a ruling or if a different seat's knock joined.
+    Raises NotYours if the caller is not the opener, WrongPhase after a ruling or if a different seat's knock joined.
     """
     case = state.docket.case(request.case)
     if moment.actor != case.by:
@@ -308,7 +312,7 @@ def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: 
 def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment) -> tuple[Event, ...]:
     """J7, J10: Return the event of an appeal by a party, or by the official who has found an error in their ruling.
 
-    Raises NotYours for a seat that is no party or has lost nothing, and for an official who did not rule last;
+    Raises NotYours for a seat that is not a party or did not lose, and for an official who did not rule last;
     WrongPhase if the case waits for a ruling, was appealed before, or can no longer be appealed.
     """
     case = state.docket.case(request.case)
@@ -332,7 +336,7 @@ def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment
             raise WrongPhase("window_closed", "J7")
         if not case.went_against(seat):
             raise NotYours("not_against_you", "J7")
-        named = set(officials(len(terms_of(state).officials)))
+        named = set(officials(len(adjudication_of(state).officials)))
         if not state.docket.of_club and named <= set(case.ruled_by):
             raise WrongPhase("no_other_official", "J7")
     within = state.docket.under_way
@@ -345,13 +349,13 @@ def _check_seat(state: AttendedState, seat: int) -> None:
 
 
 WHILE_HELD = (Abandon, Close, Knock, Void, *seating.REQUESTS)
-"""Requests that are allowed while play is held."""
+"""Requests that go to the game while play is held."""
 
 
 def check_not_held(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
-    """J5: Return the moment unchanged. Raises WrongPhase for an act of play while play is held."""
+    """J5: Return the moment unchanged. Raises WrongPhase while play is held, except for :data:`WHILE_HELD`."""
     if not isinstance(request, WHILE_HELD):
-        takeback.check_play(state.docket)
+        takeback.check_play_not_held(state.docket)
     return moment
 
 
@@ -389,13 +393,13 @@ def after_stated(rules: Ruleset, state: AttendedState, event: CaseStated, number
 
 
 def after_withdrawn(rules: Ruleset, state: AttendedState, event: CaseWithdrawn, number: int) -> AttendedState:
-    """Return the match with a withdrawn case, whose breaches are open again."""
+    """Return the match after a withdrawal: the breaches of the case are open again."""
     play = offences.let_go(state.play, event.case)
     return _with_case_changed(replace(state, play=play), event.case, status="withdrawn")
 
 
 def after_appealed(rules: Ruleset, state: AttendedState, event: CaseAppealed, number: int) -> AttendedState:
-    """Return the match with a case that waits again; its earlier statements no longer count."""
+    """Return the match after an appeal: the case waits again, and its earlier statements no longer count."""
     return _with_case_changed(state, event.case, status="appealed", said=(), reopened=event.seat is None)
 
 
@@ -408,20 +412,20 @@ def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _note_scored(docket: Docket, play: Any, event: DealScored, number: int) -> Docket:
-    """Return the docket with the price and fine that each case of the deal has put on the line."""
+    """Return the docket after a deal: each case notes its price and fine in the line."""
     entered = [replace(case, entered=case.due) if case.deal == event.deal else case for case in docket.cases]
     return replace(docket, scored=event.deal, cases=tuple(entered))
 
 
 def _note_report(docket: Docket, play: Any, event: Reported, number: int) -> Docket:
-    report = (number if event.breaches else number + 1, event.seat, docket.led)  # else the next event has the breach
+    report = (number if event.breaches else number + 1, event.seat, docket.led)  # a later breach is the next event
     return replace(docket, reports=(*docket.reports, report))
 
 
 def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
     """Return the docket with a case for a knock on which the referee ruled at once.
 
-    The case has only the fields that every seat may see, for a later ruling is published.
+    The case has only the fields that every seat may see, because a later ruling is published.
     """
     deal = phases.deal_of(play)
     event = seen(event, "spectator", public=False)
@@ -454,7 +458,7 @@ def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed,
 
 
 def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int) -> Docket:
-    """Return the docket with the fine for a dismissed knock."""
+    """Return the docket after a penalty; the case notes a fine for a dismissed knock."""
     if event.case is None or event.points < 0:
         return docket
     case = docket.case(event.case)
@@ -473,4 +477,4 @@ NOTES: Notes = {
 }
 NOTES_AT_END: Notes = dict.fromkeys(LAYS_OPEN, _note_end)
 RULINGS: frozenset[type[Event]] = frozenset((KnockUpheld, KnockDismissed))
-"""Events whose note needs the state just after them."""
+"""Events whose note needs the game just after them."""

@@ -1,4 +1,4 @@
-"""Corrections: finished deals are scored again, by one event with all numbers that count from then on (J8-J10)."""
+"""Corrections: one event scores finished deals again, and has all numbers that count from then on (J8-J10)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from referee.officials.events.corrections import (
     Line,
     LineCorrected,
     ProtocolCorrected,
-    amended,
+    corrected_line,
     lines_that_count,
 )
 from referee.officials.rescoring import Rescored, as_json, rescore
@@ -26,18 +26,19 @@ from referee.visibility import Event, Recorded
 
 
 def correct(rules: Ruleset, state: AttendedState, request: Correct, moment: Moment) -> tuple[Event, ...]:
-    """J9, J10: Return an official's correction and its consequences. Raises as :func:`make_correction`."""
+    """J9, J10: Return an official's correction and its consequences. Raises what :func:`make_correction` raises."""
     event = make_correction(rules, state, request, moment)
-    return event, *following(rules, state, event, moment)
+    return event, *next_deal_events(rules, state, event, moment)
 
 
 def make_correction(
     rules: Ruleset, state: AttendedState, request: Correct, moment: Moment, *, replaces: int | None = None
 ) -> ProtocolCorrected:
-    """J8, J9: Return a correction, which will be the event after ``moment.version``.
+    """J8, J9: Return a correction, to be recorded as the event after ``moment.version``.
 
     ``replaces``: the number of an earlier correction that no longer counts. Raises AgainstTheRules if a deal has no
-    line; WrongPhase as :func:`check_time`, or if a later deal depends on the corrected numbers and is not struck.
+    line, WrongPhase if a later deal depends on the corrected numbers and is not struck, and what :func:`check_time`
+    raises.
     """
     history, play, number = moment.history, state.play, moment.version + 1
     check_time(rules, state, moment, beyond_doubt=request.beyond_doubt)
@@ -67,7 +68,7 @@ def make_correction(
         duel=rescored.duel,
         carried=as_json({name: getattr(table, name) for name in rules.carries}),
         fresh=not over and (not as_usual or isinstance(play, Over)),
-        won=_ending(rescored) if over else None,
+        won=_recorded_end(rescored) if over else None,
         replaces=replaces,
         scripts=request.scripts,
         strike=tuple(sorted(set(request.strike))),
@@ -91,14 +92,17 @@ def _first_deal(
 
 
 def check_time(rules: Ruleset, state: AttendedState, moment: Moment, *, beyond_doubt: bool = False) -> None:
-    """J8, J9: Raise WrongPhase if a deal is under way, or if the time is over for a correction that leaves doubt."""
+    """J8, J9: Raise WrongPhase if no correction is possible now.
+
+    The time limit does not apply to a correction ``beyond_doubt``.
+    """
     check_between_deals(rules, state)
     if not beyond_doubt and (until := _correction_until(state, moment.history)) is not None and moment.at >= until:
         raise WrongPhase("window_closed", "J8", until=until)
 
 
 def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
-    """J9: Raise WrongPhase during a deal, or if the game cannot score a deal again."""
+    """J9: Raise WrongPhase if a deal is under way, or if the game cannot score a deal again."""
     play = state.play
     if rules.scored is None:
         raise WrongPhase("not_in_this_game", None)
@@ -106,10 +110,13 @@ def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
         raise WrongPhase("deal_under_way", "J9")
 
 
-def following(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, moment: Moment) -> tuple[Event, ...]:
-    """Return the draws for the next deal after a correction, which is the event after ``moment.version``.
+def next_deal_events(
+    rules: Ruleset, state: AttendedState, event: ProtocolCorrected, moment: Moment
+) -> tuple[Event, ...]:
+    """Return the commitment and draws for the next deal, which follow a correction.
 
-    A preview (without a seed) draws nothing, or an official could preview until the draw suits them.
+    ``event``: the correction, event ``moment.version`` + 1. Empty for a preview (without a seed), or an official
+    could preview until the draw suits them.
     """
     if not moment.seed:
         return ()
@@ -124,7 +131,7 @@ def following(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, mo
 
 
 def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, number: int) -> AttendedState:
-    """Return the match after a correction. Its case names the seats that gained."""
+    """Return the match after a correction. Its case, if any, notes the seats that gained."""
     assert rules.resumed is not None, "a game that scores again can resume"
     docket = state.docket
     if event.case is not None and event.case <= len(docket.cases):
@@ -135,28 +142,28 @@ def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrect
 
 
 def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> datetime | None:
-    """J8: Return the end of the time for corrections of a finished match with officials."""
+    """J8: Return the end of the time for corrections, if the match has ended and has officials."""
     ended_at: datetime | None = None
     for recorded in history:
         if type(recorded.event) in ENDS:
-            ended_at = ended(recorded.event, recorded.at, ended_at)
+            ended_at = ended_after(recorded.event, recorded.at, ended_at)
     terms = state.docket.terms
     return None if ended_at is None or terms is None else correctable_until(terms, ended_at)
 
 
 def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
-    """J8: Return the time until which a score may be corrected on the balance of probabilities."""
+    """J8: Return the time until which a score may be corrected if doubt remains."""
     return ended_at + timedelta(minutes=terms.correction_minutes)
 
 
 ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
-"""Events that end a match, or reopen it."""
+"""Events that can end a match or reopen it."""
 
 
-def ended(event: Event, at: datetime, before: datetime | None) -> datetime | None:
-    """Return the time at which a match ended, after one of :data:`ENDS`; ``None`` if the match goes on.
+def ended_after(event: Event, at: datetime, before: datetime | None) -> datetime | None:
+    """Return the time at which a match ended, given one of :data:`ENDS`; ``None`` if the match goes on.
 
-    ``before``: the same before this event. A correction of a match that stays ended does not change it.
+    ``before``: the time according to earlier events. A correction of a match that stays ended does not change it.
     """
     if isinstance(event, ProtocolCorrected):
         return None if event.won is None else before or at
@@ -164,15 +171,15 @@ def ended(event: Event, at: datetime, before: datetime | None) -> datetime | Non
 
 
 def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
-    """Return the change of a line: its numbers, and the whole score if more has changed."""
+    """Return the change of a line: its numbers, and the whole line if more has changed."""
     numbers = LineCorrected(event=number, before=now.before, points=now.points)
     if isinstance(now, DealVoided):
         return numbers
     numbers = replace(numbers, eliminated=now.eliminated, pot_before=now.pot_before, pot=now.pot)
-    return numbers if amended(was, numbers) == now else replace(numbers, score=now)
+    return numbers if corrected_line(was, numbers) == now else replace(numbers, score=now)
 
 
-def _ending(rescored: Rescored) -> Ended:
+def _recorded_end(rescored: Rescored) -> Ended:
     match rescored.end:
         case MatchWon() as won:
             return Ended(

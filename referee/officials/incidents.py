@@ -1,4 +1,4 @@
-"""Incidents: find allegations of the same error, and the case that has punished it (B-O5, J1, J3)."""
+"""Incidents: functions that find other allegations of an error, and the case that punished it (B-O5, J1, J3)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,17 +19,20 @@ class Incident(Value):
 
     deal: int
     players: frozenset[int]
-    """The accused and the payer: either may be accused of a wrong cut (B17)."""
+    """The accused and the payer: a wrong cut may be alleged against either (B17)."""
     offence: str | None
     events: tuple[int, ...]
     """The events that show the error; empty if it is only alleged."""
     span: Span
     named: bool = False
-    """True if an official has named the events: others may show the same error."""
+    """True if an official has named the events: then different events may show the same error."""
 
 
 def may_be_same(one: Incident, other: Incident) -> bool:
-    """Return whether two incidents may be one error: an event shows both, or the spans overlap and one is alleged."""
+    """Return whether two incidents may be one error.
+
+    They share deal, offence and a player; and an event shows both, or the spans overlap and one is only alleged.
+    """
     if (one.deal, one.offence) != (other.deal, other.offence) or one.players.isdisjoint(other.players):
         return False
     if not set(one.events).isdisjoint(other.events):
@@ -45,7 +48,7 @@ def of_case(docket: Docket, case: Case) -> Incident:
 
 
 def of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
-    """Return the incident that a ruling finds. If the case has no events, it takes those that the ruling names."""
+    """Return the incident that a ruling finds, with the events of the case or, if it has none, of the ruling."""
     incident = replace(of_case(docket, case), offence=ruled.offence)
     if incident.events or not ruled.rests_on:
         return incident
@@ -65,7 +68,7 @@ def of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
 
 
 def alleged(state: AttendedState, offence: str | None, accused: int, payer: int, now: int) -> Incident:
-    """Return the incident of a knock at event ``now`` that rests on no event: any such error in the deal so far."""
+    """Return the incident alleged by a knock at event ``now`` without events: any such error in the deal so far."""
     return Incident(
         deal=phases.deal_of(state.play),
         players=frozenset((accused, payer)),
@@ -76,14 +79,15 @@ def alleged(state: AttendedState, offence: str | None, accused: int, payer: int,
 
 
 def in_trick(docket: Docket, incident: Incident) -> Incident:
-    """Return an incident limited to the trick under way or, between tricks, the last one."""
+    """Return an incident limited to the trick under way or, between tricks, to the last trick."""
     return replace(incident, span=(docket.led, incident.span[1]))
 
 
 def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
-    """Return the span of an error: of the events that show it, from the first event of the trick if it was reported.
+    """Return the span of an error.
 
-    If no event shows the error, its span is the deal up to event ``now``.
+    It covers the events that show the error, for a report from the first event of its trick; without such events, the
+    deal up to event ``now``.
     """
     if not events:
         return docket.begun, now
@@ -94,9 +98,9 @@ def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
 def punished_in(
     docket: Docket, incident: Incident, except_case: int | None = None, counts: Callable[[Case], bool] | None = None
 ) -> int | None:
-    """Return the number of the case that has a penalty in force for this incident.
+    """Return the number of the case that has a penalty in force for this incident, if any.
 
-    Skips ``except_case``, and cases for which ``counts`` is false.
+    Skips ``except_case``, and cases for which ``counts`` returns false.
     """
     found = (
         case.case
@@ -111,7 +115,7 @@ def punished_in(
 
 
 def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) -> bool:
-    """D-O24: Return whether this incident is on record as a fault that is paid for without a knock."""
+    """D-O24: Return whether this incident is in the deal's ledger as a fault that costs points without a knock."""
     return any(
         may_be_same(replace(incident, events=events, span=span_of(docket, events, one.event)), incident)
         for one in ledger.breaches
@@ -121,9 +125,9 @@ def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) ->
 
 
 def decided_in(docket: Docket, incident: Incident) -> Case | None:
-    """Return the case that decides about this incident, if any: preferably one that waits, then one that punishes.
+    """Return the case that decides about this incident, if any.
 
-    A knock that the referee dismissed decides about no incident.
+    It prefers a case that waits, then a case that punishes. A knock that the referee dismissed decides nothing.
     """
 
     def decides(case: Case) -> bool:
@@ -136,7 +140,7 @@ def decided_in(docket: Docket, incident: Incident) -> Case | None:
     return next(iter((*waiting, *punished, *cases)), None)
 
 
-# The beginning of deals and tricks
+# Notes of where deals and tricks begin
 
 
 def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
@@ -153,7 +157,7 @@ def _note_card(docket: Docket, play: Any, event: CardPlayed, number: int) -> Doc
 
 
 def _note_trick(docket: Docket, play: Any, event: TrickTaken, number: int) -> Docket:
-    """Return the docket after a trick. In a tally the trick also began with this event."""
+    """Return the docket after a trick, which in a tally also began with this event."""
     if docket.awaits_lead is None:
         return docket
     return replace(docket, led=number if docket.awaits_lead else docket.led, awaits_lead=True)

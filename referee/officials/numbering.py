@@ -1,6 +1,6 @@
-"""Numbers for the facts of a correction, although one event holds them all: games compare numbers (B71, B-O12).
+"""Numbers for the facts of a correction. One event contains them all, but games compare numbers (B71, B-O12).
 
-The lines on record name recorded events instead: the ruling and the correction.
+The recorded lines name recorded events instead: the ruling and the correction.
 """
 
 from collections.abc import Mapping
@@ -13,30 +13,30 @@ from referee.offences import Ledger, NotedBreach
 from referee.visibility import Event
 
 
-def on_record(fact: Event, correction: int) -> Event:
-    """Return a fact to record: numbers greater than ``correction`` become ``correction``."""
+def recorded_form(fact: Event, correction: int) -> Event:
+    """Return a fact as recorded: event numbers greater than ``correction`` become ``correction``."""
     if isinstance(fact, KnockUpheld | KnockDismissed):
-        return replace(fact, rests_on=_at_most(fact.rests_on, correction))
+        return replace(fact, rests_on=_limited(fact.rests_on, correction))
     breaches: tuple[Breach, ...] | None = getattr(fact, "breaches", None)
     if not breaches:
         return fact
-    shown = [replace(breach, shown_by=_at_most(breach.shown_by, correction)) for breach in breaches]
+    shown = [replace(breach, shown_by=_limited(breach.shown_by, correction)) for breach in breaches]
     return replace(fact, breaches=tuple(shown))
 
 
-def _at_most(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
+def _limited(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys([min(number, last) for number in numbers]))
 
 
 class Numbering:
-    """Numbers greater than ``last``, each with the recorded event that it stands for."""
+    """Numbers greater than ``last``, and the recorded event for each."""
 
     def __init__(self, last: int) -> None:
         self._last = last
         self._recorded: dict[int, int] = {}
 
     def next(self, correction: int) -> int:
-        """Return the number of the next fact of this correction. The number before it stands for the ruling."""
+        """Return a number for the next fact of this correction. The number before that stands for the ruling."""
         self._last += 2
         self._recorded[self._last - 1] = correction - 1
         self._recorded[self._last] = correction
@@ -58,11 +58,11 @@ class Numbering:
         )
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """Return the ledger with recorded events for the breaches of the last deal."""
+        """Return the ledger with recorded events for the last deal's breaches."""
         return replace(ledger, past=tuple([self._breach(one) for one in ledger.past]))
 
     def _detail(self, value: Any) -> Any:
-        """Return a part of a line's detail, in which each ``events`` lists event numbers."""
+        """Return a part of a line's detail with recorded events in each list named ``events``."""
         if isinstance(value, Mapping):
             return {
                 name: list(self.events(tuple(part))) if name == "events" else self._detail(part)

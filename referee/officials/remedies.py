@@ -1,6 +1,6 @@
 """The effects of a ruling: points in the deal under way, or corrected lines of the protocol (J9).
 
-A correction replaces that of an earlier ruling on the case.
+A correction replaces the correction by an earlier ruling on the case.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from referee.events import DealScored, PenaltyImposed, Reported
 from referee.officials import corrections, incidents
 from referee.officials.events.cases import CaseRuled
 from referee.officials.events.corrections import Line, Script, Why
-from referee.officials.numbering import on_record
+from referee.officials.numbering import recorded_form
 from referee.officials.rescoring import Rescored, as_json, as_tally, rescore, script
 from referee.officials.state import AttendedState, Case, Due
 from referee.phases import Over
@@ -21,19 +21,17 @@ from referee.refusals import WrongPhase
 from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event
-from referee.whole_deal import entering
+from referee.whole_deal import result_decision
 
 
 class Price(NamedTuple):
-    """The payer, the points, and the rule of the price."""
-
     payer: int
     points: int
     rule: str
 
 
 def priced(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1) -> tuple[Event, ...]:
-    """J3: Return the events that put the price of an offence on a deal or, with ``sign`` -1, lift it.
+    """J3: Return the events that add the price of an offence to a deal or, with ``sign`` -1, remove it.
 
     Raises WrongPhase if the game has no prices, and the game's refusal if the offence is impossible.
     """
@@ -43,7 +41,7 @@ def priced(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1)
 
 
 def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
-    """J3: Return the price of an offence. Raises as :func:`priced`."""
+    """J3: Return the price of an offence. Raises what :func:`priced` raises."""
     due = priced(rules, play, offence, accused)[0]
     if isinstance(due, PenaltyImposed):
         return Price(due.seat, due.points, due.rule)
@@ -53,25 +51,25 @@ def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
 
 
 def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment) -> None:
-    """B-O5, J3: Raise WrongPhase if a different case or a fault on record punishes the same incident."""
+    """B-O5, J3: Raise WrongPhase if a different case or a recorded fault already punishes the same incident."""
     if ruled.verdict != "upheld" or ruled.offence is None:
         return
     if case.verdict == "upheld" and case.offence == ruled.offence:
-        return  # the penalty in force is that of this case
+        return  # this case itself has the penalty in force
     incident, written = incidents.of_ruling(state.docket, case, ruled), case.deal <= state.docket.scored
-    counts = _in_force(rules, case, ruled, moment) if written else None
+    counts = _penalty_still_counts(rules, case, ruled, moment) if written else None
     punished = incidents.punished_in(state.docket, incident, case.case, counts)
     if punished is not None:
         raise WrongPhase("punished_already", "J3", case=punished)
     if rules.knocks:
         return
-    ledger = as_played(rules, state, case.deal, moment, case.corrected).table.ledger
+    ledger = game_before_score(rules, state, case.deal, moment, case.corrected).table.ledger
     if incidents.is_on_record(state.docket, ledger, incident):
         raise WrongPhase("punished_already", "J3")
 
 
-def _in_force(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
-    """Return a function that reports whether the penalty of another case counts: no later result replaced it."""
+def _penalty_still_counts(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
+    """Return a function that reports whether another case's penalty counts: no later result replaced the deal."""
 
     def counts(other: Case) -> bool:
         if other.corrected is not None or other.entered is None:
@@ -83,22 +81,22 @@ def _in_force(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> C
     return counts
 
 
-def is_in_its_deal(state: AttendedState, case: Case) -> bool:
-    """Return whether the match goes on and the deal of a case is not scored."""
+def awaits_score(state: AttendedState, case: Case) -> bool:
+    """Return whether the match goes on and the deal of a case is not scored yet."""
     return case.deal > state.docket.scored and not isinstance(state.play, Over)
 
 
 def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: Due | None) -> tuple[Event, ...]:
-    """Return the events that put the price of a ruling on a deal, and lift that of an earlier one (``due``).
+    """Return the events that add a ruling's price to a deal and remove an earlier ruling's price (``due``).
 
-    The fine of a knock now upheld is refunded.
+    If the ruling upholds a knock that was fined, the events refund the fine.
     """
     events: tuple[Event, ...] = ()
     upheld = ruled.verdict == "upheld"
     found = ruled.offence if upheld else None
     has_price = due is not None and due.points is not None
     if has_price and due is not None and due.offence == found:
-        found = None  # the price is on the deal already
+        found = None  # the deal has the price already
     elif has_price and due is not None and due.offence is not None and case.accused is not None:
         for event in priced(rules, play, due.offence, case.accused, -1):
             if isinstance(event, PenaltyImposed) and due.payer is not None and due.points is not None:
@@ -111,47 +109,49 @@ def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: D
     return tuple([replace(one, case=case.case) if isinstance(one, PenaltyImposed) else one for one in events])
 
 
-def as_played(rules: Ruleset, state: AttendedState, deal: int, moment: Moment, replaces: int | None = None) -> Any:
-    """Return the state just before a deal's score, or now if unscored. Raises WrongPhase if the deal does not count.
+def game_before_score(
+    rules: Ruleset, state: AttendedState, deal: int, moment: Moment, replaces: int | None = None
+) -> Any:
+    """Return the game just before a deal was scored, or the present game if it is not scored.
 
-    ``replaces``: the number of a correction to leave out.
+    ``replaces``: the number of a correction to leave out. Raises WrongPhase if the deal does not count.
     """
     if deal > state.docket.scored:
         return state.play
-    return _state_of(rescore(rules, moment.history, replaces=replaces).played, deal)
+    return _state_in(rescore(rules, moment.history, replaces=replaces).played, deal)
 
 
-def _state_of(states: Any, deal: int) -> Any:
+def _state_in(states: Any, deal: int) -> Any:
     if deal not in states:
         raise WrongPhase("line_struck", "J9", deal=deal)
     return states[deal]
 
 
 def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Result, moment: Moment) -> Script:
-    """J9: Return the script that replaces a deal by a result.
+    """J9: Return the script that replaces a deal with a result.
 
-    Raises the game's first refusal, with its place in the result; WrongPhase if the game has no results or the deal
-    does not count.
+    Raises the game's first refusal, with its place in the result; WrongPhase if results cannot be entered in the game
+    or the deal does not count.
     """
     if rules.result is None or rules.script is None:
         raise WrongPhase("not_in_this_game", "J9")
-    enter = entering(rules.result, rules.script, rules.take)
-    events = enter(as_tally(_state_of(rescored.before, deal)), result, moment)
+    enter = result_decision(rules.result, rules.script, rules.take)
+    events = enter(as_tally(_state_in(rescored.before, deal)), result, moment)
     score = next(place for place, event in enumerate(events) if isinstance(event, DealScored))
     number = moment.version + 1
-    return script(deal, [on_record(event, number) for event in events[:score]], whole=True)
+    return script(deal, [recorded_form(event, number) for event in events[:score]], whole=True)
 
 
 def check_result(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
-    """J9: Raise the game's refusal if the result is impossible, WrongPhase if the line shows it already."""
+    """J9: Raise what :func:`script_of_result` raises, and WrongPhase if the line shows the result already."""
     now = rescore(rules, moment.history)
     script = script_of_result(rules, now, deal, result, moment)
-    if says_the_same(rules, rescore(rules, moment.history, (script,)), now):
+    if same_lines_and_outcome(rules, rescore(rules, moment.history, (script,)), now):
         raise WrongPhase("line_says_so", "J9", deal=deal)
 
 
-def says_the_same(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
-    """Return whether two replays agree on the outcome, and on the lines apart from the events that prove them."""
+def same_lines_and_outcome(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
+    """Return whether two replays have the same outcome and lines. The events that prove a line do not count."""
 
     def outcome(rescored: Rescored) -> Any:
         table = rescored.state.table
@@ -163,7 +163,7 @@ def says_the_same(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
 
 
 def _without_proof(line: Line) -> Any:
-    """Return a line as JSON without event numbers and details that need the cards."""
+    """Return a line as plain JSON values, without event numbers and details that need the cards."""
     plain = as_json(line)
     plain.get("detail", {}).pop("noted", None)
     for name in ("entries", "pot_entries"):
@@ -182,9 +182,9 @@ def _repeats_last_ruling(case: Case, ruled: CaseRuled) -> bool:
 def correction_events(
     rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment
 ) -> tuple[Event, ...]:
-    """J8, J9: Return the correction that a ruling makes in the protocol, and its consequences; empty if all is right.
+    """J8, J9: Return the correction that a ruling requires, and its consequences; none if the lines stay the same.
 
-    ``moment`` is after the ruling. Raises WrongPhase if the line shows the result already, if the deal does not
+    ``moment``: just after the ruling. Raises WrongPhase if the line shows the result already, if the deal does not
     count, or if no correction is possible now.
     """
     if _repeats_last_ruling(case, ruled):
@@ -196,12 +196,12 @@ def correction_events(
     if remedy.result is not None:
         scripts = (script_of_result(rules, rescored, deal, remedy.result, moment),)
         rescored = rescore(rules, history, scripts, number=moment.version + 1, replaces=case.corrected)
-        if case.kind == "entry" and says_the_same(rules, rescored, rescore(rules, history)):
+        if case.kind == "entry" and same_lines_and_outcome(rules, rescored, rescore(rules, history)):
             raise WrongPhase("line_says_so", "J9", deal=deal)
     if due is not None and deal in rescored.whole and due.event > rescored.begun[deal]:
         due = None  # the later result replaced the deal with its knocks
     if ruled.verdict == "upheld" or deal in rescored.played:
-        points = point_events(rules, _state_of(rescored.played, deal), case, ruled, due)
+        points = point_events(rules, _state_in(rescored.played, deal), case, ruled, due)
         scripts += (script(deal, points),) if points else ()
     if not (scripts or remedy.strike or case.corrected):
         return ()
@@ -213,4 +213,4 @@ def correction_events(
         beyond_doubt=ruled.standard == "beyond_reasonable_doubt",
     )
     event = corrections.make_correction(rules, state, correction, moment, replaces=case.corrected)
-    return event, *corrections.following(rules, state, event, moment)
+    return event, *corrections.next_deal_events(rules, state, event, moment)

@@ -1,4 +1,4 @@
-"""A replay of a match with other facts for some of its deals (J9).
+"""A replay of a match with corrected facts for some of its deals (J9).
 
 All acts, dealers and dealt-in seats stay as recorded. The game makes each line again, with all that depends on it:
 bounces, the end, elimination, the pot.
@@ -40,29 +40,27 @@ from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 from referee.visibility import Event, Recorded
 
-AT_ANY_TIME = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)
-"""Events that count even if other seats play their deal now."""
+COUNT_IN_ANY_DEAL = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)
+"""Events that count even if a correction changes which seats should have played their deal."""
 
 
 class Rescored(Value):
     """A match at the end of a replay."""
 
     state: Any
-    """The phase of the game."""
     lines: Mapping[int, Line]
     """The lines that count, by the number of the event that wrote them."""
     struck: tuple[int, ...]
-    """Scored deals that no longer count."""
+    """Scored deals that do not count."""
     dependent: tuple[int, ...]
     """Deals that were played, or ended at their last trick, only because of a number that has changed."""
     end: Event | None
-    """The event that ended the match, if any."""
     ended_by: int
-    """The number of the recorded event, or line, that ended the match."""
+    """The number of the recorded event that ended the match or wrote its last line; 0: the match goes on."""
     duel: tuple[int, ...]
     """The seats that play the next deal, if it is a duel."""
     called: tuple[int, ...]
-    """The seats that play it by the record, without these corrections."""
+    """The seats that play the next deal, if it is a duel, without these corrections."""
     before: Mapping[int, Any]
     """The state at the beginning of each deal that counts."""
     played: Mapping[int, Any]
@@ -70,17 +68,16 @@ class Rescored(Value):
     whole: frozenset[int]
     """Deals that a script replaces as a whole."""
     begun: Mapping[int, int]
-    """The number of the recorded event that dealt the cards of each deal, or entered it whole."""
+    """The number of the recorded event that dealt the cards or entered the result, by deal."""
 
 
 def script(deal: int, facts: Iterable[Event], *, whole: bool = False) -> Script:
-    """Return the script of a deal: facts to add just before its score or, with ``whole``, instead of the deal."""
+    """Return the script of a deal: facts to add just before its score or, with ``whole``, to replace the deal."""
     scripted = [Scripted(topic=fact.TOPIC, event=as_json(fact)) for fact in facts]
     return Script(deal=deal, events=tuple(scripted), whole=whole)
 
 
 def as_json(value: Any) -> Any:
-    """Return a value as plain JSON values."""
     return msgspec.json.decode(msgspec.json.encode(value))
 
 
@@ -92,7 +89,7 @@ def _events_by_topic(rules: Ruleset) -> Mapping[str, type[Event]]:
 
 
 def as_tally(state: Any) -> Any:
-    """Return the state before a deal, set to tally, so that a result can be entered."""
+    """Return the state before a deal as in a tally, so that a result can be entered."""
     return replace(state, table=replace(state.table, house=False, tally=True, penalise=True))
 
 
@@ -102,13 +99,13 @@ class _Corrections:
     def __init__(self, rules: Ruleset) -> None:
         self.event_types = _events_by_topic(rules)
         self.whole: dict[int, tuple[int, tuple[Event, ...]]] = {}
-        """The number of the correction and the facts that replace a deal, by deal."""
+        """The facts that replace a deal, after the number of their correction, by deal."""
         self.added: dict[int, list[tuple[int, tuple[Event, ...]]]] = {}
-        """The number of each correction and the facts that it adds before the score, by deal."""
+        """The facts to add before a score, after the number of their correction, by deal."""
         self.strike: set[int] = set()
 
     def add_recorded(self, history: Iterable[Recorded], replaced: int | None) -> None:
-        """Add the corrections on record, except ``replaced`` and those replaced by others."""
+        """Add the recorded corrections, except ``replaced`` and those that a later correction replaces."""
         recorded = {one.originator_version: one.event for one in history if isinstance(one.event, ProtocolCorrected)}
         left_out = {replaced, *(event.replaces for event in recorded.values())}
         for number, event in recorded.items():
@@ -116,7 +113,7 @@ class _Corrections:
                 self.add(number, event.scripts, event.strike)
 
     def add(self, number: int, scripts: Iterable[Script], strike: Iterable[int]) -> None:
-        """Add the scripts and strikes of event ``number``. A script for a whole deal lifts its strike."""
+        """Add the scripts and strikes of event ``number``. A script for a whole deal removes an earlier strike."""
         for one in scripts:
             facts = tuple([msgspec.convert(fact.event, self.event_types[fact.topic]) for fact in one.events])
             if one.whole:
@@ -137,8 +134,8 @@ def rescore(
 ) -> Rescored:
     """Return the match with these scripts and earlier corrections, without struck deals and acts taken back (J11).
 
-    ``number``: the event that will record the scripts, by default the next. ``replaces``: an earlier correction that
-    no longer counts.
+    ``number``: of the event that will record the scripts, by default the next. ``replaces``: the number of an earlier
+    correction that no longer counts.
     """
     if number is None:
         number = history[-1].originator_version + 1
@@ -149,9 +146,9 @@ def rescore(
 
 
 class _Replay:
-    """A walk through a history with the corrected facts.
+    """A pass through a history with the corrected facts.
 
-    It compares the match as it counts (``state``, ``lines``, ``end``, ``duel``) with the record at the same event
+    At each event, it compares the corrected match (``state``, ``lines``, ``end``, ``duel``) with the recorded match
     (``recorded_points``, ``recorded_out``, ``called``, ``deal``), to find deals that depend on a changed number.
     """
 
@@ -165,7 +162,7 @@ class _Replay:
         """The number of events of ``history`` that have been read."""
         self.state: Any = rules.start(opened)
         self.base = self.state
-        """The state after the last line that counts, or after the last void: no card of the next deal is dealt."""
+        """The state after the last line that counts or the last void, before a card of the next deal is dealt."""
         self.lines: dict[int, Line] = {}
         self.struck: set[int] = set()
         self.dependent: set[int] = set()
@@ -178,9 +175,9 @@ class _Replay:
         self.terms = {name: getattr(self.state.table, name) for name in ("house", "tally", "penalise")}
         """The match's own values of the fields that :func:`as_tally` sets."""
         self.dealers: dict[tuple[int, int], int] = {}
-        """The seat that dealt, by the number of corrections so far and the deal."""
+        """The seat that dealt, by the number of corrections until then and the deal."""
         self.begun: dict[int, int] = {}
-        """The number of the event that dealt the cards that were played, or that entered the deal, by deal."""
+        """The number of the event that dealt the cards that were played, or that entered the result, by deal."""
         self.corrections_read = 0
         self._read_dealers_and_begins()
         self.recorded_points: tuple[int, ...] = self.state.table.points
@@ -188,9 +185,9 @@ class _Replay:
         self.called: tuple[int, ...] = ()
         self.deal = 1
         self.usual = self.state.table.dealer, self.state.table.playing
-        """The next dealer and the seats that are dealt in, unless the record says otherwise."""
+        """The next dealer and the seats that are dealt in, unless the record has others."""
         self.is_skipping = 1 in corrections.strike
-        """True while recorded events are passed over: the deal does not count, or its script has been folded."""
+        """True while recorded events are skipped, because the deal does not count or its script has been folded."""
         self.is_scripted = False
         """True if the script of the deal under way has been folded."""
         self.is_dependent = False
@@ -229,7 +226,7 @@ class _Replay:
                 step(self, recorded.originator_version, event, recorded)
             elif self.is_skipping or self.end is not None or kind not in known:
                 continue
-            elif self.duel == self.called or kind in AT_ANY_TIME:
+            elif self.duel == self.called or kind in COUNT_IN_ANY_DEAL:
                 self.state = evolve(self.state, event, recorded.originator_version)
         if self.end is None and self.rules.between_deals(self.state):
             self.seat_next_deal(*self.usual)
@@ -256,7 +253,7 @@ class _Replay:
         self.usual = event.seat, self.usual[1]
 
     def deal_begun(self, number: int, event: Dealt | ResultEntered, recorded: Recorded) -> None:
-        """Fold the event, or the script that replaces the whole deal. Drop the deal if other seats should play it."""
+        """Fold the event, or the script that replaces the whole deal. Drop a deal that other seats should play."""
         if self.is_skipping or self.end is not None:
             return
         if self.duel != self.called:
@@ -277,7 +274,7 @@ class _Replay:
             self.state = self.rules.evolve(self.state, event, number)
 
     def trick_taken(self, number: int, event: TrickTaken, recorded: Recorded) -> None:
-        """Fold a trick. Drop the deal if the play ends here only by the old or only by the new numbers."""
+        """Fold a trick. Drop the deal if this trick ends the play by only one of the old and the new numbers."""
         if self.is_skipping or self.end is not None:
             return
         self.state = self.rules.evolve(self.state, event, number)
@@ -290,7 +287,7 @@ class _Replay:
                 self.drop_deal()
 
     def deal_scored(self, number: int, event: DealScored, recorded: Recorded) -> None:
-        """Score a deal that counts, with the added facts; mark any other as struck or dependent."""
+        """Score a deal that counts, with the added facts; mark any other deal as struck or dependent."""
         deal = event.deal
         if self.end is not None:
             self.struck.add(deal)
@@ -309,7 +306,7 @@ class _Replay:
         self.next_deal()
 
     def score(self, number: int, deal: int) -> None:
-        """Fold the game's line of the deal with its consequences. Drop the deal if there is no line."""
+        """Fold the game's line of the deal with its consequences. Drop the deal if the game makes no line."""
         assert self.rules.scored is not None, "the game can score a deal again"
         scored = self.rules.scored(self.state, "")
         if not scored:
@@ -339,11 +336,11 @@ class _Replay:
         """Fold the facts of a correction, each with its own number."""
         for fact in facts:
             if isinstance(fact, KnockUpheld):
-                fact = replace(fact, rests_on=_breach(self.state.table.ledger, fact))
+                fact = replace(fact, rests_on=_open_breach_event(self.state.table.ledger, fact))
             self.state = self.rules.evolve(self.state, fact, self.numbering.next(correction))
 
     def next_deal(self) -> None:
-        """Set dealer and seats of the next deal: in a duel by the line that called it, else as recorded or usual."""
+        """Set the dealer and seats of the next deal: in a duel from its line, else as recorded or as usual."""
         self.is_skipping = self.end is None and self.deal in self.corrections.strike
         if self.end is not None:
             return
@@ -386,7 +383,7 @@ class _Replay:
         self.state = self.base = self.rules.evolve(self.state, event, number)
 
     def match_ended(self, number: int, event: MatchClosed | MatchAbandoned, recorded: Recorded) -> None:
-        """End the match as the official did, with the new numbers, unless it has ended before."""
+        """End the match as the official did, with the new numbers, unless a line has ended it already."""
         if self.end is not None:
             return
         act = Close() if isinstance(event, MatchClosed) else Abandon(reason=event.reason)
@@ -399,7 +396,7 @@ class _Replay:
         return event
 
     def protocol_corrected(self, number: int, event: ProtocolCorrected, recorded: Recorded) -> None:
-        """Take the recorded numbers from a correction, for later events were played by them."""
+        """Take the recorded numbers from a correction, because later deals were played with them."""
         self.recorded_points, self.recorded_out, self.called = event.points, event.eliminated, event.duel
         if self.end is not None:
             return
@@ -411,8 +408,8 @@ class _Replay:
         self.next_deal()
 
 
-def _breach(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
-    """Return the event of the open breach that a scripted knock is for, if any."""
+def _open_breach_event(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
+    """Return the event of the first open breach that a scripted knock may be about, if any."""
     return next(
         (
             (one.event,)

@@ -17,7 +17,7 @@ from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event, Recorded
 
 
-def terms_of(state: AttendedState) -> Adjudication:
+def adjudication_of(state: AttendedState) -> Adjudication:
     terms = state.docket.terms
     assert terms is not None, "a case is in a match with officials"
     return terms
@@ -25,7 +25,7 @@ def terms_of(state: AttendedState) -> Adjudication:
 
 def appeal_until(state: AttendedState, at: datetime) -> datetime | None:
     """J7: Return the end of the time to appeal from a ruling; ``None`` if there is no appeal."""
-    minutes = terms_of(state).appeal_minutes
+    minutes = adjudication_of(state).appeal_minutes
     return at + timedelta(minutes=minutes) if minutes else None
 
 
@@ -35,20 +35,20 @@ def check_events(events: tuple[int, ...], moment: Moment) -> None:
         raise AgainstTheRules("event_to_come", "J1", event=to_come[0], last=moment.version)
 
 
-def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) -> tuple[Event, ...]:
+def decide_ruling(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) -> tuple[Event, ...]:
     """J3-J4, J7-J10: Return an official's ruling on a case, with its consequences.
 
-    Raises AgainstTheRules if standard, remedy or offence do not fit the verdict; also as :func:`check_may_rule` and
-    :func:`with_consequences`.
+    Raises AgainstTheRules if the standard, remedy or offence does not fit the verdict. Also raises what
+    :func:`check_may_rule`, :func:`check_events` and :func:`with_consequences` raise.
     """
     case = state.docket.case(request.case)
     check_may_rule(case, moment)
     upheld, remedy = request.verdict == "upheld", request.remedy
     if upheld and request.standard == "undetermined":
         raise AgainstTheRules("undetermined_dismisses", "J4")
-    if request.standard == "agreed_facts" and not _facts_agreed(case, upheld=upheld):
+    if request.standard == "agreed_facts" and not _losing_side_agreed(case, upheld=upheld):
         raise AgainstTheRules("facts_not_agreed", "J2")
-    undone = case.corrected is not None  # undoing a correction may make other deals dependent: they can be struck
+    undone = case.corrected is not None  # deals that were played only because of it may have to be struck
     if not upheld and (remedy.void or remedy.result is not None or (remedy.strike and not undone)):
         raise AgainstTheRules("remedy_for_nothing", "J3")
     if case.kind == "misclick" and (remedy.void or remedy.result is not None or remedy.strike):
@@ -70,7 +70,7 @@ def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) 
         precedents=tuple(Precedent(match=one.match, case=one.case) for one in request.precedents),
         remedy=Remedy(
             void=remedy.void,
-            result=case.result if upheld and remedy.result is None else remedy.result,  # the opener is right
+            result=case.result if upheld and remedy.result is None else remedy.result,  # by default the opener's
             strike=remedy.strike,
         ),
         within_deal=state.docket.under_way,
@@ -79,7 +79,7 @@ def rule(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) 
 
 
 def check_may_rule(case: Case, moment: Moment) -> None:
-    """J7, J10: Raise NotYours if the official has ruled before and found no error; WrongPhase if no ruling is due."""
+    """J7, J10: Raise NotYours if the official may not rule on this case again; WrongPhase if no ruling is due."""
     status = status_at(case, moment.at)
     if status == "withdrawn":
         raise WrongPhase("case_decided", "J7", status=status)
@@ -93,26 +93,27 @@ def check_may_rule(case: Case, moment: Moment) -> None:
         raise WrongPhase("not_appealed", "J7")
 
 
-def _facts_agreed(case: Case, *, upheld: bool) -> bool:
-    """J2: Return whether the losing side has agreed."""
+def _losing_side_agreed(case: Case, *, upheld: bool) -> bool:
+    """J2: Return whether the side against which this verdict goes has agreed in its statements."""
     if not upheld:
         return case.opener is not None and case.agrees(case.opener) is False
     return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.opener))
 
 
 def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J2: Return the referee's ruling on the first case that is agreed on and can be ruled on now, if any."""
+    """J2: Return the events of the referee's ruling on the first agreed case that can be ruled on now, if any."""
     for case in state.docket.cases:
-        if not (case.is_open and _is_agreed(state, case)):
+        if not (case.is_open and _all_concerned_agree(state, case)):
             continue
         try:
-            return _by_agreement(rules, state, case, moment)
+            return _decide_agreed_case(rules, state, case, moment)
         except Refused:
-            continue  # it waits for an official, or for a better time
+            continue  # the case stays open: an official rules, or a later act makes the ruling possible
     return ()
 
 
-def _is_agreed(state: AttendedState, case: Case) -> bool:
+def _all_concerned_agree(state: AttendedState, case: Case) -> bool:
+    """J2: Return whether the payer agrees to an offence, or all seats concerned agree to any other case."""
     if case.kind == "offence":
         return bool(case.agrees(case.payer)) or (case.payer == case.opener and case.status == "pending")
     table = state.play.table
@@ -122,11 +123,11 @@ def _is_agreed(state: AttendedState, case: Case) -> bool:
 
 
 def check_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> None:
-    """B-O5, J2: Raise WrongPhase if the error of an agreed case is punished already."""
-    remedies.check_unpunished(rules, state, case, _agreed_in(state, case), moment)
+    """B-O5, J2: Raise WrongPhase if agreement would punish an error twice."""
+    remedies.check_unpunished(rules, state, case, _ruling_on_agreement(state, case), moment)
 
 
-def _agreed_in(state: AttendedState, case: Case) -> CaseRuled:
+def _ruling_on_agreement(state: AttendedState, case: Case) -> CaseRuled:
     return CaseRuled(
         case=case.case,
         instance=case.instance + 1,
@@ -140,13 +141,13 @@ def _agreed_in(state: AttendedState, case: Case) -> CaseRuled:
     )
 
 
-def _by_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> tuple[Event, ...]:
-    ruled = _agreed_in(state, case)
+def _decide_agreed_case(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> tuple[Event, ...]:
+    ruled = _ruling_on_agreement(state, case)
     written = case.kind != "misclick" and case.deal <= state.docket.scored
     if written:
-        corrections.check_time(rules, state, moment)  # first, as a quick check
-    if case.offence is not None and case.accused is not None and (written or remedies.is_in_its_deal(state, case)):
-        play = remedies.as_played(rules, state, case.deal, moment, case.corrected)
+        corrections.check_time(rules, state, moment)  # before the slow replay
+    if case.offence is not None and case.accused is not None and (written or remedies.awaits_score(state, case)):
+        play = remedies.game_before_score(rules, state, case.deal, moment, case.corrected)
         ruled = replace(ruled, rule=remedies.price(rules, play, case.offence, case.accused).rule)
     return with_consequences(rules, state, case, ruled, moment)
 
@@ -156,15 +157,15 @@ def with_consequences(
 ) -> tuple[Event, ...]:
     """Return a ruling with its price and time for appeals, and the events that put it into effect.
 
-    Raises WrongPhase if the error is punished already or the remedy does not fit the state of the deal, and as
-    :func:`~referee.officials.remedies.price`.
+    Raises WrongPhase if the error is punished already or the remedy does not fit the state of the deal. Also raises
+    what :func:`~referee.officials.remedies.price` and :func:`~referee.officials.takeback.take_back_events` raise.
     """
-    if case.kind == "misclick" and ruled.verdict == "upheld":  # no appeal, for play continues at once
-        return ruled, *takeback.taking_back(state, case)
+    if case.kind == "misclick" and ruled.verdict == "upheld":  # no appeal, because play continues at once
+        return ruled, *takeback.take_back_events(state, case)
     remedies.check_unpunished(rules, state, case, ruled, moment)
     remedy, written = ruled.remedy, case.deal <= state.docket.scored
     ruled = replace(ruled, appeal_until=appeal_until(state, moment.at) if case.instance == 0 else None)
-    if remedy.void and not remedies.is_in_its_deal(state, case):
+    if remedy.void and not remedies.awaits_score(state, case):
         raise WrongPhase("deal_is_over", "J9", deal=case.deal)
     if (remedy.result is not None or remedy.strike) and not written:
         raise WrongPhase("deal_not_scored", "J9", deal=case.deal)
@@ -172,7 +173,7 @@ def with_consequences(
     if written:
         events = remedies.correction_events(rules, state, case, ruled, after)
         return _with_price(rules, state, case, ruled, moment), *events
-    if not remedies.is_in_its_deal(state, case):
+    if not remedies.awaits_score(state, case):
         return (ruled,)
     ruled = _with_price(rules, state, case, ruled, moment)
     events = remedies.point_events(rules, state.play, case, ruled, case.due)
@@ -186,7 +187,7 @@ def with_consequences(
 def _with_price(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment) -> CaseRuled:
     if ruled.verdict != "upheld" or ruled.offence is None or case.accused is None:
         return ruled
-    play = remedies.as_played(rules, state, case.deal, moment, case.corrected)
+    play = remedies.game_before_score(rules, state, case.deal, moment, case.corrected)
     payer, points, _ = remedies.price(rules, play, ruled.offence, case.accused)
     return replace(ruled, payer=payer, penalty=points)
 
@@ -213,7 +214,7 @@ def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
 def after_ruled(rules: Ruleset, state: AttendedState, event: CaseRuled, number: int) -> AttendedState:
     case = state.docket.case(event.case)
     upheld, span = event.verdict == "upheld", case.span
-    if upheld and event.rests_on and not case.events:  # the case is now about these events, too
+    if upheld and event.rests_on and not case.events:  # the case is now also about these events
         span = min(span[0], *event.rests_on), max(span[1], *event.rests_on)
     case = replace(
         case,

@@ -1,7 +1,7 @@
 """The verifiable shuffle (J13): the house commits to a seed before each deal, and then each seat adds digits.
 
-So neither can choose the cards. ``openapi/guides/shuffle.md`` describes the computation; ``openapi/shuffle.py``
-repeats it.
+So neither house nor seats can choose the cards. ``openapi/guides/shuffle.md`` describes the calculation;
+``openapi/shuffle.py`` repeats it.
 """
 
 import re
@@ -25,17 +25,17 @@ _SEED = re.compile("[0-9a-f]{64}")
 
 
 def shuffle_of(opened: MatchOpened) -> Shuffle | None:
-    """Return the shuffle of a new match, if the house commits to it."""
+    """Return the shuffle of a new match, if the house commits to seeds."""
     return None if opened.shuffle is None else Shuffle(seconds=opened.entropy_seconds)
 
 
 def seed_of(seed: str) -> str:
-    """Return the seed to commit to, 64 hexadecimal digits. A recorded seed has that form and stays as it is."""
+    """Return the seed to commit to, 64 hexadecimal digits: a seed of that form is not changed."""
     return seed if _SEED.fullmatch(seed) else _hash(seed)
 
 
-def key_of(moment: Moment, commitment: Commitment) -> str:
-    """Return the key for the order of the cards, 64 hexadecimal digits."""
+def shuffle_key(moment: Moment, commitment: Commitment) -> str:
+    """Return the 64 hexadecimal digits that decide the order of the cards."""
     parts = "knacka shuffle 2", str(moment.match), str(moment.version), commitment.seed, *commitment.entropy
     return _hash("\n".join(parts))
 
@@ -44,8 +44,8 @@ def _hash(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def awaited(state: AttendedState) -> tuple[int, ...]:
-    """Return the seats of the next deal that may still add to its shuffle."""
+def seats_to_add(state: AttendedState) -> tuple[int, ...]:
+    """Return the seats of the next deal that have not yet added to its shuffle."""
     commitment = _commitment(state)
     if commitment is None or commitment.dealt or isinstance(state.play, Over):
         return ()
@@ -57,10 +57,10 @@ def _commitment(state: AttendedState) -> Commitment | None:
     return None if shuffle is None else shuffle.commitment
 
 
-def give(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> tuple[Event, ...]:
-    """J13: Return the event by which a seat adds to the shuffle.
+def add_entropy(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> tuple[Event, ...]:
+    """J13: Return the event of the digits that a seat adds to the shuffle.
 
-    Raises WrongPhase if the cards are dealt, or if the seat has added to this deal already.
+    Raises WrongPhase if the cards are dealt or the seat has added digits already, and the game's refusals.
     """
     commitment = _commitment(state)
     if commitment is None:
@@ -99,18 +99,18 @@ def after_commitment(rules: Ruleset, state: AttendedState, event: ShuffleCommitt
 
 
 def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
-    """Return the moment with the seed by which the house draws lots.
+    """Return the moment with the seed that decides what the house deals or draws; unchanged without a commitment.
 
-    Raises WrongPhase for a deal before all seats have added to the shuffle or the time for that is over.
+    Raises WrongPhase for a request to deal while the deal still waits for seats to add digits.
     """
     commitment = _commitment(state)
     if commitment is None:
         return moment
     if isinstance(request, Deal) and request.seat == state.play.table.dealer:  # the game refuses other seats
         until = commitment.until
-        if until is not None and moment.at < until and (missing := awaited(state)):
+        if until is not None and moment.at < until and (missing := seats_to_add(state)):
             raise WrongPhase("entropy_awaited", None, awaited=missing, until=until)
-    return replace(moment, seed=f"2:{moment.version}:{key_of(moment, commitment)}")
+    return replace(moment, seed=f"2:{moment.version}:{shuffle_key(moment, commitment)}")
 
 
 def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:

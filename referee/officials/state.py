@@ -18,17 +18,17 @@ P = TypeVar("P")
 CaseStatus = Literal["pending", "ruled", "appealed", "withdrawn", "final"]
 
 Span = tuple[int, int]
-"""The numbers of two events between which something happened."""
+"""The first and last event between which something happened."""
 
 
 class Due(Value):
-    """The price (``points``) and fine that a case puts on the line of its deal."""
+    """The price (``points``) and fine that a case adds to the line of its deal."""
 
     offence: str | None
     payer: int | None
     points: int | None
     fine: int
-    """Points for a knock that was dismissed at once."""
+    """Points against the opener for a knock that the referee dismissed."""
     event: int
     """The number of the ruling's event."""
 
@@ -38,7 +38,6 @@ class Case(Value):
 
     case: int
     by: Actor
-    """The opener."""
     kind: CaseKind
     deal: int
     """The deal that the case is about."""
@@ -49,11 +48,10 @@ class Case(Value):
     payer: int | None = None
     """The seat that pays if the case is upheld."""
     events: tuple[int, ...] = ()
-    """The events that the case rests on."""
     span: Span = (0, 0)
     """The events between which the incident happened."""
     of: int | None = None
-    """The case that decides about the same incident, if the referee dismissed the knock for that."""
+    """The case that decides about the same incident, if the referee dismissed this knock because of it."""
     joined: tuple[int, ...] = ()
     """The seats whose knocks joined the case."""
     result: Result | None = None
@@ -61,7 +59,7 @@ class Case(Value):
     said: tuple[tuple[int, bool], ...] = ()
     """The statements: each a seat, and whether it agrees with the opener."""
     status: CaseStatus = "pending"
-    """The status without time limits (:func:`status_at`)."""
+    """The status without time limits (:func:`status_at`); never ``final``."""
     instance: int = 0
     """0: not ruled on; 1: after the first ruling; 2: after the ruling on an appeal."""
     verdict: Verdict | None = None
@@ -73,17 +71,16 @@ class Case(Value):
     penalty: int | None = None
     """Points of the penalty in force."""
     fine: int = 0
-    """Points for a knock that was dismissed at once."""
+    """Points against the opener for a knock that the referee dismissed."""
     remedy: Remedy = Remedy()
-    """The remedy of the last ruling."""
     ruling: int = 0
     """The number of the last ruling's event."""
     entered: Due | None = None
-    """The price and fine in the line of the deal when it was scored."""
+    """The price and fine that the line of the deal had when it was scored."""
     corrected: int | None = None
     """The number of the last correction for this case."""
     gained: tuple[int, ...] = ()
-    """The seats that are better off by that correction."""
+    """The seats whose points that correction improved."""
 
     @property
     def due(self) -> Due | None:
@@ -115,9 +112,9 @@ class Case(Value):
     def went_against(self, seat: int) -> bool:
         """J7: Return whether the last ruling went against a seat.
 
-        An upheld knock goes against the accused and the payer, a dismissed one against the players who knocked. A
-        dismissed claim goes against the seats that made or supported it, an upheld one against those that did not
-        gain, apart from an opener who got exactly what they asked for.
+        An upheld knock goes against the accused and the payer, a dismissed knock against the players who knocked. A
+        dismissed claim about a line goes against the seats that made or supported it, an upheld claim against the
+        seats that did not gain. An upheld case goes against its opener only if they got more than they asked for.
         """
         upheld, said = self.verdict == "upheld", self.agrees(seat)
         more = self.remedy != Remedy(result=self.result)  # more than the opener asked for
@@ -129,14 +126,14 @@ class Case(Value):
 
 
 def status_at(case: Case, at: datetime) -> CaseStatus:
-    """J7: Return the status of a case: a ruling is final when the time for appeals is over."""
+    """J7: Return the status of a case; ``final`` for a ruling if the time for appeals is over."""
     if case.status == "ruled" and (case.appeal_until is None or at >= case.appeal_until):
         return "final"
     return case.status
 
 
-def holding(docket: "Docket") -> tuple[int, ...]:
-    """J5: Return the cases for which play is held, by number."""
+def cases_holding_play(docket: "Docket") -> tuple[int, ...]:
+    """J5: Return the numbers of the cases for which play is held."""
     if docket.terms is None or docket.terms.pending != "hold":
         return ()
     return tuple(case.case for case in docket.cases if case.is_open)
@@ -148,24 +145,23 @@ class Commitment(Value):
     seed: str
     hash: str
     until: datetime | None
-    """The time until which the deal waits for the seats to add digits."""
+    """The time until which the deal waits for the seats to add digits; ``None``: it does not wait."""
     entropy: tuple[str, ...]
     """The digits added by each seat; empty: none."""
     dealt: bool = False
-    """True once the cards are dealt."""
 
 
 class Shuffle(Value):
     """The shuffle of a match in which the house commits to each seed."""
 
     seconds: int
-    """Seconds a deal waits for the seats to add digits."""
+    """Seconds a deal waits for the seats to add digits; 0: it does not wait."""
     commitment: Commitment | None = None
-    """The commitment, from before a deal to its end."""
+    """The commitment for the present or next deal, once made."""
 
 
 TakesBack = Literal["agreed", "alone"]
-"""The way in which acts are taken back: with the agreement of all other seats, or without."""
+"""``agreed``: all other seats must agree before an act is taken back. ``alone``: they need not."""
 
 
 class LastAct(Value):
@@ -179,7 +175,7 @@ class LastAct(Value):
     seen: bool = False
     """True if the act has shown a player something, drew by chance or ended the deal."""
     done: bool = False
-    """True after a later request, whose events do not belong to the act."""
+    """True after a later request that is not an act: its events do not belong to this act."""
     asked: tuple[int, ...] = ()
     """The seats that want to take the act back, the actor first."""
 
@@ -190,13 +186,13 @@ class Docket(Value):
     terms: Adjudication | None = None
     """The officials and their time limits; ``None``: the match has no officials."""
     cases: tuple[Case, ...] = ()
-    """All cases, in order."""
+    """All cases, by number."""
     reports: tuple[tuple[int, int, int], ...] = ()
     """The reports of the deal: the event with the breach, the seat that reported it, the first event of its trick."""
     begun: int = 0
-    """The event after which the deal under way began."""
+    """The last event before the deal under way."""
     led: int = 0
-    """The first event of the trick, or between tricks of the last one; in the first trick equal to ``begun``."""
+    """The first event of the trick or, between tricks, of the last trick; in the first trick equal to ``begun``."""
     awaits_lead: bool | None = False
     """True if the next card begins a trick; ``None``: the deal is entered whole."""
     under_way: bool = False
@@ -206,33 +202,29 @@ class Docket(Value):
     shuffle: Shuffle | None = None
     takes_back: TakesBack | None = None
     of_club: bool = False
-    """True if members of the club with a key for officials are officials too."""
+    """True in a club's match: members with a key for officials are officials too."""
     last: LastAct | None = None
-    """The last act, if acts can be taken back and the match has not changed since."""
+    """The last act; ``None``: acts cannot be taken back, or the match has changed since."""
 
     def case(self, number: int) -> Case:
         """Return the case with this number, which must exist."""
         return self.cases[number - 1]
 
     def with_case(self, case: Case) -> "Docket":
-        """Return the docket with a new or changed case."""
         assert case.case <= len(self.cases) + 1, "cases are numbered without a gap"
         return replace(self, cases=(*self.cases[: case.case - 1], case, *self.cases[case.case :]))
 
 
 class Attended(Value, Generic[P], tag="attended"):
-    """The state of an attended match."""
-
     play: P
-    """The state of the game, the same as without officials."""
+    """The state of the game, as in a match without officials."""
     docket: Docket
     before: "Attended[P] | None" = None
-    """The match before the last act, if acts can be taken back."""
+    """The match before the last act, if acts can be taken back in it."""
 
 
 AttendedState = Attended[Any]
 
 Note = Callable[[Docket, Any, Any, int], Docket]
-"""Returns the docket after an event, given the game after the event and the event's number."""
+"""Returns the docket after an event, given the docket before, the game after, the event and its number."""
 Notes = Mapping[type[Event], Note]
-"""Notes by the type of their event."""

@@ -1,4 +1,4 @@
-"""Take-back of the last act (J11): the match returns to its state before the act, but keeps its cases."""
+"""Take-back of the last act (J11): the match returns to its state before the act; only its cases remain."""
 
 from contextlib import suppress
 from typing import Any
@@ -11,32 +11,32 @@ from referee.acts import Act, AgreeStakes, TakeBack
 from referee.events import LAYS_OPEN, MatchOpened
 from referee.officials.events.cases import CaseWithdrawn
 from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
-from referee.officials.state import AttendedState, Case, Docket, LastAct, TakesBack, holding
+from referee.officials.state import AttendedState, Case, Docket, LastAct, TakesBack, cases_holding_play
 from referee.phases import Over
 from referee.refusals import AgainstTheRules, Refused, WrongPhase
 from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event, seen
 
-ALONE = frozenset(("tally",))
-"""Dealings in which no other seat has to agree."""
+WITHOUT_AGREEMENT = frozenset(("tally",))
+"""Kinds of dealing in which no other seat must agree to a take-back."""
 
 
-def takes_back(opened: MatchOpened) -> TakesBack | None:
-    """Return how acts are taken back in a match; ``None`` if they are not."""
+def take_back_mode(opened: MatchOpened) -> TakesBack | None:
+    """Return how acts are taken back in a match; ``None`` if they cannot be."""
     if opened.adjudication is None or not opened.adjudication.take_back:
         return None
-    return "alone" if opened.dealing in ALONE else "agreed"
+    return "alone" if opened.dealing in WITHOUT_AGREEMENT else "agreed"
 
 
 def check_opening(opened: MatchOpened) -> None:
-    """J11: Raise AgainstTheRules for take-backs by agreement in a match with knocks: they would remove breaches."""
-    if takes_back(opened) == "agreed" and opened.enforcement == "penalise":
+    """J11: Raise AgainstTheRules if a match has take-backs by agreement and knocks: it would lose breaches."""
+    if take_back_mode(opened) == "agreed" and opened.enforcement == "penalise":
         raise AgainstTheRules("take_back_needs_refuse", "J11")
 
 
 def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
-    """Return the match before the events of a request. For an act, it keeps the present state."""
+    """Return the match before the events of a request. For an act, it stores the present state."""
     docket = state.docket
     if docket.takes_back is None:
         return state
@@ -48,8 +48,8 @@ def before_request(state: AttendedState, request: Request, actor: Actor, first: 
     return replace(state, docket=replace(docket, last=replace(docket.last, done=True)))
 
 
-def note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    """Return the docket after an event, which belongs to the last act or ends the time to take it back."""
+def note_event(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+    """Return the docket after an event: the last act includes the event, or can no longer be taken back."""
     if (last := docket.last) is None:
         return docket
     if last.done:
@@ -59,7 +59,7 @@ def note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _reveals(event: Event, seats: int) -> bool:
-    """J11: Return whether an event differs for different seats, has a seed or ends a deal."""
+    """J11: Return whether an event is shown differently to different seats, has a seed or ends a deal."""
     if type(event) in LAYS_OPEN or getattr(event, "seed", None) is not None:
         return True
     if not event.HIDDEN:
@@ -69,7 +69,7 @@ def _reveals(event: Event, seats: int) -> bool:
 
 
 def with_last_act_checked(before: AttendedState, after: AttendedState) -> AttendedState:
-    """Return the match after an event of the officials, without a last act if the event changed the game."""
+    """Return the match ``after`` an event of the officials, without a last act if the event changed the game."""
     if (
         after.docket.last is None
         or after.play is before.play
@@ -80,42 +80,43 @@ def with_last_act_checked(before: AttendedState, after: AttendedState) -> Attend
 
 
 def _with_lasting_parts(play: Any, now: Any) -> Any:
-    """Return the earlier game with the present seating and number of the last case."""
+    """Return the earlier game with the present seating and number of cases."""
     table, ledger = play.table, replace(play.table.ledger, cases=now.table.ledger.cases)
     return replace(play, table=replace(table, ledger=ledger, seating=now.table.seating))
 
 
-def check_play(docket: Docket) -> None:
+def check_play_not_held(docket: Docket) -> None:
     """J5: Raise WrongPhase while play is held for a case."""
-    if waiting := holding(docket):
+    if waiting := cases_holding_play(docket):
         raise WrongPhase("held", "J5", cases=waiting)
 
 
 def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
-    """J11: Return the event by which a seat asks to take back its act, or agrees; the last to agree takes it back.
+    """J11: Return the event of a seat's request to take back the last act, or its agreement to one.
 
-    Raises WrongPhase as :func:`takeable`, while play is held, and if the seat has asked already.
+    For the last agreement, also returns the take-back. Raises WrongPhase while play is held and if the seat has asked
+    already, the game's refusals, and what :func:`act_to_take_back` raises.
     """
     with suppress(WrongPhase):
         rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
-    check_play(state.docket)
+    check_play_not_held(state.docket)
     seat = act.seat
-    last = takeable(state, actor_at(seat))
+    last = act_to_take_back(state, actor_at(seat))
     case = state.play.table.ledger.next_case
     if state.docket.takes_back == "alone":
         return (ActTakenBack(case=case, seat=seat, first=last.first, last=last.last),)
     if seat in last.asked:
-        raise WrongPhase("take_back_asked", "J11", pending=awaited(state))
+        raise WrongPhase("take_back_asked", "J11", pending=seats_to_agree(state))
     asked = TakeBackAsked(seat=seat, first=last.first, last=last.last)
-    if set(awaited(state)) <= {seat, seat_of(last.actor)}:
+    if set(seats_to_agree(state)) <= {seat, seat_of(last.actor)}:
         return asked, ActTakenBack(case=case, seat=last.asked[0], first=last.first, last=last.last)
     return (asked,)
 
 
-def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
-    """Return the last act.
+def act_to_take_back(state: AttendedState, by: Actor | None = None) -> LastAct:
+    """Return the last act, which can be taken back.
 
-    Raises WrongPhase if it cannot be taken back, or if ``by`` is a different seat and the player has not asked.
+    Raises WrongPhase if it cannot be, or if ``by`` is a different seat than the act's and the act's has not asked.
     """
     takes_back = state.docket.takes_back
     if takes_back is None:
@@ -126,54 +127,57 @@ def takeable(state: AttendedState, by: Actor | None = None) -> LastAct:
     player, other = seat_of(last.actor), None if by is None else seat_of(by)
     if takes_back == "agreed" and player is not None and not last.asked and other not in (None, player):
         raise WrongPhase("not_your_act", "J11", seat=player)
-    if last.seen:  # checked last, for it would show the other seats whether the discarded cards are entered
+    if last.seen:  # checked last, because it would show the other seats whether the discarded cards are entered
         raise WrongPhase("seen_already", "J11")
     return last
 
 
-def awaited(state: AttendedState) -> tuple[int, ...]:
+def seats_to_agree(state: AttendedState) -> tuple[int, ...]:
     last = state.docket.last
     agreed = () if last is None else last.asked
     return tuple(seat for seat in state.play.table.active if seat not in agreed)
 
 
 def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
-    """J11: Return the events of the last act, by number, for a case about a misclick.
+    """J11: Return the numbers of the last act's events, for a case about a misclick.
 
-    Raises WrongPhase as :func:`takeable`, or if ``by`` is a seat that did not do it.
+    Raises what :func:`act_to_take_back` raises, and WrongPhase if ``by`` is a different seat than the act's.
     """
-    last = takeable(state, by)
+    last = act_to_take_back(state, by)
     if state.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
         raise WrongPhase("not_your_act", "J11", seat=seat_of(last.actor))
     return tuple(range(last.first, last.last + 1))
 
 
-def taking_back(state: AttendedState, case: Case) -> tuple[Event, ...]:
-    """J11: Return the event that takes back the act of a case. Raises WrongPhase if that act is not the last."""
-    last = takeable(state)
+def take_back_events(state: AttendedState, case: Case) -> tuple[Event, ...]:
+    """J11: Return the event that takes back the act of a case.
+
+    Raises WrongPhase if the act is no longer the last, and what :func:`act_to_take_back` raises.
+    """
+    last = act_to_take_back(state)
     if last.first not in case.events:
         raise WrongPhase("nothing_to_take_back", "J11")
     return (ActTakenBack(case=case.case, first=last.first, last=last.last),)
 
 
 def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J11: Withdraw a misclick case whose act can no longer be taken back."""
+    """J11: Return the withdrawal of a misclick case whose act can no longer be taken back, if any."""
     for case in state.docket.cases:
         if case.is_open and case.kind == "misclick":
             try:
-                taking_back(state, case)
+                take_back_events(state, case)
             except Refused:
                 return (CaseWithdrawn(case=case.case, overtaken=True),)
     return ()
 
 
-def offers(state: AttendedState, seat: int) -> tuple[Act, ...]:
+def offered(state: AttendedState, seat: int) -> tuple[Act, ...]:
     """Return the take-back that a seat may request or agree to now, if any."""
     docket, table = state.docket, state.play.table
     if docket.takes_back is None or isinstance(state.play, Over) or seat not in table.active:
         return ()
     try:
-        last = takeable(state)
+        last = act_to_take_back(state)
     except Refused:
         return ()
     may = docket.takes_back == "alone" or (seat not in last.asked and (last.asked or actor_at(seat) == last.actor))
@@ -190,10 +194,10 @@ def after_asked(rules: Ruleset, state: AttendedState, event: TakeBackAsked, numb
 def after_taken_back(rules: Ruleset, state: AttendedState, event: ActTakenBack, number: int) -> AttendedState:
     """Return the match before the last act, with the present cases and commitment.
 
-    A take-back without a ruling becomes a decided case.
+    A take-back without a ruling adds a decided case.
     """
     before, docket = state.before, state.docket
-    assert before is not None, "the state before the act is kept"
+    assert before is not None, "the match has the state before the last act"
     play = _with_lasting_parts(before.play, state.play)
     docket = replace(before.docket, cases=docket.cases, shuffle=docket.shuffle, last=None)
     if event.seat is not None:

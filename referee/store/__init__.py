@@ -1,9 +1,9 @@
-"""The event store: rows, aggregates folded from them, and the desk that commits."""
+"""The event store: rows, the aggregates folded from them, and the desk that stores them."""
 
 import msgspec
 
 from referee.games import RULESETS
-from referee.store.aggregate import BESIDE, KINDS
+from referee.store.aggregate import KINDS, STORED_BESIDE
 from referee.store.attempts import AttemptRefused
 from referee.store.club import Club
 from referee.store.log import Log
@@ -11,10 +11,10 @@ from referee.store.match import Match
 from referee.store.rows import make_ready
 
 KINDS |= {kind.OPENING.TOPIC: kind for kind in (Match, Club, Log)}
-BESIDE.append(AttemptRefused)
+STORED_BESIDE.append(AttemptRefused)
 
-# msgspec prepares a type when it first decodes it, and two threads that do so at once crash the process. So all types
-# in the store are prepared before a second thread exists.
+# msgspec prepares a type at its first decoding, and two threads that do this at once crash the process. So all stored
+# types are prepared before a second thread exists.
 make_ready()
 for kind in (Match, Club, Log, *(part for rules in RULESETS.values() for part in (rules.state, rules.options))):
     msgspec.json.Decoder(kind)

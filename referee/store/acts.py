@@ -1,4 +1,4 @@
-"""Acts with an Idempotency-Key, stored with their rows, so that a repeat is found without reading the match."""
+"""Acts with an Idempotency-Key, stored with their rows, so that a repeated act is found without reading the match."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -12,12 +12,12 @@ from eventsourcing.persistence import StoredEvent
 from referee.actors import Actor
 from referee.store.rows import act_of_row
 
-OWN = "~"
+OWN_KEY_PREFIX = "~"
 """Prefix of the ids that the desk gives to acts without an Idempotency-Key."""
 
 
 class KeyedAct(NamedTuple):
-    """The numbers of the first and last event that an act made."""
+    """An act with an Idempotency-Key: ``key`` is the hash of :func:`key_of`; ``first`` and ``last`` its events."""
 
     aggregate_id: UUID
     key: bytes
@@ -26,18 +26,18 @@ class KeyedAct(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """False if these cannot be event numbers: SQLite accepts any value."""
+        """False if ``first`` and ``last`` cannot be event numbers: SQLite accepts any value."""
         numbers = self.first, self.last
         return all(isinstance(one, int) for one in numbers) and 0 < self.first <= self.last
 
 
 class Store(Protocol):
-    """The methods of a recorder that the library does not have."""
+    """The methods of our recorders that the library's recorders do not have."""
 
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
     ) -> Sequence[StoredEvent]:
-        """Store all rows and acts or none; return the rows of :meth:`select_newer`.
+        """Store all rows and acts or none; return the result of :meth:`select_newer`.
 
         Raises the library's ``IntegrityError`` if a row exists.
         """
@@ -52,7 +52,7 @@ class Store(Protocol):
         """Return the random secret made with the tables."""
 
     def select_ends(self) -> list[Any]:
-        """Return the states of the first and last row of the log, if any."""
+        """Return the states of the first and last of all rows, if any."""
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""
@@ -67,16 +67,16 @@ def key_of(actor: Actor, key: str) -> bytes:
 
 
 def keyed_acts(rows: Iterable[tuple[UUID | str, int, bytes]]) -> Iterator[KeyedAct]:
-    """Yield the keyed acts of these rows: id, number and state, in the order of storing."""
+    """Yield the keyed acts of rows, given as id, number and state in the order of storing."""
 
     def act_of(row: tuple[UUID | str, int, bytes]) -> tuple[UUID | str, Actor, str]:
         try:
             act = act_of_row(row[2])
         except (msgspec.MsgspecError, ValueError, TypeError):  # an unreadable row has no act
-            return row[0], "", OWN
+            return row[0], "", OWN_KEY_PREFIX
         return row[0], act.actor, act.act_id
 
     for (aggregate_id, actor, act_id), made in groupby(rows, act_of):
         numbers = [number for _, number, _ in made]
-        if not act_id.startswith(OWN):
+        if not act_id.startswith(OWN_KEY_PREFIX):
             yield KeyedAct(UUID(str(aggregate_id)), key_of(actor, act_id), numbers[0], numbers[-1])

@@ -1,4 +1,4 @@
-"""Aggregates: each is a fold of its recorded events, by the rules of its kind."""
+"""Aggregates: each is folded from its recorded events by the rules of its kind."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ from referee.visibility import Event, Recorded
 
 
 class Rules(Protocol):
-    """Pure functions over a state. Only ``take`` refuses."""
+    """Pure functions on a state. Only ``take`` raises ``Refused``."""
 
     @property
     def state(self) -> Any:
@@ -25,7 +25,7 @@ class Rules(Protocol):
         """Return the state after the first event."""
 
     def begin(self, state: Any, moment: Moment, /) -> tuple[Event, ...]:
-        """Return the events that follow the first automatically."""
+        """Return the events that follow the first event automatically."""
 
     def take(self, state: Any, request: Any, moment: Moment, /) -> tuple[tuple[Event, ...], Any]:
         """Return the events of a request, and the state after them."""
@@ -40,13 +40,13 @@ class Aggregate(Value):
     id: UUID
     version: int
     opened: Any
-    """The first event. Each kind declares its type again, for snapshots."""
+    """The first event. Each kind declares the exact type, for snapshots."""
     opened_at: datetime
     changed_at: datetime
     state: Any
     """The state that the rules fold from the events."""
     public_to: int = 0
-    """Number of the last event of those that are all public."""
+    """All events up to this number are public."""
     ended_at: datetime | None = None
 
     OPENING: ClassVar[type[Event]]
@@ -58,7 +58,7 @@ class Aggregate(Value):
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
     """Event types after which all earlier events are public."""
     ENDS: ClassVar[frozenset[type[Event]]] = frozenset()
-    """Event types that end the aggregate or reopen it (:meth:`ended`)."""
+    """Event types that can end the aggregate or reopen it (:meth:`ended`)."""
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
     """Event types after which a snapshot is taken."""
 
@@ -67,16 +67,15 @@ class Aggregate(Value):
 
     @classmethod
     def rules_for(cls, opened: Any) -> Rules:
-        """Return the rules for an aggregate that begins with this event."""
         raise NotImplementedError
 
     @classmethod
     def ended(cls, event: Any, at: datetime, before: datetime | None) -> datetime | None:
-        """Return ``ended_at`` after an event of :data:`ENDS`; ``before``: its value until then."""
+        """Return ``ended_at`` after an event of :data:`ENDS`. ``before``: ``ended_at`` before the event."""
         return at
 
     def has_token(self, actor: Actor, token: str) -> bool:
-        """Return whether an actor's token has this SHA-256 now. True for kinds that store no tokens."""
+        """Return whether an actor's token has this SHA-256 now; always true for kinds that store no tokens."""
         return True
 
     def may_act(self, actor: Actor, token: str) -> bool:
@@ -84,33 +83,31 @@ class Aggregate(Value):
         return self.has_token(actor, token)
 
     def sole_actor(self, request: Any) -> Actor | None:
-        """Return the only actor who may make a request, apart from officials for a seat; ``None`` for any actor."""
+        """Return the only actor who may make a request, except an official for a seat; ``None``: any actor may."""
         return getattr(request, "seat", "official")
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """A function that prepares the state for the first event of a request, if needed."""
+        """A function that prepares the state for the first event of a request; ``None``: not needed."""
         return None
 
     @property
     def procedure(self) -> Rules:
-        """The rules of this aggregate."""
         return self.rules_for(self.opened)
 
 
 KINDS: dict[str, type[Aggregate]] = {}
-"""The kinds of aggregates by the topic of the first event."""
+"""The kinds of aggregates, by the topic of the first event."""
 
-BESIDE: list[type[Event]] = []
+STORED_BESIDE: list[type[Event]] = []
 """Event types stored beside the aggregates and never folded."""
 
 A = TypeVar("A", bound=Aggregate)
 
 
 def event_types() -> dict[str, type[Event]]:
-    """Return the event type of every topic. No two kinds share a topic."""
     topics: dict[str, type[Event]] = {}
-    for facts in (*(kind.FACTS for kind in KINDS.values()), BESIDE):
+    for facts in (*(kind.FACTS for kind in KINDS.values()), STORED_BESIDE):
         for fact in facts:
             assert fact.TOPIC not in topics, f"topic {fact.TOPIC} stands for two facts"
             topics[fact.TOPIC] = fact
@@ -118,13 +115,13 @@ def event_types() -> dict[str, type[Event]]:
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
-    """Return the aggregate after further events, the first of which may open it.
+    """Return the aggregate after further events; without an aggregate, the first event must open it.
 
-    Raises :class:`DamagedRow` if one is missing or none can open it, and the errors of the rules.
+    Raises :class:`DamagedRow` if an event is missing or the first cannot open an aggregate, and errors of the rules.
     """
     history = iter(history)
     if aggregate is None:
-        aggregate = _begun(next(history))
+        aggregate = _opened_aggregate(next(history))
     state, version = aggregate.state, aggregate.version
     at, public_to, ended_at = aggregate.changed_at, aggregate.public_to, aggregate.ended_at
     evolve, lays_open, ends = aggregate.procedure.evolve, aggregate.LAYS_OPEN, aggregate.ENDS
@@ -146,8 +143,8 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
     )
 
 
-def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
-    """Return the result of :func:`fold` if the state after these events is known. Checks nothing."""
+def with_known_state(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
+    """Return the same as :func:`fold`, for events after which the state is known. Checks nothing."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:
@@ -160,7 +157,7 @@ def advanced(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
     )
 
 
-def _begun(first: Recorded) -> Any:
+def _opened_aggregate(first: Recorded) -> Any:
     if first.originator_version != 1:
         raise DamagedRow(first.originator_id, 1, "missing")
     kind = KINDS.get(first.event.TOPIC)

@@ -17,8 +17,8 @@ class _Stage(Enum):
 class Answer:
     """The future outcome of one request, set once by the desk.
 
-    :class:`concurrent.futures.Future` makes a lock and a condition for each request. All answers share a lock here,
-    and only a caller that blocks makes an event.
+    :class:`concurrent.futures.Future` makes a lock and a condition for each request. Answers share a lock, and only a
+    caller that blocks makes an event.
     """
 
     __slots__ = ("_callback", "_outcome", "_stage", "aside")
@@ -29,7 +29,7 @@ class Answer:
         self._outcome: Outcome | Exception | None = None
         self._callback: Callable[[], None] | None = None
         self.aside = False
-        """The request is decided on the match's whole history, which takes longer in a long match."""
+        """True if the request is decided on the match's whole history, which takes long in a long match."""
 
     # For the caller
 
@@ -39,8 +39,8 @@ class Answer:
         return self._stage is _Stage.DONE
 
     def when_done(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` when the outcome is known, on the desk's thread, or now if it is known. There is one
-        callback: a later one replaces it."""
+        """Call ``callback`` on the desk's thread when the outcome is known, or now if it is known already. A later
+        callback replaces an earlier one."""
         with self._changes:
             self._callback = callback
             done = self.done

@@ -1,6 +1,6 @@
 """Threads for decisions on the whole history of a match, so that neither the writer nor the event loop waits.
 
-Short and long matches have a thread each. That for long matches waits for a process (:mod:`referee.store.worker`).
+One thread is for short matches, one for long matches; that one waits for a process (:mod:`referee.store.worker`).
 """
 
 import sys
@@ -15,13 +15,13 @@ from uuid import UUID
 from referee.store.command import Busy
 
 LONG_FROM = 500
-"""Events from which on a match is long. To decide on 500 takes 25 ms."""
+"""Number of events from which a match is long. A decision on 500 takes 25 ms."""
 WAITING_MAX = 64
-"""Decisions of each kind that may wait."""
+"""Maximum waiting decisions of each kind."""
 WAITING_OF_ONE_MAX = 4
-"""Decisions on one match that may wait: at most one can be stored unchanged."""
+"""Maximum waiting decisions on one match: after the first, the others must be decided again."""
 SWITCH_SECONDS = 0.0002
-"""Seconds that a thread keeps the interpreter while others wait for it."""
+"""Seconds that a thread may run while others wait for the interpreter."""
 
 T = TypeVar("T")
 _lock = threading.Lock()
@@ -30,8 +30,8 @@ _usual_seconds = sys.getswitchinterval()
 
 
 @contextmanager
-def giving_way() -> Iterator[None]:
-    """Give other threads the interpreter soon while this block runs."""
+def yielding_often() -> Iterator[None]:
+    """Let other threads have the interpreter soon while this block runs."""
     global _at_work
     with _lock:
         _at_work += 1
@@ -52,7 +52,7 @@ class Aside(Generic[T]):
         """``decide`` raises nothing."""
         self._decide = decide
         self._queues: dict[bool, SimpleQueue[tuple[UUID, T] | None]] = {}
-        """Queues by kind, true for long matches. ``None`` ends the thread."""
+        """Queues by kind: true for long matches. ``None`` in a queue ends its thread."""
         self._threads: list[threading.Thread] = []
         self._closed = False
         self._waiting: Counter[tuple[bool, UUID | None]] = Counter()
@@ -60,7 +60,7 @@ class Aside(Generic[T]):
         self._guard = threading.Lock()
 
     def put(self, aggregate_id: UUID, events: int, job: T) -> None:
-        """Have a job decided on an aggregate with ``events`` events. Raises :class:`Busy` if too many wait."""
+        """Queue a job for the threads. Raises :class:`Busy` if too many wait. ``events``: number of its history."""
         is_long = events >= LONG_FROM
         counted = (is_long, None), (is_long, aggregate_id)
         with self._guard:
@@ -77,7 +77,7 @@ class Aside(Generic[T]):
         self._queues[is_long].put((aggregate_id, job))
 
     def close(self) -> None:
-        """Abandon waiting jobs, and end the threads after their present ones."""
+        """Drop waiting jobs, and wait until the threads have finished their present jobs."""
         with self._guard:
             self._closed = True
             for queue in self._queues.values():
@@ -88,7 +88,7 @@ class Aside(Generic[T]):
     def _run(self, is_long: bool) -> None:
         while (found := self._queues[is_long].get()) is not None and not self._closed:
             aggregate_id, job = found
-            with nullcontext() if is_long else giving_way():
+            with nullcontext() if is_long else yielding_often():
                 self._decide(job)
             with self._guard:
                 for counted in ((is_long, None), (is_long, aggregate_id)):

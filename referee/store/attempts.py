@@ -1,10 +1,10 @@
 """J12: Refused attempts to act in a match, stored for its officials.
 
 Each match has its own chain of rows, in a separate table. A row names the version of the match and its hash, so that
-it cannot be moved to a different time. It never has the request or the token.
+it cannot be moved in time. It never has the request or the token.
 
-No request waits: a thread writes attempts from a bounded queue, or drops and counts them. An actor leaves a row for
-each of :data:`ROWS_EACH` attempts, then one at each doubling.
+No request waits: a thread writes attempts from a bounded queue, or drops and counts them. Each of the first
+:data:`ROWS_EACH` attempts of an actor gets a row, later ones only when their number has doubled.
 """
 
 import logging
@@ -30,23 +30,23 @@ from referee.visibility import SALT_BYTES, Event, Recorded
 log = logging.getLogger(__name__)
 
 ROWS_EACH = 20
-"""Attempts per actor and reason that each get a row."""
+"""Number of attempts per actor and reason that each get a row."""
 WAITING_MAX = 10_000
-"""Attempts that may wait for the writer."""
+"""Maximum attempts that wait for the writer."""
 REST_SECONDS = 0.25
-"""Seconds between two transactions: on SQLite they delay acts."""
+"""Seconds between two transactions, because on SQLite they delay acts."""
 AWAY_SECONDS = 2.0
-"""Seconds of rest after a failed transaction."""
+"""Seconds between a failed transaction and the next."""
 TRIES = 20
-"""Transactions tried for one batch, if other processes write the same stream."""
+"""Maximum transactions tried for one batch, if other processes write the same stream."""
 STREAMS_MAX = 1000
-"""Matches whose counts are cached."""
+"""Maximum matches whose counts are cached."""
 
 
 OFFICIALS_VIEW = "officials_view"
 """The act of an attempt to see a match as its officials do."""
 HELD_BACK = "plays_in_match"
-"""Code of its refusal: a member behind the key or token plays."""
+"""Code of its refusal: a member who holds or gave the key or token plays."""
 
 
 class AttemptRefused(Event):
@@ -62,7 +62,7 @@ class AttemptRefused(Event):
     head: wire_types.Hash
     """The hash of the match's event with this number."""
     count: wire_types.Lag
-    """The refusals of this actor for this reason so far; a lower bound if several processes count."""
+    """Number of refusals of this actor for this reason so far; there may be more if several processes count."""
     rule: RuleId | None = None
     """The rule that refused the act, if any."""
 
@@ -92,24 +92,23 @@ def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
 
 
 class _Stream:
-    """The last row of a match's attempts, and the counts."""
+    """The number and hash of a match's last attempt, and the counts."""
 
     def __init__(self, rows: Iterable[StoredEvent]) -> None:
         self.number, self.prev = 0, FIRST
         self.stored_counts: dict[tuple[Actor, str], int] = {}
         """The count in the last row, by actor and code."""
         self.since: Counter[tuple[Actor, str]] = Counter()
-        """Attempts since that row that this process knows of."""
+        """Attempts of this process since that row."""
         for row in rows:
             self.take(row, *read_attempt(row))
 
     def take(self, row: StoredEvent, recorded: Recorded, event: AttemptRefused) -> None:
-        """Continue the stream after a row."""
         self.number, self.prev = row.originator_version, row_hash(row)
         self.stored_counts[recorded.actor, event.code] = event.count
 
     def row_of(self, attempt: Attempt) -> tuple[StoredEvent, Recorded, AttemptRefused] | None:
-        """Return the row for a further attempt; ``None`` if it is only counted."""
+        """Count a further attempt, and return its row; ``None`` if it gets none."""
         reason = attempt.actor, attempt.code
         self.since[reason] += 1
         stored_count = self.stored_counts.get(reason, 0)
@@ -172,11 +171,10 @@ class Attempts:
         self._hurry.set()
 
     def rows(self, match_id: UUID, *, after: int, limit: int) -> Sequence[StoredEvent]:
-        """Return rows of a match in order, from the database."""
         return self._recorder.select_events(match_id, gt=after or None, limit=limit)
 
     def close(self, seconds: float = 5.0) -> None:
-        """Write the queue, for at most this many seconds."""
+        """Write the queue, and stop. Wait at most this many seconds."""
         self._waiting.put(None)
         self._hurry.set()
         self._writer.join(seconds)
@@ -194,7 +192,7 @@ class Attempts:
                 self._hurry.clear()
 
     def _next_batch(self) -> tuple[list[Attempt], list[Callable[[], object]], bool]:
-        """Return the waiting attempts, the waiting callbacks, and true if they are the last."""
+        """Wait for attempts. Return them, the waiting callbacks, and true if they are the last."""
         batch: list[Attempt] = []
         settled: list[Callable[[], object]] = []
         one = self._waiting.get()
@@ -210,7 +208,7 @@ class Attempts:
         return batch, settled, True
 
     def _write_batch(self, batch: list[Attempt]) -> bool:
-        """Write the attempts. Return false if the store is away."""
+        """Write the attempts. Return false if the store fails."""
         by_match: dict[UUID, list[Attempt]] = {}
         for attempt in batch:
             by_match.setdefault(attempt.match, []).append(attempt)
@@ -231,7 +229,6 @@ class Attempts:
         return True
 
     def _write_attempts(self, match_id: UUID, tried: list[Attempt]) -> None:
-        """Write the attempts of one match in one transaction."""
         for _ in range(TRIES):
             stream = self._stream(match_id)
             before = stream.since.copy()

@@ -12,11 +12,11 @@ from referee.store.store import Loaded
 
 MEGABYTE = 1_000_000
 OVERTAKEN_MAX = 10_000
-"""Aggregates whose latest known version is remembered."""
+"""Maximum aggregates whose latest known version is remembered."""
 MEASURED_EVERY = 16
-"""Events after which an aggregate is measured again."""
+"""Number of events after which an aggregate is measured again."""
 OVERHEAD, FACTOR = 500, 3
-"""Bytes of an aggregate in memory: a constant, and a factor for each byte of its JSON."""
+"""Bytes of an aggregate in memory: a constant, and bytes for each byte of its JSON."""
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -55,16 +55,16 @@ class Cache:
             return None
 
     def is_behind(self, aggregate_id: UUID) -> bool:
-        """Return whether a cached aggregate is known to have later events."""
+        """Return whether an aggregate is cached and known to have later events."""
         if not self._overtaken:
             return False
         place = self._places.get(aggregate_id)
         return place is not None and place.loaded.aggregate.version < self._overtaken.get(aggregate_id, 0)
 
     def mark_stored(self, aggregate_id: UUID, version: int) -> None:
-        """Record that event ``version`` of an aggregate is stored, also if the aggregate is not cached.
+        """Record that event ``version`` of an aggregate is stored, even if the aggregate is not cached.
 
-        A thread that is loading it may cache an earlier version.
+        A thread that is loading the aggregate may still cache an earlier version.
         """
         with self._lock:
             place = self._places.get(aggregate_id)
@@ -76,7 +76,7 @@ class Cache:
                 self._drop(self._overtaken.popitem(last=False)[0])
 
     def keep(self, entries: Iterable[Loaded]) -> None:
-        """Cache these aggregates, unless a later version is cached."""
+        """Cache each of these aggregates unless a later version is cached."""
         with self._lock:
             for loaded in entries:
                 self._keep(loaded)

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 FIRST, LAST = datetime(2020, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
-"""The range of event times: the last plus any time limit is still a date."""
+"""The range of event times. ``LAST`` plus any time limit is still a date."""
 
 
 class ClockWrong(Exception):
-    """The machine's clock is out of range. ``shown``: its time, or the reason why that is no date."""
+    """The machine's clock is out of range. ``shown``: its time, or the error that makes its time unusable."""
 
     def __init__(self, shown: str) -> None:
         super().__init__(f"the clock of this machine shows no time from {FIRST.year} to {LAST.year - 1}: {shown}")
@@ -17,7 +17,7 @@ class ClockWrong(Exception):
 
 
 def checked(clock: Callable[[], datetime]) -> datetime:
-    """Return the time of a clock. Raises :class:`ClockWrong`."""
+    """Return the time of a clock. Raises :class:`ClockWrong` if out of range."""
     try:
         now = clock()
     except (OverflowError, ValueError, OSError) as error:
@@ -28,7 +28,7 @@ def checked(clock: Callable[[], datetime]) -> datetime:
 
 
 def utc_now() -> datetime:
-    """Return the time, UTC. Raises :class:`ClockWrong`."""
+    """Return the time in UTC. Raises what :func:`checked` raises."""
     return checked(machine)
 
 

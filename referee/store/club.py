@@ -29,23 +29,23 @@ class Club(Aggregate):
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any]:
-        """A function that sets the time of the act, for ``payout_limit``."""
+        """A function that stores the time of the act in the state, for ``payout_limit``."""
         return _at_time_of_act
 
     def has_token(self, actor: Actor, token: str) -> bool:
-        """Return whether this is the SHA-256 of the actor's present or previous key, not revoked; perhaps expired."""
+        """Return whether this is the SHA-256 of the actor's present or previous key and the key is not revoked."""
         key = self.state.key(actor.removeprefix("key:"))
         if key is None or key.revoked:
             return False
         return any(compare_digest(known, token) for known in (key.hash, key.before) if known is not None)
 
     def may_act(self, actor: Actor, token: str) -> bool:
-        """Return whether this is the SHA-256 of the actor's present key, not revoked."""
+        """Return whether this is the SHA-256 of the actor's present key and the key is not revoked."""
         key = self.state.key(actor.removeprefix("key:"))
         return key is not None and not key.revoked and compare_digest(key.hash, token)
 
     def sole_actor(self, request: Any) -> Actor | None:
-        """Return ``None``: scopes decide, not actors (:func:`referee.clubs.scopes.needs`)."""
+        """Return ``None``: scopes decide who may act (:func:`referee.clubs.scopes.needs`)."""
         return None
 
 

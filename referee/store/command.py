@@ -22,11 +22,11 @@ class KeyReused(Exception):
 
 
 class OpenedByAnother(Exception):
-    """A different caller has opened an aggregate by the Idempotency-Key."""
+    """A different caller has opened the aggregate with this Idempotency-Key."""
 
 
 class Overtaken(Exception):
-    """The aggregate has changed during each attempt at a long decision."""
+    """The aggregate changed during each decision on its whole history."""
 
 
 class Full(Exception):
@@ -38,22 +38,22 @@ class Full(Exception):
 
 
 class Busy(Exception):
-    """The queue is full or the store does not answer; a retry may succeed."""
+    """The queue is full or the store does not answer. Nothing is stored; a retry may succeed."""
 
 
 class NotHeld(Exception):
-    """The actor no longer has the token that the caller used."""
+    """The caller's token is no longer the actor's."""
 
 
 class InDoubt(Exception):
-    """The store did not confirm the request, which may be stored. A retry with the same key shows that."""
+    """The store did not confirm the request, which may be stored. A retry with the same key finds out."""
 
 
 class Command(Value):
-    """A request to an aggregate. An opening event creates it.
+    """A request to an aggregate. If ``request`` is an opening event, it creates the aggregate.
 
-    ``expected``: the version from ``If-Match``. ``key``: the Idempotency-Key. The desk's own keys begin with ``~``.
-    ``token``: the SHA-256 of the caller's token, if it may have been revoked meanwhile.
+    ``expected``: the version from ``If-Match``. ``key``: the Idempotency-Key. ``token``: the SHA-256 of the caller's
+    token, if the desk must check that it is still valid.
     """
 
     id: UUID
@@ -65,7 +65,7 @@ class Command(Value):
 
 
 class Outcome(Value):
-    """The result of a request: the aggregate after it, and its events."""
+    """The aggregate after a request, and the request's events. ``repeated``: it had been decided before."""
 
     aggregate: Aggregate
     events: tuple[Recorded, ...]

@@ -1,4 +1,4 @@
-"""Connections to the store of a URL, closed when the server is silent: the driver would wait without limit."""
+"""Connections to the store of a URL. They are closed if the server is silent; the driver would wait without limit."""
 
 import time
 from collections.abc import Callable, Generator
@@ -14,24 +14,22 @@ CONNECT_SECONDS = 2
 """Seconds to connect to each host of the URL, the driver's minimum."""
 SILENCE_SECONDS = 3.0
 """Seconds that the server may be silent during a statement."""
-LEFT_SECONDS = 30
-"""Seconds after which the server aborts a statement, in case its client is gone."""
+STATEMENT_SECONDS = 30
+"""Seconds after which the server aborts a statement, in case its client no longer exists."""
 REST_SECONDS = 0.5
-"""Seconds after a failed connection during which further ones fail at once."""
-TCP = {
+"""Seconds after a failed attempt to connect during which further attempts fail at once."""
+TCP_SETTINGS = {
     "tcp_user_timeout": int(SILENCE_SECONDS * 1000),
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-"""Settings by which the kernel detects a vanished peer, even while no answer is expected."""
+"""Settings with which the kernel detects that the server is gone, even while no answer is expected."""
 
 T = TypeVar("T")
 
 
 class SqliteFile(NamedTuple):
-    """A store in a file."""
-
     path: str
 
 
@@ -43,7 +41,7 @@ class Postgres(NamedTuple):
 
 
 def parse_store_url(url: str) -> SqliteFile | Postgres:
-    """Return the store of a URL: ``sqlite:///path``, or any ``postgresql:`` URL of libpq, also with ``schema``.
+    """Return the store of a URL: ``sqlite:///path``, or a ``postgresql:`` URL of libpq, optionally with ``schema``.
 
     Raises ``ValueError`` for any other URL.
     """
@@ -61,11 +59,11 @@ def parse_store_url(url: str) -> SqliteFile | Postgres:
     try:
         given = conninfo_to_dict(f"{rest}?{'&'.join(theirs)}")
     except psycopg.ProgrammingError as error:
-        hidden = "percent" in str(error)  # such a message may repeat the password
+        hidden = "percent" in str(error)  # a message about percent signs may repeat the password
         raise ValueError("% is written %25" if hidden else str(error).strip()) from None
     defaults = {"dbname": "knacka", "host": "127.0.0.1", "user": "postgres", "connect_timeout": CONNECT_SECONDS}
     schema = unquote(ours[-1].removeprefix("schema=")) if ours else "public"
-    return Postgres({**TCP, **defaults, **given}, schema)
+    return Postgres({**TCP_SETTINGS, **defaults, **given}, schema)
 
 
 class Away(psycopg.OperationalError):
@@ -83,13 +81,13 @@ class Connection(psycopg.Connection[Any]):
     silence: float | None = SILENCE_SECONDS
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """Run a generator of the driver until it has its result. All waiting goes through here."""
+        """Return the result of a driver's generator. The driver always waits with this."""
         if self.silence is None or timeout is not None:
             return super().wait(gen, interval, timeout)
         try:
             return super().wait(gen, interval, self.silence / 3)
         except _WaitTimeout:
-            # Listen only now, since it costs as much as the statement. A long answer counts as no silence.
+            # Watch for silence only now, because that costs as much as the statement. Data of a long answer counts.
             return super().wait(self._until_silent(gen, self.silence * 2 / 3), interval)
 
     def _until_silent(self, gen: Generator[Any, Any, T], seconds: float) -> Generator[Any, Any, T]:
@@ -119,14 +117,17 @@ class Opener:
     def __call__(
         self, silence: float | None = SILENCE_SECONDS, begin: Callable[[Connection], None] | None = None
     ) -> Connection:
-        """Return a connection in autocommit mode, after ``begin``. Raises :class:`Away`."""
+        """Return a new connection in autocommit mode, passed to ``begin`` first.
+
+        Raises :class:`Away` if the server cannot be reached.
+        """
         if time.monotonic() < self._retry_at:
             raise Away(self._last_error)
         try:
             connection = Connection.connect(**self._parameters, autocommit=True)
             try:
                 if silence is not None:
-                    connection.execute(f"SET statement_timeout = '{LEFT_SECONDS}s'")
+                    connection.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
                 if begin is not None:
                     begin(connection)
             except BaseException:

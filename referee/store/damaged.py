@@ -1,4 +1,4 @@
-"""Errors for stored rows that cannot be read, or are missing."""
+"""Errors for stored rows that are missing or unusable."""
 
 from typing import Any, Literal
 from uuid import UUID
@@ -8,7 +8,7 @@ Fault = Literal["missing", "unreadable", "unfit"]
 
 
 class DamagedRow(ValueError):
-    """An unusable row of an aggregate. ``detail`` may repeat the row's content, so no answer shows it."""
+    """A missing or unusable row of an aggregate. ``detail`` may repeat the row's content, so no answer shows it."""
 
     def __init__(self, aggregate_id: UUID, number: int, fault: Fault, detail: str = "") -> None:
         self.aggregate_id, self.number, self.fault, self.detail = aggregate_id, number, fault, detail
@@ -20,7 +20,7 @@ class DamagedRow(ValueError):
 
     @property
     def what(self) -> str:
-        """A clause about the fault, to follow the name of the event."""
+        """Words about the fault, to follow the name of the event."""
         if self.fault == "missing":
             return "is missing"
         said = "cannot be read" if self.fault == "unreadable" else "does not follow on the event before it"

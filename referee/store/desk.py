@@ -1,10 +1,10 @@
 """The commit queue: one thread decides and commits all waiting requests in one transaction.
 
-No request is answered before it is committed. The desk first decides an act on the cached aggregate. If that refuses
-the act, or if a different process committed first, the desk reads in one query which rows have been stored since and
-which acts were answered before. Then it decides again. So an act costs no query in advance, and neither a refusal nor
-an answer rests on an old state. A transaction that commits anyway also returns the rows stored since. A repeat is
-recognised by its key, a lost acknowledgement by its rows.
+No request is answered before it is committed. The desk first decides an act on the cached aggregate. If it refuses
+the act, or if a different process has committed first, it reads newer rows and acts answered before, and decides
+again. So an act needs no query in advance, and neither a refusal nor an answer rests on an old state. A transaction
+that must commit anyway also reads the newer rows. A repeat is recognised by its key, and rows whose commit was not
+confirmed by comparing them.
 """
 
 import logging
@@ -26,11 +26,11 @@ from eventsourcing.persistence import IntegrityError, PersistenceError, StoredEv
 from msgspec.structs import replace
 
 from referee.actors import is_official
-from referee.history import NOT_HERE, HistoryNeeded
+from referee.history import UNAVAILABLE, HistoryNeeded
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.acts import OWN, KeyedAct, key_of
-from referee.store.aggregate import KINDS, Aggregate, advanced, fold
+from referee.store.acts import OWN_KEY_PREFIX, KeyedAct, key_of
+from referee.store.aggregate import KINDS, Aggregate, fold, with_known_state
 from referee.store.answer import Answer
 from referee.store.aside import LONG_FROM, Aside
 from referee.store.cache import MEGABYTE, Cache
@@ -61,29 +61,29 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
-"""Requests in one transaction: enough for all clients that wait during a commit, few enough to keep it short."""
+"""Maximum requests in one transaction: enough for all that wait during a commit, few enough to keep it short."""
 WAITING_MAX = 10_000
-"""Requests that may wait. Further ones are refused with :class:`Busy`."""
+"""Maximum waiting requests. Further requests are refused with :class:`Busy`."""
 SNAPSHOT_SECONDS = 0.5
-"""Seconds that snapshots wait while there are requests: they only make loading faster."""
+"""Seconds that snapshots wait while requests arrive: they only make loading faster."""
 SALTS_AT_ONCE = 256
 """Salts drawn from the system in one call."""
 OWN_DIGITS = 24
 """Digits in the id of an act without a key."""
 ATTEMPTS = 3
-"""Attempts to decide a request after conflicts with other processes."""
+"""Maximum attempts to decide a request after conflicts with other processes."""
 ASIDE_ATTEMPTS = 3
-"""Attempts to decide a request aside, on the whole history, if the match changes meanwhile."""
+"""Maximum attempts to decide a request aside, on the whole history, if the match changes meanwhile."""
 SNAPSHOT_EVERY = 200
-"""Events after which a snapshot is always taken."""
-MADE_MAX = 4096
-"""Keyed acts that the desk remembers, so that it recognises their repeats before it decides."""
+"""Number of events after which a snapshot is always taken."""
+REMEMBERED_ACTS_MAX = 4096
+"""Maximum keyed acts that the desk remembers, to recognise repeats before it decides."""
 CACHE_MEGABYTES = 32
-"""Megabytes that the cached aggregates may use in total."""
+"""Maximum megabytes of all cached aggregates."""
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """A command in the queue. ``act_id`` is its key, or an id made by the desk. ``name`` identifies a keyed act: the
+    """A command in the queue. ``act_id``: its key, or an id made by the desk. ``name`` identifies a keyed act: the
     aggregate and a hash of actor and key."""
 
     command: Command
@@ -91,9 +91,9 @@ class _Job(msgspec.Struct, frozen=True):
     name: tuple[UUID, bytes] | None
     future: Answer
     decided: Decided | None = None
-    """The decision made aside, if there was one."""
+    """The last decision made aside, if any."""
     attempts: int = 0
-    """Decisions made aside for this job so far."""
+    """Number of decisions made aside."""
 
 
 class _Work:
@@ -107,23 +107,23 @@ class _Work:
         self.due: list[Loaded] = []
         """Aggregates to snapshot."""
         self.known: dict[tuple[UUID, bytes], KeyedAct] = {}
-        """Keyed acts by name: those of this transaction and those looked up."""
+        """Keyed acts, by name: made in this transaction, or looked up."""
         self.opened: set[UUID] = set()
-        """Stored aggregates that a request of this batch would open."""
+        """Aggregates that are stored already, although a request of this batch opens them."""
         self.answers: list[tuple[_Job, Outcome | Exception]] = []
         self.to_refresh: dict[UUID, Loaded] = {}
-        """Cached aggregates for which this transaction also reads newer rows."""
+        """Cached aggregates whose newer rows this transaction also reads."""
 
 
 def digest_of(request: bytes | msgspec.Raw) -> str:
-    """Return a short hash of a request. It distinguishes a repeat from a different use of the same key."""
+    """Return a short hash of a request, which shows whether a request with the same key is the same."""
     return sha256(request).hexdigest()[:16]
 
 
 def seeds() -> Callable[[], str]:
-    """Return a source of unpredictable seeds: hashes over a secret of this process and a number.
+    """Return a function that returns unpredictable seeds: hashes over a secret of this process and a number.
 
-    Drawing each seed from the system would release the interpreter's lock once per request.
+    Drawing each seed from the system would release the interpreter's lock for each request.
     """
     secret, numbers = secrets.token_bytes(32), count()
     return lambda: sha256(secret + next(numbers).to_bytes(8, "big")).hexdigest()[:32]
@@ -132,7 +132,7 @@ def seeds() -> Callable[[], str]:
 def salts() -> Iterator[bytes]:
     """Yield random salts without end, for one thread.
 
-    Many are drawn at once, since each call to the system releases the interpreter's lock.
+    It draws many at once, because each call to the system releases the interpreter's lock.
     """
     while True:
         drawn = secrets.token_bytes(SALTS_AT_ONCE * SALT_BYTES)
@@ -159,21 +159,21 @@ class Desk:
         self.referee = referee
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
         self._own_ids = seeds()
-        """Source of ids for acts without a key. No two acts of any process have the same id."""
+        """Returns ids for acts without a key, unique among all processes."""
         self._salts = salts()
         self._cache = Cache(cache_bytes)
         self._recent_acts: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
-        """The last :data:`MADE_MAX` keyed acts that were made or looked up."""
+        """The last :data:`REMEMBERED_ACTS_MAX` keyed acts that were made or looked up."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
         self._worker = Worker(referee.env)
         self._aside = Aside(self._decide_aside)
         self._to_send_aside: list[_Job] = []
-        """Jobs to decide aside when the rows decided before them are stored."""
+        """Jobs to decide aside as soon as this batch is stored."""
         self._decided_aside: dict[Answer, None] = {}
         """Answers that are being decided aside, in order."""
         self._closing = threading.Lock()
         self._postponed: list[_Job] = []
-        """Jobs postponed to the next transaction, because the last one returned newer rows."""
+        """Jobs for the next transaction, because the last one read newer rows."""
         self._due: list[Loaded] = []
         self._snapshots_at = 0.0
         self._closed = False
@@ -185,27 +185,33 @@ class Desk:
     # Public, for any thread
 
     def submit(self, command: Command) -> Answer:
-        """Put a request into the queue. The future raises ``Refused``, :class:`Stale`, :class:`KeyReused`,
-        :class:`OpenedByAnother`, :class:`Overtaken`, :class:`Full`, :class:`NotHeld`,
-        :class:`~referee.store.store.UnknownAggregate`, :class:`Busy`, :class:`InDoubt`,
-        :class:`~referee.store.clock.ClockWrong` or :class:`~referee.store.damaged.DamagedRow`."""
+        """Put a request into the queue. Raises :class:`Busy` if the queue is full or the desk is closed.
+
+        The answer raises ``Refused``, :class:`Stale`, :class:`KeyReused`, :class:`OpenedByAnother`,
+        :class:`Overtaken`, :class:`Full`, :class:`NotHeld`, :class:`~referee.store.store.UnknownAggregate`,
+        :class:`Busy`, :class:`InDoubt`, :class:`~referee.store.clock.ClockWrong` or
+        :class:`~referee.store.damaged.DamagedRow`.
+        """
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future = Answer()
         key = command.key
         name = None if key is None else (command.id, key_of(command.actor, key))
-        self._waiting.put(_Job(command, key or OWN + self._own_ids()[:OWN_DIGITS], name, future))
+        self._waiting.put(_Job(command, key or OWN_KEY_PREFIX + self._own_ids()[:OWN_DIGITS], name, future))
         return future
 
     def cached(self, aggregate_id: UUID, *, allow_stale: bool = False) -> Aggregate | None:
-        """Return the cached aggregate, ``None`` if it is missing or, unless ``allow_stale``, known to be outdated."""
+        """Return the cached aggregate; ``None`` if it is missing or, unless ``allow_stale``, known to be outdated."""
         if not allow_stale and self._cache.is_behind(aggregate_id):
             return None
         loaded = self._cache.use(aggregate_id)
         return loaded.aggregate if loaded else None
 
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
-        """Return the aggregate from the cache or the store. Raises the errors of :meth:`Referee.load`."""
+        """Return the aggregate from the cache, or from the store if missing or outdated.
+
+        Raises what :meth:`Referee.load` raises.
+        """
         loaded = self._cache.get(aggregate_id)
         if loaded is None:
             return self._load(aggregate_id).aggregate
@@ -226,11 +232,10 @@ class Desk:
     def run_on_history(
         self, events: int, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Return the result of ``work`` on the first ``events`` events of a match. Blocks the calling thread.
+        """Return the result of ``work`` on a match with ``events`` events. Blocks the thread.
 
-        Work on a long match runs in a separate process. Then ``work`` must be a function of a module, and its
-        arguments and result must be picklable. Raises what ``work`` raises, and
-        :class:`~referee.store.command.Busy` if the process does not answer.
+        For a long match it runs in a separate process: ``work`` must be a function of a module, and its arguments and
+        result must be picklable. Raises what ``work`` raises, and :class:`Busy` if the process does not answer.
         """
         if events < LONG_FROM:
             return work(self.referee, *args, **kwargs)
@@ -242,7 +247,7 @@ class Desk:
 
     @property
     def worker_pid(self) -> int | None:
-        """The id of the process for long matches, ``None`` if it does not run."""
+        """The id of the process for long matches; ``None`` if it does not run."""
         return self._worker.pid
 
     @property
@@ -252,13 +257,13 @@ class Desk:
 
     @property
     def busy_seconds(self) -> float:
-        """Seconds since the writer began its present batch."""
+        """Seconds since the writer began its present batch, or 0."""
         began = self._busy_since
         return 0.0 if began is None else time.monotonic() - began
 
     @property
     def failed(self) -> tuple[float, str] | None:
-        """Seconds since the store refused a transaction, and the reason; ``None`` if it accepted the last one."""
+        """Seconds since the store failed to store a transaction, and the reason; ``None`` if it stored the last."""
         failed = self._failed
         return None if failed is None else (time.monotonic() - failed[0], failed[1])
 
@@ -269,11 +274,10 @@ class Desk:
 
     @property
     def cached_count(self) -> int:
-        """Cached aggregates."""
         return len(self._cache)
 
     def close(self) -> None:
-        """Finish the queue, then stop. Abandon the decisions made aside: none of their rows is stored."""
+        """Answer all requests in the queue, then stop. Decisions made aside are answered with :class:`Busy`."""
         with self._closing:
             self._closed = True
             self._waiting.put(None)
@@ -307,7 +311,7 @@ class Desk:
         self._take_snapshots()
 
     def _next_batch(self, postponed: list[_Job], last: bool) -> tuple[list[_Job], bool]:
-        """Return the postponed and the waiting jobs, and true if the desk closes after them."""
+        """Return the postponed and the waiting jobs, and true if they are the last before the desk closes."""
         batch = [*postponed]
         if not batch and (self._waiting.empty() or time.monotonic() > self._snapshots_at):
             self._take_snapshots()
@@ -315,15 +319,15 @@ class Desk:
             while len(batch) < BATCH_MAX and not last:
                 job = self._waiting.get(block=not batch)
                 last = job is None
-                # A job that comes back is already running. The caller of a new one may have cancelled it.
+                # A job decided aside comes back already begun. The caller of a new job may have cancelled it.
                 if job is not None and (job.attempts or job.future.begin()):
                     batch.append(job)
         return batch, last
 
     def _commit(self, batch: list[_Job], postponed: Sequence[_Job] = ()) -> list[_Job]:
-        """Decide each job in order, each on the state after the ones before it, and store all rows at once.
+        """Decide each job in order, each on the state after the jobs before it, and store all rows at once.
 
-        Return the jobs to postpone. ``postponed`` jobs were postponed before and are not postponed again.
+        Return the jobs to postpone. ``postponed``: jobs of the batch that may not be postponed again.
         """
         work = _Work()
         left = self._decide_all(batch, work)
@@ -335,7 +339,7 @@ class Desk:
         return []
 
     def _commit_on_stored_state(self, left: list[_Job], work: _Work, attempt: int = 1) -> None:
-        """Decide the remaining jobs on the stored state, and store their rows with the rest."""
+        """Decide the remaining jobs on the stored state, and store their rows with those in ``work``."""
         if left:
             self._refresh_cache(left, work)
         if left and attempt == 1:
@@ -354,7 +358,7 @@ class Desk:
         """Find out which of these jobs were answered before, and which would open a stored aggregate."""
         openings = {job.command.id for job in jobs if isinstance(job.command.request, Event)}
         work.opened = {aggregate_id for aggregate_id in openings if self.referee.exists(aggregate_id)}
-        # Afterwards: a repeat stored in between by a different process is then recognised as the same act.
+        # Acts are read last, so that a repeat that a different process has stored meanwhile is recognised.
         if names := [job.name for job in jobs if job.name is not None]:
             work.known = self.referee.acts(names) | work.known
 
@@ -363,8 +367,8 @@ class Desk:
     def _decide_all(self, jobs: list[_Job], work: _Work, *, on_stored_state: bool = False) -> list[_Job]:
         """Decide the jobs and return those left undecided.
 
-        Unless ``on_stored_state``, a job is left undecided if its cached aggregate is outdated, if it was refused, or
-        if it comes after such a job, or opens a cached aggregate: it may rest on an old state or repeat an act.
+        Unless ``on_stored_state``, a job is left undecided if its cached aggregate is outdated, if it was refused or
+        follows a refused job of its aggregate, or if it opens a cached aggregate: the cached state may be old.
         """
         undecided, doubted = [], set[UUID]()
         for job in jobs:
@@ -394,7 +398,7 @@ class Desk:
         return undecided
 
     def _may_repeat_opening(self, job: _Job) -> bool:
-        """Return whether the job would open a cached aggregate, and is not known as the act that opened it."""
+        """Return whether the job opens an aggregate that is cached, without being a remembered act."""
         if not isinstance(job.command.request, Event) or self._cache.get(job.command.id) is None:
             return False
         return job.name is None or job.name not in self._recent_acts
@@ -432,13 +436,13 @@ class Desk:
                 raise decided.refused
             at, events, state = decided.moment.at, decided.events, decided.state
         else:
-            moment = Moment(aggregate.version, at, self._seed(), command.actor, NOT_HERE, command.id)
+            moment = Moment(aggregate.version, at, self._seed(), command.actor, UNAVAILABLE, command.id)
             events, state = aggregate.procedure.take(aggregate.state, command.request, moment)
         over = aggregate.version + len(events) - aggregate.EVENTS_MAX
         if over > 0 and (over > OFFICIALS_MORE or not is_official(command.actor)):
             raise Full(aggregate.EVENTS_MAX)
         history, head = self._make_rows(job, loaded, events, at, work)
-        return self._make_outcome(job, advanced(aggregate, history, state), history, head, loaded.kept, work)
+        return self._make_outcome(job, with_known_state(aggregate, history, state), history, head, loaded.kept, work)
 
     def _make_rows(
         self, job: _Job, loaded: Loaded | None, events: tuple[Event, ...], at: datetime, work: _Work
@@ -466,7 +470,7 @@ class Desk:
     def _make_outcome(
         self, job: _Job, aggregate: Any, history: list[Recorded], head: str, kept: int, work: _Work
     ) -> Outcome:
-        """Add the aggregate's new state and its keyed act to ``work``. ``kept``: the version of the last snapshot."""
+        """Add state and keyed act to ``work``, and return the outcome. ``kept``: version of the last snapshot."""
         version, after = aggregate.version, aggregate.SNAPSHOT_AFTER
         due = version >= kept + SNAPSHOT_EVERY or not after.isdisjoint([type(one.event) for one in history])
         work.entries[aggregate.id] = loaded = Loaded(aggregate, head, version if due else kept)
@@ -478,7 +482,10 @@ class Desk:
         return Outcome(aggregate=aggregate, events=tuple(history))
 
     def _repeated_outcome(self, job: _Job, made: KeyedAct, work: _Work) -> Outcome:
-        """Return the outcome of an act decided before. Raises :class:`KeyReused` and :class:`NotHeld`."""
+        """Return the outcome of an act decided before.
+
+        Raises :class:`KeyReused` if the request is different, :class:`NotHeld` if the caller's token has ended.
+        """
         aggregate_id, numbers = made.aggregate_id, range(made.first, made.last + 1)
         in_batch = [
             recorded
@@ -499,7 +506,7 @@ class Desk:
     # The writer's thread: storing and answering
 
     def _store_and_answer(self, work: _Work, attempt: int = 1) -> None:
-        """Store the rows in one transaction, then answer all its jobs."""
+        """Store the rows of ``work`` in one transaction, then answer its jobs."""
         newer: dict[UUID, list[StoredEvent]] = {}
         try:
             if work.rows:
@@ -526,9 +533,9 @@ class Desk:
         self._after_commit(work)
 
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
-        """Decide again after a conflict: all at once, then one by one, so that one contested job delays no other.
+        """Decide jobs again after a conflict: together, then one by one, so that no job delays the others.
 
-        Answer :class:`Busy` after another error, or after :data:`ATTEMPTS`.
+        Answer them with :class:`Busy` if ``error`` is not a conflict, or after :data:`ATTEMPTS`.
         """
         log.info("%s: deciding %d requests again", type(error).__name__, len(jobs))
         if not isinstance(error, IntegrityError) or attempt == ATTEMPTS:
@@ -542,11 +549,11 @@ class Desk:
 
     def _remember(self, known: Mapping[tuple[UUID, bytes], KeyedAct]) -> None:
         self._recent_acts |= known
-        while len(self._recent_acts) > MADE_MAX:
+        while len(self._recent_acts) > REMEMBERED_ACTS_MAX:
             self._recent_acts.popitem(last=False)
 
     def _after_commit(self, work: _Work) -> None:
-        """Report the stored events, and schedule the snapshots. Called when the jobs are answered."""
+        """Report the stored events, and schedule the snapshots."""
         if work.history:
             self._committed(work.history)
         if work.due and not self._due:
@@ -566,7 +573,7 @@ class Desk:
     # Decisions made aside, on other threads
 
     def _send_aside(self, job: _Job) -> None:
-        """Have a job decided on the whole history by a different thread, which puts it back into the queue."""
+        """Have a job decided by a different thread, which puts it back into the queue."""
         loaded = self._cache.get(job.command.id)
         job.future.aside = True
         self._decided_aside[job.future] = None
@@ -576,8 +583,8 @@ class Desk:
             self._give_up(job.future)
 
     def _decide_aside(self, job: _Job) -> None:
-        """Decide a job on the whole history of its aggregate, on a thread beside the writer. The writer stores the
-        decision if the aggregate has not changed by then."""
+        """Decide a job on the whole history of its aggregate, and put it back into the queue. The writer stores the
+        decision if the aggregate has not changed since."""
         command = job.command
         try:
             aggregate = self.get(command.id)
@@ -593,7 +600,7 @@ class Desk:
                 self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
 
     def _give_up(self, future: Answer, error: Exception | None = None) -> None:
-        """Answer a job that is decided aside with an error, unless it has been answered."""
+        """Answer a job that is being decided aside with ``error`` or :class:`Busy`, unless it has been answered."""
         if self._decided_aside.pop(future, future) is None:
             future.set(error or Busy())
 
@@ -608,7 +615,7 @@ class Desk:
         return loaded
 
     def _catch_up(self, cached: dict[UUID, Loaded]) -> None:
-        """Add to cached aggregates the events that other processes have stored since."""
+        """Add to these cached aggregates the events that other processes have stored since."""
         self._apply_newer(cached, self.referee.newer(cached.values()))
 
     def _apply_newer(self, cached: dict[UUID, Loaded], newer: dict[UUID, list[StoredEvent]]) -> None:

@@ -26,7 +26,7 @@ class Log(Aggregate):
     FACTS: ClassVar[tuple[type[Event], ...]] = (LogOpened, LogSigned)
     REQUEST_OF: ClassVar[Callable[[bytes], Sign]] = msgspec.json.Decoder(Sign).decode
     EVENTS_MAX: ClassVar[int] = 2**31
-    """Room for one signing per minute."""
+    """Enough for one signature per minute."""
 
     @classmethod
     def rules_for(cls, opened: LogOpened) -> Rules:

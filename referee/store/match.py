@@ -20,13 +20,13 @@ from referee.games import RULESETS
 from referee.officials import corrections, takeback
 from referee.officials import events as official_events
 from referee.officials.attended import attended, attends
-from referee.officials.state import Attended, AttendedState, Docket, holding, status_at
+from referee.officials.state import Attended, AttendedState, Docket, cases_holding_play, status_at
 from referee.phases import Over
 from referee.requests import Proceeding, Request, request_of
 from referee.ruleset import Ruleset, Shown
 from referee.seating import Seating
 from referee.store.aggregate import Aggregate, Rules
-from referee.tokens import in_match
+from referee.tokens import hash_in_match
 from referee.visibility import Event, Recorded, Viewer, seen
 
 OF_A_SEAT = (SeatAct, Knock)
@@ -34,7 +34,7 @@ OF_A_SEAT = (SeatAct, Knock)
 
 
 def _facts() -> tuple[type[Event], ...]:
-    """Return the event types of all games, of the officials, and of each game."""
+    """Return the event types of all games, of officials, and of each game."""
     names = [f"{official_events.__name__}.{module.name}" for module in iter_modules(official_events.__path__)]
     kinds = [kind for module in (events, *map(import_module, names)) for kind in event_kinds_in(module)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
@@ -55,18 +55,17 @@ class Match(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:
-        """Return the ruleset, with its officials if they attend the match."""
+        """Return the ruleset; for an attended match, with the officials' procedures."""
         rules = RULESETS[opened.ruleset]
         return attended(rules) if attends(opened) else rules
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """A function that keeps the state before an act, if acts can be taken back."""
-        return None if takeback.takes_back(self.opened) is None else _state_before_request
+        """A function that stores the state before an act; ``None`` if acts cannot be taken back."""
+        return None if takeback.take_back_mode(self.opened) is None else _state_before_request
 
     @property
     def rules(self) -> Ruleset:
-        """The ruleset."""
         return RULESETS[self.opened.ruleset]
 
     @property
@@ -83,18 +82,18 @@ class Match(Aggregate):
 
     @property
     def docket(self) -> Docket | None:
-        """The officials' docket, if they attend the match."""
+        """The officials' docket; ``None``: the match is not attended."""
         state = self.state
         return state.docket if type(state) is Attended else None
 
     @classmethod
     def ended(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:
-        """Return the time of the end, ``None`` after a correction that reopens the match."""
-        return corrections.ended(event, at, before)
+        """Return the time of the end; ``None`` after a correction that reopens the match."""
+        return corrections.ended_after(event, at, before)
 
     def has_token(self, actor: Actor, token: str) -> bool:
         """Return whether this is the SHA-256 of the actor's present token."""
-        seating, token = self.seating, in_match(self.id, token)
+        seating, token = self.seating, hash_in_match(self.id, token)
         seat = seat_of(actor)
         if seat is not None:
             return compare_digest(seating.seats[seat], token)
@@ -104,8 +103,8 @@ class Match(Aggregate):
         return place is not None and compare_digest(seating.officials[place], token)
 
     def holder(self, token: str) -> Actor | None:
-        """Return the actor whose token has this SHA-256, if any. The time does not depend on the token."""
-        seating, token = self.seating, in_match(self.id, token)
+        """Return the actor whose token has this SHA-256, if any. The time needed does not depend on the token."""
+        seating, token = self.seating, hash_in_match(self.id, token)
         found: Actor | None = None
         of_officials = zip(officials(len(seating.officials)), seating.officials, strict=True)
         for actor, known in chain(of_officials, zip(SEATS, seating.seats, strict=False)):
@@ -117,7 +116,7 @@ class Match(Aggregate):
         return found
 
     def sole_actor(self, request: Request) -> Actor | None:
-        """Return the only actor who may make a request; ``None`` for any."""
+        """Return the only actor who may make a request; ``None``: any actor may."""
         if isinstance(request, OF_A_SEAT):
             return None if self.opened.dealing == "tally" else actor_at(request.seat)
         if isinstance(request, RedeemInvitation):
@@ -136,15 +135,15 @@ class Match(Aggregate):
         state = self.state
         if type(state) is not Attended or viewer == "official":
             return self.rules.legal(self.play, viewer)
-        if holding(state.docket):
+        if cases_holding_play(state.docket):
             return ()
         acts = self.rules.legal(state.play, viewer)
-        return acts + takeback.offers(state, viewer) if isinstance(viewer, int) else acts
+        return acts + takeback.offered(state, viewer) if isinstance(viewer, int) else acts
 
     def shown(self, viewer: Viewer) -> Shown:
-        """J5: Return the viewer's view of the match, without a turn while a case holds play."""
+        """J5: Return the match as the viewer may see it; without a next seat while a case holds play."""
         shown, docket = self.rules.view(self.play, viewer), self.docket
-        return shown if docket is None or not holding(docket) else replace(shown, to_act=())
+        return shown if docket is None or not cases_holding_play(docket) else replace(shown, to_act=())
 
     def provisional(self, at: datetime) -> bool:
         """J8: Return whether the match is over and its result may still change."""
@@ -158,7 +157,7 @@ class Match(Aggregate):
         return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
-        """Return a recorded event with the parts that the viewer may see."""
+        """Return a recorded event as the viewer may see it."""
         event = seen(recorded.event, viewer, recorded.originator_version <= self.public_to)
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
 

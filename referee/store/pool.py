@@ -1,6 +1,6 @@
 """A pool of PostgreSQL connections, opened by the threads that need them.
 
-Calls on lost connections are retried only for a moment. The library's pool retries without limit of time.
+Calls on lost connections are retried only for two seconds. The library's pool retries without limit of time.
 """
 
 import threading
@@ -15,22 +15,23 @@ from psycopg import pq
 
 from referee.store.connection import Away, Connection, unsent
 
-AGAIN_SECONDS = 2.0
+RETRY_SECONDS = 2.0
 """Seconds that a call is retried: enough for a restart of the server."""
-AGAIN_AFTER = 0.1
-TAKEN_SECONDS = 2.0
+RETRY_PAUSE_SECONDS = 0.1
+WAIT_SECONDS = 2.0
 """Seconds to wait for a connection when all are in use."""
 
 
 def retried(call: Callable[..., Any]) -> Any:
-    """Return the call with retries while connections are lost.
+    """Return a function that repeats ``call`` for a while if connections are lost.
 
-    Raises the error of the last try that reached the server, which may have taken effect; else the first error.
+    It raises the error of the last try that reached the server, which may have taken effect; otherwise the first
+    error.
     """
 
     @wraps(call)
     def call_with_retries(*args: Any, **kwargs: Any) -> Any:
-        deadline, broken = time.monotonic() + AGAIN_SECONDS, None
+        deadline, broken = time.monotonic() + RETRY_SECONDS, None
         while True:
             try:
                 return call(*args, **kwargs)
@@ -39,7 +40,7 @@ def retried(call: Callable[..., Any]) -> Any:
                     broken = error
                 if time.monotonic() > deadline:
                     raise broken from broken.__cause__
-            time.sleep(AGAIN_AFTER)
+            time.sleep(RETRY_PAUSE_SECONDS)
 
     return call_with_retries
 
@@ -63,13 +64,13 @@ class Pool:
         """Do nothing: connections are opened when needed."""
 
     def close(self) -> None:
-        """Close all idle connections now, and the others when they are returned."""
+        """Close all idle connections now, and each other connection when it is returned."""
         self._closed = True
         self._clear()
 
     @contextmanager
     def without_limit(self) -> Iterator[None]:
-        """Let connections wait without limit during this block, in which no other thread may use the pool."""
+        """Let connections wait without limit during this block. No other thread may use the pool meanwhile."""
         silence, self._silence = self._silence, None
         try:
             yield
@@ -79,13 +80,13 @@ class Pool:
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """Lend a connection. Raises :class:`Away` if none is free in time or the server cannot be reached."""
-        if not self._free.acquire(timeout=TAKEN_SECONDS):
+        if not self._free.acquire(timeout=WAIT_SECONDS):
             raise Away("all connections to the store are taken")
         try:
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
             if connection is not None and (connection.silence is None) != (self._silence is None):
-                self._clear()  # all idle ones have the other kind of limit
+                self._clear()  # all idle connections have the other limit
                 connection.close()
                 connection = None
             if connection is None:
@@ -99,7 +100,7 @@ class Pool:
 
     def _give_back(self, connection: Connection) -> None:
         if connection.closed:
-            self._clear()  # the others have probably failed as well
+            self._clear()  # the idle connections have probably failed too
         elif self._closed or connection.info.transaction_status != pq.TransactionStatus.IDLE:
             connection.close()
         else:

@@ -1,10 +1,10 @@
 """The library's PostgreSQL store with faster and ordered writes.
 
-A batch with its keyed acts is one statement: the library needs twice the time for one row, five times for forty.
+A batch with its keyed acts is one statement: the library takes twice the time for one row, five times for forty.
 
 The library's own database functions do not wait for one another, so a follower can miss an event that is committed
-late. The function here takes an advisory lock, ``hashtextextended('public.referee_events', 0)`` (schema and table):
-a lock on the table would wait for each VACUUM.
+late. Our function takes an advisory lock, ``hashtextextended('public.referee_events', 0)`` (schema and table),
+because a lock on the table would wait for each VACUUM.
 """
 
 import secrets
@@ -30,7 +30,7 @@ from referee.store.connection import SILENCE_SECONDS, Opener, Postgres, parse_st
 from referee.store.pool import Pool, retried
 
 CREATING = 0x6B6E61636B65
-"""Advisory lock for creating the tables of events."""
+"""Key of the advisory lock for creating the tables of events."""
 PAGE = 5000
 """Rows or acts per read when keyed acts are made from events."""
 NEWER = (
@@ -113,7 +113,7 @@ class Recorder(PostgresApplicationRecorder):
         self._select_newer = SQL(NEWER).format(asked=asked, table=self._events).as_bytes()
 
     def _create_table(self, curs: Cursor[DictRow]) -> None:
-        """Create the tables. If events exist without acts, as after a restore, make the acts."""
+        """Create the tables; fill a new table of acts from the events, as after a restore."""
         known = curs.execute("SELECT to_regclass(%s) AS known", [self._acts.as_string()]).fetchone()
         super()._create_table(curs)
         make_secret = SQL("INSERT INTO {} (secret) VALUES (%b) ON CONFLICT DO NOTHING").format(self._secret)
@@ -155,7 +155,7 @@ class Recorder(PostgresApplicationRecorder):
 
     @retried
     def settle(self) -> None:
-        """Wait for the writers' lock, which a transaction holds even after its connection is lost."""
+        """Wait for the writers' lock, which a transaction in progress holds even after its connection is lost."""
         with self.datastore.get_connection() as connection:
             connection.execute(self._take_turn)
 
@@ -217,14 +217,14 @@ def _act_columns(acts: Sequence[KeyedAct]) -> tuple[list[Any], ...]:
 
 
 class Snapshots(PostgresAggregateRecorder):
-    """The library's recorder with brief retries."""
+    """The library's recorder, with the retries of :func:`retried`."""
 
     insert_events = retried(_without_retry(PostgresAggregateRecorder.insert_events))
     select_events = retried(_without_retry(PostgresAggregateRecorder.select_events))
 
 
 class Factory(PostgresFactory):
-    """The library's factory with these recorders and this pool. One process at a time creates tables."""
+    """The library's factory with our recorders and pool. One process at a time creates tables."""
 
     application_recorder_class = Recorder
     aggregate_recorder_class = Snapshots
@@ -248,7 +248,7 @@ class Factory(PostgresFactory):
     @contextmanager
     def _locked_for_creating(self) -> Iterator[None]:
         with self.pool.without_limit(), self.datastore.transaction(commit=True) as cursor:
-            # The connection is idle while the tables are created, and that may have to wait.
+            # The connection is idle while the tables are created on another, which may have to wait.
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CREATING])
             yield

@@ -3,11 +3,11 @@
 A row's topic names the type of its event; its state is
 ``{"v", "at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. ``v`` is :data:`FORM`. The first row
 of an act has the ``request`` byte for byte. ``prev`` is the hash of the aggregate's previous row, which is also that
-row's leaf in the tree over the log: SHA-256 of a zero byte, the aggregate's id, the row's number and its topic, each
-followed by a line break, and the stored bytes (:mod:`referee.log.tree`).
+row's leaf in the tree over the log: SHA-256 of a zero byte; then the aggregate's id, the row's number and its topic,
+each followed by a line break; then the stored bytes (:mod:`referee.log.tree`).
 
-``salt`` is 16 random bytes in base64, shown only with the whole row: leaves are public, and without the salt a
-caller could check a guess of a hidden row.
+``salt`` is 16 random bytes in base64, shown only with the whole row. Leaves are public: without the salt, a caller
+could check a guess of a hidden row.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,7 @@ Salt = Annotated[bytes, msgspec.Meta(min_length=SALT_BYTES, max_length=SALT_BYTE
 
 
 FORM: Literal[2] = 2
-"""Version of the form of rows. Rows with a lower version, or none, are of an earlier commit."""
+"""Version of the form of rows. Rows with a lower version, or without one, are of an earlier commit."""
 
 
 class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
@@ -48,7 +48,7 @@ class _Row(msgspec.Struct, Generic[E], frozen=True, kw_only=True, omit_defaults=
 
 
 class _Shape(msgspec.Struct):
-    """The fields by which rows of an earlier release are recognised."""
+    """The fields that show whether a row is of an earlier release."""
 
     prev: str
     event: msgspec.Raw
@@ -64,7 +64,7 @@ class ActOfRow(msgspec.Struct, frozen=True):
 
 
 class _Decoders(dict[str, Callable[[bytes], _Row[Any]]]):
-    """Decoders of rows by topic, made when first needed."""
+    """Decoders of rows by topic, each made when it is first needed."""
 
     def __missing__(self, topic: str) -> Callable[[bytes], _Row[Any]]:
         row: Any = _Row
@@ -80,7 +80,6 @@ _shape_of_row = msgspec.json.Decoder(_Shape).decode
 
 
 def make_ready() -> None:
-    """Make the decoders for all topics."""
     for topic in event_types():
         _decoders[topic]
 
@@ -139,7 +138,7 @@ class OlderStore(Exception):
 
 
 def refuse_older(states: Iterable[Any]) -> None:
-    """Raise :class:`OlderStore` if all these states, of the first and last row of a log, differ in the version."""
+    """Raise :class:`OlderStore` if these states of first and last rows all have an earlier form."""
     shapes = [*map(_is_older, states)]
     if shapes and all(shapes):
         raise OlderStore
@@ -158,12 +157,10 @@ def _id_text(aggregate_id: UUID | str) -> str:
 
 
 def row_hash(stored: StoredEvent) -> str:
-    """Return the hash of a row, in hexadecimal."""
     return leaf_hash(_id_text(stored.originator_id), stored.originator_version, stored.topic, stored.state).hex()
 
 
 def row_hashes(rows: Sequence[StoredEvent]) -> list[str]:
-    """Return the hashes of rows of one aggregate, in hexadecimal."""
     own = _id_text(rows[0].originator_id) if rows else ""
     leaves = [(0, own, row.originator_version, row.topic, row.state) for row in rows]
     digits = leaf_hashes(leaves, {own: own}).hex()
@@ -171,7 +168,7 @@ def row_hashes(rows: Sequence[StoredEvent]) -> list[str]:
 
 
 class JsonRows(Mapper[UUID]):
-    """Adapter of :func:`to_row` and :func:`from_row` for the library."""
+    """:func:`to_row` and :func:`from_row` in the form that the library calls."""
 
     def to_stored_event(self, domain_event: Any) -> StoredEvent:
         return to_row(domain_event)

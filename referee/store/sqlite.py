@@ -1,4 +1,4 @@
-"""The library's SQLite store, with the keyed acts stored beside the events."""
+"""The library's SQLite store, with a table of keyed acts."""
 
 import copy
 import secrets
@@ -46,7 +46,7 @@ class Recorder(SQLiteApplicationRecorder):
         ]
 
     def _create_table(self, c: SQLiteCursor) -> None:
-        """Create the tables. If events exist without acts, as after a restore, make the acts."""
+        """Create the tables; fill a new table of acts from the events, as after a restore."""
         # SQLite refuses a transaction that reads first and then writes while a different one is writing.
         if not self._is_whole(c):
             c.execute("COMMIT")
@@ -96,7 +96,7 @@ class Recorder(SQLiteApplicationRecorder):
         return self.select_newer(versions)
 
     def settle(self) -> None:
-        """Return at once: with SQLite a failed transaction is never stored later."""
+        """Do nothing: with SQLite a failed transaction is never stored later."""
 
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
         found = []
@@ -150,7 +150,10 @@ class Datastore(SQLiteDatastore):
 
     @contextmanager
     def get_connection(self, *, commit: bool) -> Iterator[SQLiteConnection]:
-        """Lend a connection; for a commit, to one writer at a time. Raises ``ConnectionUnavailableError``."""
+        """Lend a connection; for a commit, to one writer at a time.
+
+        Raises ``ConnectionUnavailableError`` if it waits too long.
+        """
         if self.pool.is_sqlite_memory_mode or not commit:
             with super().get_connection(commit=commit) as connection:
                 yield connection
@@ -165,7 +168,7 @@ class Datastore(SQLiteDatastore):
 
 
 class Factory(SQLiteFactory):
-    """The library's factory with this recorder and this datastore."""
+    """The library's factory with our recorder and datastore."""
 
     application_recorder_class = Recorder
 

@@ -1,4 +1,4 @@
-"""The event store: rows of aggregates and their snapshots, through the eventsourcing library's recorders."""
+"""The event store: rows and snapshots of aggregates, read and written with the eventsourcing library's recorders."""
 
 import itertools
 import logging
@@ -50,16 +50,16 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 SNAPSHOT_TOPIC = "snapshot"
 SNAPSHOTS_TRIED = 3
-"""Unusable snapshots that are tried before all rows are folded."""
+"""Maximum snapshots that are tried before all rows are folded."""
 ACT_EVENTS = 32
-"""Rows in one read that looks for the first event of an act; few acts have more."""
+"""Number of rows in one read for the first event of an act; few acts have more."""
 
 
 @cache
 def shape_of(state: Any) -> str:
-    """Return a hash of a state type's schema, by which snapshots of an incompatible release are recognised.
+    """Return a hash of the schema of a state's type: snapshots with a different hash cannot be used.
 
-    The descriptions, which come from docstrings, do not count.
+    The descriptions, which come from docstrings, do not change it.
     """
     schema = _without_descriptions(msgspec.json.schema(state))
     return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
@@ -87,7 +87,7 @@ def snapshot_row(loaded: Loaded) -> StoredEvent:
 
 
 def _loaded(row: StoredEvent) -> Loaded | None:
-    """Return the aggregate in a snapshot, ``None`` if its shape is not of this release."""
+    """Return the aggregate in a snapshot; ``None`` if its shape is not of this release."""
     snapshot = msgspec.json.decode(row.state, type=Snapshot)
     kind = KINDS[snapshot.kind]
     raw = msgspec.json.decode(snapshot.aggregate)
@@ -102,8 +102,8 @@ def _loaded(row: StoredEvent) -> Loaded | None:
     )
 
 
-def _with(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
-    """Return an aggregate with these rows. Raises :class:`DamagedRow`."""
+def _after_rows(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
+    """Return an aggregate after these rows. Raises :class:`DamagedRow`."""
     before, kept = (loaded.aggregate, loaded.kept) if loaded else (None, 0)
     try:
         after = fold(before, map(from_row, rows))
@@ -115,7 +115,7 @@ def _with(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
 
 
 def _unfit(aggregate: Aggregate | None, rows: Sequence[StoredEvent], error: Exception) -> Exception:
-    """Return a :class:`DamagedRow` for the first row that the rules cannot apply, else ``error``."""
+    """Return a :class:`DamagedRow` for the first row to which the rules cannot be applied, or else ``error``."""
     for row in rows:
         try:
             aggregate = fold(aggregate, [from_row(row)])
@@ -129,8 +129,10 @@ def _hash_of(row: StoredEvent) -> str | None:
     return row_hash(row) if isinstance(row.state, bytes) else None
 
 
-def _unbroken(rows: Sequence[StoredEvent], aggregate_id: UUID, after: int, to: int | None) -> Sequence[StoredEvent]:
-    """Return the rows, which follow on event ``after``. Raises :class:`DamagedRow` if one up to ``to`` is missing."""
+def _check_unbroken(
+    rows: Sequence[StoredEvent], aggregate_id: UUID, after: int, to: int | None
+) -> Sequence[StoredEvent]:
+    """Return the rows, which follow event ``after``. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
     number = after + len(rows)
     if rows and rows[-1].originator_version != number:  # numbers are unique and ascend
         found = {row.originator_version for row in rows}
@@ -145,12 +147,12 @@ def _versions(known: Iterable[Loaded]) -> dict[UUID, int]:
     return {loaded.aggregate.id: loaded.aggregate.version for loaded in known}
 
 
-def _histories(rows: Iterable[StoredEvent]) -> dict[UUID, list[StoredEvent]]:
+def _rows_by_aggregate(rows: Iterable[StoredEvent]) -> dict[UUID, list[StoredEvent]]:
     return {aggregate_id: list(history) for aggregate_id, history in groupby(rows, attrgetter("originator_id"))}
 
 
 def settings_for(url: str) -> dict[str, str]:
-    """Return the library's settings for a store URL. Raises ``ValueError`` as :func:`parse_store_url`."""
+    """Return the library's settings for a store URL. Raises what :func:`parse_store_url` raises."""
     place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         return {
@@ -162,7 +164,7 @@ def settings_for(url: str) -> dict[str, str]:
     return {
         "PERSISTENCE_MODULE": "referee.store.postgres:Factory",
         **{f"POSTGRES_{name.upper()}": str(place.parameters.get(name, "")) for name in named},
-        "POSTGRES_URL": url,  # has parameters for which the library has no setting
+        "POSTGRES_URL": url,  # with parameters for which the library has no setting
         "POSTGRES_SCHEMA": place.schema,
         "POSTGRES_POOL_SIZE": "2",
         "POSTGRES_MAX_OVERFLOW": "11",
@@ -191,21 +193,24 @@ class Referee(Application[UUID]):
         return JsonRows(transcoder=self.factory.transcoder())
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[StoredEvent]:
-        """Return the rows of an aggregate in order. Raises :class:`DamagedRow` if one up to ``to`` is missing."""
+        """Return the rows of an aggregate in order. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
         rows = self.recorder.select_events(aggregate_id, gt=after or None, lte=to)
-        return _unbroken(rows, aggregate_id, after, to)
+        return _check_unbroken(rows, aggregate_id, after, to)
 
     def history(
         self, aggregate_id: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> list[Recorded]:
-        """Return at most ``limit`` recorded events of an aggregate in order. Raises :class:`DamagedRow`."""
+        """Return at most ``limit`` recorded events of an aggregate in order.
+
+        Raises :class:`DamagedRow`.
+        """
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
-        return [from_row(row) for row in _unbroken(stored, aggregate_id, after, to if limit is None else None)]
+        return [from_row(row) for row in _check_unbroken(stored, aggregate_id, after, to if limit is None else None)]
 
     def first_of_act(self, recorded: Recorded, earlier: Sequence[StoredEvent] = ()) -> int:
-        """Return the number of the first event of the act of this event. Raises :class:`DamagedRow`.
+        """Return the number of the first event of this event's act. Raises :class:`DamagedRow`.
 
-        ``earlier``: the rows directly before it, if they have been read.
+        ``earlier``: the rows directly before this event, if they have been read.
         """
         while recorded.request is None and (end := recorded.originator_version - 1):
             rows = earlier or self.rows(recorded.originator_id, after=max(0, end - ACT_EVENTS), to=end)
@@ -220,21 +225,21 @@ class Referee(Application[UUID]):
     def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:
         """Return an aggregate after event ``to``, by default the last.
 
-        Raises :class:`UnknownAggregate` and :class:`DamagedRow`.
+        Raises :class:`UnknownAggregate` or :class:`DamagedRow`.
         """
         for snapshot in self._snapshots(aggregate_id, to):
             version = snapshot.aggregate.version
             rows = self.recorder.select_events(aggregate_id, gt=version - 1 or None, lte=to)
             if rows and rows[0].originator_version == version and _hash_of(rows[0]) == snapshot.head:
                 try:
-                    return _with(snapshot, rows[1:]) if len(rows) > 1 else snapshot
+                    return _after_rows(snapshot, rows[1:]) if len(rows) > 1 else snapshot
                 except DamagedRow as damaged:
                     if damaged.fault != "unfit":
                         raise
             log.warning("the snapshot of %s after event %d is not of its history", aggregate_id, version)
         rows = self.recorder.select_events(aggregate_id, lte=to)
         if rows:
-            return _with(None, rows)
+            return _after_rows(None, rows)
         if to is not None and self.recorder.select_events(aggregate_id, limit=1):
             raise DamagedRow(aggregate_id, 1, "missing")
         raise UnknownAggregate(str(aggregate_id))
@@ -243,9 +248,9 @@ class Referee(Application[UUID]):
         return bool(self.recorder.select_events(aggregate_id, limit=1))
 
     def opened_by(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """Return the act of this actor and key that opened an aggregate, ``None`` if the aggregate does not exist.
+        """Return the act with which this actor and key opened an aggregate; ``None`` if it does not exist.
 
-        Raises :class:`OpenedByAnother`.
+        Raises :class:`OpenedByAnother` if a different act opened it.
         """
         if not self.exists(aggregate_id):
             return None
@@ -255,21 +260,24 @@ class Referee(Application[UUID]):
         return act
 
     def replay(self, aggregate_id: UUID, at: int) -> Aggregate:
-        """Return an aggregate after event ``at``. Raises the errors of :meth:`load`."""
+        """Return an aggregate after event ``at``. Raises what :meth:`load` raises."""
         return self.load(aggregate_id, to=at).aggregate
 
     def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
-        """Return the rows stored after these aggregates' versions."""
-        return _histories(self._store.select_newer(_versions(known)))
+        """Return the rows stored after these versions of aggregates, by aggregate."""
+        return _rows_by_aggregate(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
-        """Return an aggregate after further rows, or loaded again if they do not follow. Raises as :meth:`load`."""
+        """Return an aggregate after further rows; if they do not follow its last row, load it again.
+
+        Raises what :meth:`load` raises.
+        """
         if from_row(rows[0]).prev != loaded.head:
             return self.load(loaded.aggregate.id)
-        return _with(loaded, rows)
+        return _after_rows(loaded, rows)
 
     def acts(self, keys: Iterable[tuple[UUID, bytes]]) -> dict[tuple[UUID, bytes], KeyedAct]:
-        """Return the keyed acts that are stored."""
+        """Return those of the keyed acts that are stored, by aggregate and key."""
         found = {(act.aggregate_id, act.key): act for act in self._store.select_acts(keys)}
         for name, act in list(found.items()):
             if not act.is_whole:
@@ -284,7 +292,7 @@ class Referee(Application[UUID]):
         return next((act for act in made if act.key == key), None)
 
     def act(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """Return the act of this actor and key, if stored."""
+        """Return the act of this actor and key; ``None`` if it is not stored."""
         name = aggregate_id, key_of(actor, key)
         return self.acts([name]).get(name)
 
@@ -296,20 +304,20 @@ class Referee(Application[UUID]):
     def insert(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()
     ) -> dict[UUID, list[StoredEvent]]:
-        """Store rows and their keyed acts, all or none. Return the newer rows of ``known``, as :meth:`newer` does.
+        """Store rows and their keyed acts, all or none. Return :meth:`newer` of ``known``.
 
         Raises the library's ``IntegrityError`` if a row exists.
         """
-        return _histories(self._store.store(rows, acts, _versions(known)))
+        return _rows_by_aggregate(self._store.store(rows, acts, _versions(known)))
 
     def is_stored(self, row: StoredEvent) -> bool:
-        """Return whether exactly this row is stored, after waiting for transactions in progress."""
+        """Wait for transactions in progress, then return whether exactly this row is stored."""
         self._store.settle()
         version = row.originator_version
         return row in self.recorder.select_events(row.originator_id, gt=version - 1, lte=version)
 
     def take_snapshots(self, due: Sequence[Loaded]) -> None:
-        """Store snapshots, from which loading starts."""
+        """Store snapshots of these aggregates."""
         assert self.snapshots is not None
         rows = [snapshot_row(loaded) for loaded in due]
         try:
@@ -342,5 +350,5 @@ class Referee(Application[UUID]):
 
 
 def construct(url: str, **settings: Any) -> Referee:
-    """Return the referee for the store at ``url``. Raises as :func:`parse_store_url` and :class:`Referee`."""
+    """Return the referee for the store at ``url``. Raises what :func:`parse_store_url` and :class:`Referee` raise."""
     return Referee(env={**settings_for(url), **{key: str(value) for key, value in settings.items()}})

@@ -14,11 +14,11 @@ from referee.store.store import Referee
 from referee.visibility import Event, Recorded
 
 PAGE = 2_000
-"""Events per read, to free their rows once they are decoded."""
+"""Maximum events per read, so that few rows are in memory."""
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """The result of a request at a moment (without history): events and the state after them, or a refusal."""
+    """The decision on a request: events and the state after them, or a refusal. ``moment`` has no history."""
 
     moment: Moment
     events: tuple[Event, ...] = ()
@@ -27,7 +27,7 @@ class Decided(msgspec.Struct, frozen=True):
 
 
 def read_whole(referee: Referee, aggregate_id: UUID, to: int) -> list[Recorded]:
-    """Return all events of an aggregate up to event ``to``. Raises as :meth:`Referee.history`."""
+    """Return all events of an aggregate up to event ``to``. Raises what :meth:`Referee.history` raises."""
     history: list[Recorded] = []
     while (after := len(history)) < to:
         history += referee.history(aggregate_id, after=after, to=min(to, after + PAGE))
@@ -35,7 +35,7 @@ def read_whole(referee: Referee, aggregate_id: UUID, to: int) -> list[Recorded]:
 
 
 def decide(referee: Referee, aggregate: Aggregate, request: Any, moment: Moment) -> Decided:
-    """Return the result of a request, decided on the whole history. Raises as :func:`read_whole`."""
+    """Return the decision on a request, made with the whole history. Raises what :func:`read_whole` raises."""
     history = History(partial(read_whole, referee, aggregate.id, aggregate.version))
     try:
         made = aggregate.procedure.take(aggregate.state, request, msgspec.structs.replace(moment, history=history))

@@ -1,7 +1,7 @@
-"""A process beside the service for work on the whole history of a long match.
+"""A separate process for work on the whole history of a long match.
 
 A thread would compete with the event loop and the writer for the interpreter. The process has a lower priority, only
-reads the store, and does one piece of work at a time. It runs only while it is needed.
+reads the store, does one piece of work at a time, and ends when idle.
 """
 
 import logging
@@ -19,7 +19,7 @@ from referee.store.command import Busy
 from referee.store.store import Referee
 
 WORK_SECONDS = 20.0
-"""Seconds for a piece of work, or for its wait, until it is refused."""
+"""Maximum seconds that a piece of work may wait, and may then take; after that it is refused."""
 IDLE_SECONDS = 60.0
 """Seconds without work after which the process is ended."""
 MAIN = "referee.store.working"
@@ -41,7 +41,7 @@ class Worker:
         self._turn = threading.Lock()
         """Held by the thread that uses, starts or ends the process."""
         self._guard = threading.Lock()
-        """Held for a moment, so that no process is started after the end."""
+        """Held briefly while the process is started or ended, so that none is started after :meth:`stop`."""
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._idle: threading.Timer | None = None
@@ -49,7 +49,7 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process, ``None`` if it does not run."""
+        """The id of the process; ``None`` if it does not run."""
         process = self._process
         return None if process is None or process.poll() is not None else process.pid
 
@@ -59,9 +59,9 @@ class Worker:
         ``work`` must be a function of a module, with arguments and a result that can be pickled. Raises :class:`Busy`
         if the process cannot be started, ends, or does not answer in time.
         """
-        with self._my_turn():
+        with self._taking_turn():
             try:
-                result, error = self._asked((work, args, kwargs))
+                result, error = self._answer_to((work, args, kwargs))
             except (EOFError, OSError) as lost:
                 if not self._closed:
                     log.warning("the process for long matches ended at work: %s", type(lost).__name__)
@@ -78,7 +78,7 @@ class Worker:
         return done
 
     def stop(self) -> None:
-        """Refuse all work from now on, also the work in progress. Does not wait."""
+        """Refuse all work from now on, and abort the work in progress. Does not wait."""
         with self._guard:
             self._closed = True
             if self._process is not None:
@@ -91,7 +91,7 @@ class Worker:
             self._end()
 
     @contextmanager
-    def _my_turn(self) -> Iterator[None]:
+    def _taking_turn(self) -> Iterator[None]:
         if not self._turn.acquire(timeout=self._seconds):
             raise Busy
         try:
@@ -106,8 +106,8 @@ class Worker:
         finally:
             self._turn.release()
 
-    def _asked(self, work: Any) -> Any:
-        pipe = self._started()
+    def _answer_to(self, work: Any) -> Any:
+        pipe = self._running_pipe()
         pipe.send(work)
         if not pipe.poll(self._seconds):
             log.warning("the process for long matches gave no answer in %g seconds, and is ended", self._seconds)
@@ -115,8 +115,9 @@ class Worker:
             raise Busy
         return pipe.recv()
 
-    def _started(self) -> Connection:
-        """Return the pipe to the process, started if it does not run. Raises :class:`Busy` after :meth:`stop`."""
+    def _running_pipe(self) -> Connection:
+        """Return the pipe to the process. Start the process if it does not run; raise :class:`Busy` after
+        :meth:`stop`."""
         if self._pipe is not None and self.pid is not None:
             return self._pipe
         self._end()
@@ -143,7 +144,7 @@ class Worker:
                 self._turn.release()
 
     def _end(self) -> None:
-        """End the process if it runs. The caller has the turn."""
+        """End the process if it runs. The caller must hold ``_turn``."""
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None

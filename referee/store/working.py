@@ -18,26 +18,26 @@ from typing import Any
 from referee.store.store import Referee
 
 NICENESS = 5
-"""Difference of the priority to that of the service."""
+"""Number of steps by which the priority is lower than the service's."""
 MEMORY_MAX = 700_000_000
-"""Bytes of memory that the process may use."""
+"""Maximum bytes of memory of the process."""
 
 
 class Store:
-    """The store, opened when it is first read."""
+    """The store, opened when it is first used."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = {**settings, "CREATE_TABLE": "n"}
         self._referee: Referee | None = None
 
     def opened(self) -> Referee:
-        """Return the store; no table is created in it."""
+        """Return the store. Opening creates no tables."""
         if self._referee is None:
             self._referee = Referee(self._settings)
         return self._referee
 
 
-def _listen(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
+def _read_messages(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
     """Put messages into a queue. End the process, even during work, if the service closes the pipe or is killed."""
     with suppress(EOFError, OSError):
         while True:
@@ -46,7 +46,7 @@ def _listen(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
 
 
 def _limit_memory() -> None:
-    """Bound the memory, and have the kernel end this process first if none is left."""
+    """Limit the memory, and have the kernel end this process first if the machine has none left."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     with suppress(OSError, ValueError):
@@ -54,7 +54,7 @@ def _limit_memory() -> None:
         setrlimit(RLIMIT_DATA, (MEMORY_MAX if hard == RLIM_INFINITY else min(MEMORY_MAX, hard), hard))
 
 
-def _done(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
+def _run_work(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
     """Run a piece of work. Return its result and ``None``, or ``None`` and its error."""
     try:
         work, args, kwargs = loads(sent)
@@ -65,19 +65,19 @@ def _done(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
 
 
 def main(descriptor: int) -> None:
-    """Run the work that the service sends, piece by piece."""
+    """Run the work that the service sends, one piece at a time. Never returns."""
     for sent_to_all in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
         signal.signal(sent_to_all, signal.SIG_IGN)
     _limit_memory()
     gc.disable()  # during work it would look at the whole history again and again
     pipe, heard = Connection(descriptor), SimpleQueue[bytes]()
-    threading.Thread(target=_listen, args=(pipe, heard), daemon=True).start()
+    threading.Thread(target=_read_messages, args=(pipe, heard), daemon=True).start()
     store = Store(loads(heard.get()))
     sent = heard.get()
     with suppress(OSError):
         os.nice(NICENESS)  # not earlier: a client waits while the process starts
     while True:
-        result, error = _done(store, sent)
+        result, error = _run_work(store, sent)
         try:
             answer = dumps((result, error))
         except Exception as unsent:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from referee.requests import Appeal, Withdrawal
 from referee.store.store import construct
-from referee.tokens import sealed
+from referee.tokens import encrypt_or_decrypt
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.measure import SHORT, floor, side_by_side, table
 from tests.officials.hearing import Hearing
@@ -68,7 +68,7 @@ def rows_of(cases: int, secret: bytes) -> Iterator[Kept]:
     usual, rare = played("B42"), played("B11")
     for number in range(cases // IN_A_MATCH):
         match_id = UUID(bytes=sha256(str(number).encode()).digest()[:16], version=4)
-        (docket,) = sealed(secret, match_id, (sha256(TOKEN.encode()).hexdigest(),))
+        (docket,) = encrypt_or_decrypt(secret, match_id, (sha256(TOKEN.encode()).hexdigest(),))
         for _, version, topic, state in rare if number % (RARE // IN_A_MATCH) == 0 else usual:
             yield match_id, version, topic, state.replace(DOCKET.encode(), docket.encode())
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from referee.clubs import commands
-from referee.clubs.proposals import LOOSER, has_two
+from referee.clubs.proposals import IS_LOOSER, has_second_person
 from tests.clubs.test_clubs import CHANGES, NOW, Room, ref
 
 HARMLESS = {"name", "timezone", "sie"}
@@ -33,7 +33,7 @@ def two() -> Two:
 
 
 def test_every_setting_is_looser_by_a_rule_or_harmless() -> None:
-    assert set(commands.Set.__struct_fields__) == LOOSER.keys() | HARMLESS
+    assert set(commands.Set.__struct_fields__) == IS_LOOSER.keys() | HARMLESS
 
 
 class TestDecidedAgain:
@@ -70,26 +70,26 @@ class TestDecidedAgain:
 class TestSecondPersons:
     def test_a_member_whose_key_another_ended_counts_for_30_days(self, two: Two):
         two.do(commands.RevokeKey(key="k2"))
-        assert has_two(two.club, NOW + timedelta(days=29))
-        assert not has_two(two.club, NOW + timedelta(days=30))
+        assert has_second_person(two.club, NOW + timedelta(days=29))
+        assert not has_second_person(two.club, NOW + timedelta(days=30))
 
     def test_a_member_whose_key_its_holder_ended_does_not_count(self, two: Two):
         two.do(commands.RevokeKey(key="k2"), two.second)
-        assert not has_two(two.club, NOW)
+        assert not has_second_person(two.club, NOW)
 
     def test_a_holder_whose_key_the_operator_ended_does_not_count(self, two: Two):
         two.do(commands.RevokeKey(key="k2"), "operator")
-        assert not has_two(two.club, NOW)
+        assert not has_second_person(two.club, NOW)
 
     def test_an_invited_member_counts_when_the_key_is_redeemed(self, two: Two):
         two.do(commands.RevokeKey(key="k2"), two.second)
         invite = commands.Invite(scopes=("audit",), member=2, expires_at=NOW + timedelta(days=9), hash="0" * 64)
         two.do(invite)
-        assert not has_two(two.club, NOW)
+        assert not has_second_person(two.club, NOW)
         two.do(commands.RedeemKey(key="k3", hash="1" * 64), "key:k3")
-        assert has_two(two.club, NOW)
+        assert has_second_person(two.club, NOW)
 
     def test_a_program_does_not(self, two: Two):
         two.do(commands.RevokeKey(key="k2"), two.second)
         two.key("keys", "audit")
-        assert not has_two(two.club, NOW)
+        assert not has_second_person(two.club, NOW)

@@ -78,7 +78,7 @@ def reverse(*what: Any) -> commands.Reverse:
 
 
 REFERENCE = "0" * 64
-WEAK, STRONG = ("play", "self", "open", "read"), ("play", "treasury")
+WEAK, STRONG_SCOPES = ("play", "self", "open", "read"), ("play", "treasury")
 
 
 def key_for(member: int | None, *scopes: Any) -> dict[str, Any]:
@@ -118,9 +118,9 @@ ACTS: dict[str, Callable[[Persons], Any]] = {
     "set_payee_own": lambda club: commands.SetPayee(member=ALONE, swish=ref("8")),
     "set_payee_other": lambda club: commands.SetPayee(member=MEMBER, swish=ref("8")),
     "set_club_payee": lambda club: commands.SetClubPayee(swish=ref("8")),
-    "own_key": lambda club: commands.IssueKey(**key_for(ALONE, *STRONG)),
+    "own_key": lambda club: commands.IssueKey(**key_for(ALONE, *STRONG_SCOPES)),
     "key_of_other": lambda club: commands.IssueKey(**key_for(MEMBER, *WEAK)),
-    "key_of_program": lambda club: commands.IssueKey(**key_for(None, *STRONG)),
+    "key_of_program": lambda club: commands.IssueKey(**key_for(None, *STRONG_SCOPES)),
     "invite_weak": lambda club: commands.Invite(**key_for(MEMBER, *WEAK)),
     "invite_treasury": lambda club: commands.Invite(**key_for(MEMBER, "play", "treasury")),
     "invite_audit": lambda club: commands.Invite(**key_for(MEMBER, "audit")),

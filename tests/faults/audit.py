@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from eventsourcing.persistence import StoredEvent
 
-from projections.protocols import Protocol, entered
+from projections.protocols import Protocol, after_event
 from referee.actors import Actor
 from referee.store.rows import FIRST, from_row, row_hash
 from tests.faults.play import Ledger
@@ -55,5 +55,5 @@ def audit(rows: Iterable[StoredEvent], ledger: Ledger) -> dict[str, list[StoredE
 
 def protocol_of(history: Iterable[StoredEvent]) -> Any:
     """Return the protocol that these rows make, in JSON."""
-    sheet: Protocol | None = reduce(entered, map(from_row, history), None)
+    sheet: Protocol | None = reduce(after_event, map(from_row, history), None)
     return msgspec.json.decode(msgspec.json.encode(sheet))

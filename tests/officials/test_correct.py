@@ -9,7 +9,7 @@ import pytest
 from referee.acts import Abandon, Void
 from referee.events import DealScored, DealVoided, Entry, MatchWon, PenaltyImposed
 from referee.officials.attended import attended as attended_by
-from referee.officials.events.corrections import Why, amended, lines_that_count
+from referee.officials.events.corrections import Why, corrected_line, lines_that_count
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
@@ -197,7 +197,9 @@ def test_a_correction_has_only_what_changes_in_a_line(points: tuple[int, ...]):
     )
     before = lines_that_count(t.history)
     event = corrected(t, five(P3, 1))
-    assert [amended(before[one.event], one) for one in event.lines] == list(lines_that_count(t.history).values())
+    assert [corrected_line(before[one.event], one) for one in event.lines] == list(
+        lines_that_count(t.history).values()
+    )
 
 
 @pytest.mark.rule("C-O23")

@@ -10,7 +10,7 @@ from referee.games._rodskagg.facts import DuelCalled, LeadDrawn
 from referee.officials.events.corrections import ProtocolCorrected, Script, Why
 from referee.officials.events.shuffle import ShuffleCommitted
 from referee.officials.rescoring import rescore, script
-from referee.officials.shuffle import key_of
+from referee.officials.shuffle import shuffle_key
 from referee.officials.state import Docket, Shuffle
 from referee.requests import Correct
 from referee.ruleset import Moment
@@ -258,7 +258,7 @@ class TestBeforeADuel:
         commitment = docket.shuffle.commitment
         t = self.played("1 1 2 3 | 2 2")
         number = t.version + 2
-        key = key_of(Moment(number, t.at, ""), commitment)
+        key = shuffle_key(Moment(number, t.at, ""), commitment)
         order = shuffled(f"2:{number}:{key}")
         assert tuple(card.card for card in cards) == order[: len(cards)]
         drawn = {

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from referee.acts import Bid, Close, Deal, Score, TakeBack, Trick, Void
 from referee.admission import IssueToken
 from referee.events import Adjudication
-from referee.history import NOT_HERE
+from referee.history import UNAVAILABLE
 from referee.officials.events.cases import CaseWithdrawn
 from referee.officials.events.takeback import ActTakenBack
 from referee.officials.state import Case
@@ -154,7 +154,7 @@ def test_an_eliminated_seat_that_did_not_agree_does_not_keep_the_win_provisional
     assert table.match.play.table.active == (0, 1, 2)
     assert case_of(table).status == "withdrawn"
     moment = replace(
-        table.moment(1), history=NOT_HERE
+        table.moment(1), history=UNAVAILABLE
     )  # the case can never be ruled on, so no history is read for it
     assert table.match.procedure.take(table.match.state, Deal(seat=1), moment)
 

@@ -81,7 +81,7 @@ def test_the_right_sheet_of_a_deal_gives_the_same_line(ruleset: str) -> None:
             assert [unordered(one) for one in again.lines.values()] == [
                 unordered(one) for one in rescored.lines.values()
             ], (opened, line.deal, sheet)
-            assert remedies.says_the_same(rules, again, rescored), (opened, line.deal, sheet)
+            assert remedies.same_lines_and_outcome(rules, again, rescored), (opened, line.deal, sheet)
             table, was = again.state.table, rescored.state.table
             assert (table.points, table.pot, table.active, table.dealer) == (
                 was.points,

@@ -18,7 +18,7 @@ from referee.events import Adjudication, CardDrawn, DealScored, Dealt, DealVoide
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import LeadDrawn, NewHands
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
-from referee.officials.shuffle import key_of
+from referee.officials.shuffle import shuffle_key
 from referee.officials.state import Commitment
 from referee.ruleset import Moment
 from referee.store.desk import Desk
@@ -98,7 +98,7 @@ class TestComputation:
         assert hashed(given.seed) == given.commitment
         moment = Moment(given.n, NOON, "another", match=UUID(given.match))
         made = Commitment(seed=given.seed, hash=given.commitment, until=None, entropy=given.entropy)
-        assert key_of(moment, made) == given.key
+        assert shuffle_key(moment, made) == given.key
         assert " ".join(shuffled(f"2:{given.n}:{given.key}")) == given.order
 
     def test_a_smaller_pack_leaves_out_what_it_has_not(self) -> None:

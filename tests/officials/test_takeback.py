@@ -113,10 +113,10 @@ class TestAllAgree:
         play = table.match.play
         state = replace(play, table=replace(play.table, active=(0, 1, 2)))
         state = replace(table.match.state, play=state)
-        assert takeback.awaited(state) == (0, 1, 2)
+        assert takeback.seats_to_agree(state) == (0, 1, 2)
         with pytest.raises(Refused, match="eliminated"):
             takeback.take_back(table.match.rules, state, back(3), table.moment(3))
-        assert takeback.offers(state, 3) == ()
+        assert takeback.offered(state, 3) == ()
 
     def test_no_such_seat(self) -> None:
         bidding().refused(back(4), "no_such_seat", None)
@@ -383,7 +383,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
             break
         act, before, seed = chance.choice(acts), table.match, f"seed {stands}"
         made = table.do(act, seed=seed)
-        if takeback.offers(table.match.state, act.seat):
+        if takeback.offered(table.match.state, act.seat):
             moment = Moment(before.version, NOON, "another seed", actor_at(act.seat))
             assert before.procedure.take(before.state, act, moment)[0] == made, "chance had no part in it"
             if turn % 3 == 0:
@@ -446,7 +446,7 @@ def test_the_books_forget_what_lay_in_the_pot() -> None:
 def pot_of(table: Attending) -> Any:
     pot = None
     for recorded in table.history:
-        pot = pots.entered(pot, recorded)
+        pot = pots.after_event(pot, recorded)
     return pot
 
 
@@ -459,7 +459,7 @@ def test_the_protocol_forgets_what_an_act_cost() -> None:
     def pending() -> list[int]:
         sheet = None
         for recorded in table.history:
-            sheet = protocols.entered(sheet, recorded)
+            sheet = protocols.after_event(sheet, recorded)
         assert sheet is not None
         return [one.points for one in sheet.pending]
 

@@ -13,8 +13,8 @@ from projections.cases import Cases
 from projections.follow.follow import prepare
 from projections.matches import Listed, Matches, listed
 from projections.pots import Pots
-from projections.pots import entered as in_pot
-from projections.protocols import Protocol, Protocols, csv, entered
+from projections.pots import after_event as in_pot
+from projections.protocols import Protocol, Protocols, after_event, csv
 from referee.acts import AnyAct
 from referee.events import DealScored, DealVoided, KnockDismissed, KnockUpheld, MatchClosed, MatchWon
 from referee.games import RULESETS
@@ -45,7 +45,7 @@ def history(request: pytest.FixtureRequest) -> list[Recorded]:
 def steps(history: list[Recorded]) -> Iterator[tuple[Match, Protocol, Listed]]:
     match, sheet, entry = None, None, None
     for recorded in history:
-        match, sheet, entry = fold(match, [recorded]), entered(sheet, recorded), listed(entry, recorded)
+        match, sheet, entry = fold(match, [recorded]), after_event(sheet, recorded), listed(entry, recorded)
         yield match, sheet, entry
 
 
@@ -135,7 +135,7 @@ def test_a_match_that_no_one_won_is_over_all_the_same() -> None:
     sheet: Protocol | None = None
     entry: Listed | None = None
     for recorded in history:
-        sheet, entry = entered(sheet, recorded), listed(entry, recorded)
+        sheet, entry = after_event(sheet, recorded), listed(entry, recorded)
     assert sheet is not None
     assert entry is not None
     assert (sheet.over, sheet.winner, sheet.winners, sheet.won_by) == (True, None, (), "nobody")

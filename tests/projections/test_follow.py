@@ -262,7 +262,7 @@ class TestTaking:
 
             key = "members"
             takes = frozenset({"club/founded", "club/joined"})
-            entered = staticmethod(lambda sheet, recorded: sheet or of_club(recorded))
+            after_event = staticmethod(lambda sheet, recorded: sheet or of_club(recorded))
 
         def of_club(recorded: Recorded) -> Protocol:
             club, version = str(recorded.originator_id), recorded.originator_version

@@ -13,9 +13,9 @@ from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Engine
 
 from projections.follow.follow import prepare, rebuild
-from projections.pots import Pot, PotClosed, PotLine, PotPending, Pots, csv, entered
+from projections.pots import Pot, PotClosed, PotLine, PotPending, Pots, after_event, csv
 from projections.protocols import Protocol
-from projections.protocols import entered as on_sheet
+from projections.protocols import after_event as on_sheet
 from referee.actors import actor_of
 from referee.acts import Close, Play, Void
 from referee.events import DealVoided, MatchClosed, PotEntry, Stakes
@@ -98,7 +98,7 @@ def histories(played: tuple[StoredEvent, ...]) -> list[list[Recorded]]:
 def steps(history: list[Recorded]) -> Iterator[tuple[Recorded, Match, Pot, Protocol]]:
     match, pot, sheet = None, None, None
     for recorded in history:
-        match, pot, sheet = fold(match, [recorded]), entered(pot, recorded), on_sheet(sheet, recorded)
+        match, pot, sheet = fold(match, [recorded]), after_event(pot, recorded), on_sheet(sheet, recorded)
         yield recorded, match, pot, sheet
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from sqlalchemy import Engine
 
 from projections.follow.follow import rebuild
-from projections.protocols import Line, LineEntry, Protocol, Protocols, csv, entered
+from projections.protocols import Line, LineEntry, Protocol, Protocols, after_event, csv
 from referee.events import DealScored, MatchWon, PlayerEliminated
 from referee.store.aggregate import fold
 from referee.store.match import Match
@@ -34,7 +34,7 @@ def steps(history: list[Recorded]) -> Iterator[tuple[Match, Protocol]]:
     match: Match | None = None
     sheet: Protocol | None = None
     for recorded in history:
-        match, sheet = fold(match, [recorded]), entered(sheet, recorded)
+        match, sheet = fold(match, [recorded]), after_event(sheet, recorded)
         yield match, sheet
 
 

@@ -19,7 +19,7 @@ from projections.visibility import UNAUTHENTICATED, Sight
 from referee.events import KnockDismissed, KnockUpheld, MatchAbandoned, MatchOpened, MatchWon, Stakes
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
 from referee.officials.events.corrections import Ended, ProtocolCorrected
-from referee.tokens import in_match, sealed
+from referee.tokens import encrypt_or_decrypt, hash_in_match
 from referee.visibility import Event, Recorded
 from tests.projections.filled_log import page_of
 from tests.support.random_matches import opening
@@ -162,7 +162,9 @@ def knocked(seat: int, case: int, upheld: bool) -> Event:
 
 def with_official(match: UUID, token: str) -> MatchOpened:
     """Return how a match is opened whose official's token has this SHA-256."""
-    return replace(opening(players=3), official=in_match(match, token), dockets=sealed(SECRET, match, (token,)))
+    return replace(
+        opening(players=3), official=hash_in_match(match, token), dockets=encrypt_or_decrypt(SECRET, match, (token,))
+    )
 
 
 def test_an_officiating_member_sees_the_cases_of_the_club_except_in_matches_they_play(log: Log):
@@ -196,7 +198,7 @@ JUDGES = (
 def officiates(sight: Sight, match: UUID, opened: MatchOpened) -> bool:
     """Return whether the caller officiates a match, by the rule for one match."""
     if sight.club is None:
-        return sight.held is not None and opened.official == in_match(match, sight.held)
+        return sight.held is not None and opened.official == hash_in_match(match, sight.held)
     return sight.officiates and opened.club == sight.club and sight.sits not in opened.members
 
 

@@ -106,7 +106,7 @@ class Totals(Sheets[Sheet]):
     name, key, kind, line = "totals", "totals", Sheet, Line
 
     @staticmethod
-    def entered(sheet: Sheet | None, recorded: Recorded) -> Sheet:
+    def after_event(sheet: Sheet | None, recorded: Recorded) -> Sheet:
         before, number, event = sheet or Sheet(version=0, total=0), recorded.originator_version, recorded.event
         if not isinstance(event, Counted):
             return replace(before, version=number)

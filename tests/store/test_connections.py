@@ -156,7 +156,7 @@ def test_a_failed_connection_is_not_retried_at_once_by_others(monkeypatch: pytes
 def test_an_error_of_a_call_shows_whether_anything_was_sent(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("referee.store.pool.AGAIN_SECONDS", 1)
+    monkeypatch.setattr("referee.store.pool.RETRY_SECONDS", 1)
     with Proxy(target_of(postgres_url)) as proxy, construct(proxy.url(postgres_url)) as referee:
         referee.recorder.insert_events([])
         proxy.refuse()
@@ -179,7 +179,7 @@ def test_a_lost_connection_is_replaced_at_once(postgres_url: str) -> None:
 
 
 def test_connections_are_bounded_and_used_again(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.store.pool.TAKEN_SECONDS", 0.01)
+    monkeypatch.setattr("referee.store.pool.WAIT_SECONDS", 0.01)
     pool = Pool(Opener(parameters_of(postgres_url)), 1, None)
     with pool.connection() as first, pytest.raises(Away, match="all connections"), pool.connection():
         pass

@@ -11,7 +11,7 @@ from referee.admission import IssueToken
 from referee.store.command import Command, NotHeld
 from referee.store.desk import Desk
 from referee.store.store import construct
-from referee.tokens import in_match
+from referee.tokens import hash_in_match
 from tests.support.random_matches import opening
 
 MATCH = UUID(int=7)
@@ -23,13 +23,13 @@ def test_another_process_refuses_what_has_ended(store_url: str) -> None:
     first, second = construct(store_url), construct(store_url)
     here, there = Desk(first), Desk(second)
     try:
-        opened = replace(opening(deal_ritual=False), tokens=(in_match(MATCH, OLD),) * 3)
+        opened = replace(opening(deal_ritual=False), tokens=(hash_in_match(MATCH, OLD),) * 3)
         here.submit(Command(id=MATCH, actor="official", request=opened)).result(20)
         deal = Command(id=MATCH, actor="seat:0", request=Deal(seat=0), key="k", token=OLD)
         there.submit(deal).result(20)
         here.get(MATCH, min_version=2)
         for seat in 0, 1:
-            given = IssueToken(seat=seat, hash=in_match(MATCH, NEW))
+            given = IssueToken(seat=seat, hash=hash_in_match(MATCH, NEW))
             here.submit(Command(id=MATCH, actor="official", request=given)).result(20)
         bid = Command(id=MATCH, actor="seat:1", request=Bid(seat=1, bid="pass"), token=OLD)
         for late in bid, deal, bid:

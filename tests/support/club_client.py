@@ -10,7 +10,7 @@ from api.access.tokens import hash_of, new_token
 from referee.actors import actor_at
 from referee.admission import Invite, RedeemInvitation
 from referee.store.command import Command
-from referee.tokens import in_match
+from referee.tokens import hash_in_match
 
 FOUNDING: dict[str, Any] = {
     "name": "Knackarna",
@@ -100,7 +100,7 @@ def seated(client: Any, match_id: str, seats: int = 3) -> dict[int | str, str]:
         tokens[seat] = new_token()
         for request in (
             Invite(role="seat", seat=seat, hash=hash_of(f"code for {tokens[seat]}")),
-            RedeemInvitation(invitation=seat + 1, hash=in_match(UUID(match_id), hash_of(tokens[seat]))),
+            RedeemInvitation(invitation=seat + 1, hash=hash_in_match(UUID(match_id), hash_of(tokens[seat]))),
         ):
             desk.submit(Command(id=UUID(match_id), actor=actor_at(seat), request=request)).result(30)
     return tokens

@@ -18,7 +18,7 @@ from api.runtime.service import Service
 from referee.clubs.commands import Join, Leave
 from referee.clubs.facts import ClubFounded
 from referee.store.command import Command, Outcome
-from referee.tokens import in_match, sealed
+from referee.tokens import encrypt_or_decrypt, hash_in_match
 from tests.support.match_client import KORTOXEN, Table
 from tests.support.service_in_memory import Client
 from tests.support.unfinished_erasure import recorded
@@ -114,10 +114,10 @@ class ClubTable(Table):
         } | opening
         self.client, self.uuid = club.client, uuid4()
         self.tokens = {who: new_token() for who in (*range(len(members)), *self._officials(officials))}
-        seats = tuple(in_match(self.uuid, hash_of(self.tokens[seat])) for seat in range(len(members)))
+        seats = tuple(hash_in_match(self.uuid, hash_of(self.tokens[seat])) for seat in range(len(members)))
         shown = tuple(hash_of(self.tokens[who]) for who in self._officials(officials))
-        attending_hashes = tuple(in_match(self.uuid, one) for one in shown)
-        dockets = sealed(club.service.referee.secret, self.uuid, shown)
+        attending_hashes = tuple(hash_in_match(self.uuid, one) for one in shown)
+        dockets = encrypt_or_decrypt(club.service.referee.secret, self.uuid, shown)
         opened = opened_by(msgspec.convert(body, OpenMatch), seats, attending_hashes, dockets=dockets)
         opened = replace(opened, club=club.id, members=tuple(members), visibility="public")
         club.service.desk.submit(Command(id=self.uuid, actor="official", request=opened)).result(30)

@@ -18,7 +18,7 @@ from referee.events import Adjudication, MatchOpened, Visibility
 from referee.store.clock import utc_now
 from referee.store.command import Command, Outcome
 from referee.store.desk import Desk
-from referee.tokens import in_match, sealed
+from referee.tokens import encrypt_or_decrypt, hash_in_match
 from tests.support.random_matches import opening
 
 YEAR = timedelta(days=365)
@@ -93,13 +93,13 @@ class Placed:
         names = officials(1 if opened.adjudication is None else len(opened.adjudication.officials))
         whose: list[Any] = [*range(len(opened.players)), *names, "scribe", "watcher"]
         self.tokens = {one: f"token of {one} in {self.id}" for one in whose}
-        hashes = [in_match(self.id, hashed(self.tokens[name])) for name in names]
-        seats = tuple(in_match(self.id, hashed(self.tokens[seat])) for seat in range(len(opened.players)))
-        dockets = sealed(desk.referee.secret, self.id, [hashed(self.tokens[name]) for name in names])
+        hashes = [hash_in_match(self.id, hashed(self.tokens[name])) for name in names]
+        seats = tuple(hash_in_match(self.id, hashed(self.tokens[seat])) for seat in range(len(opened.players)))
+        dockets = encrypt_or_decrypt(desk.referee.secret, self.id, [hashed(self.tokens[name]) for name in names])
         opened = replace(opened, tokens=seats, official=hashes[0], officials=tuple(hashes[1:]), dockets=dockets)
         self.do("official", opened)
         for role in ("scribe", "watcher"):
-            kept = in_match(self.id, hashed(self.tokens[role]))
+            kept = hash_in_match(self.id, hashed(self.tokens[role]))
             self.do("official", IssueToken(seat=None, hash=kept, role=role))
 
     def do(self, actor: Actor, request: Any) -> Outcome:

@@ -21,7 +21,7 @@ from referee.requests import request_of
 from referee.store.desk import Desk
 from referee.store.rows import FIRST, row_hash
 from referee.store.store import Referee
-from referee.tokens import in_match
+from referee.tokens import hash_in_match
 from referee.visibility import Event, Recorded
 from tests.support.salted_rows import row_of
 from tests.support.stored_clubs import Club, hashed
@@ -155,7 +155,9 @@ class Kept:
         if whose is not None:
             begun = self._in_club(begun, whose.club, visibility)
             history = self._with_refs(match_id, history, whose)
-        made = [TokenMade(hash=in_match(match_id, hashed(token(role))), role=role) for role in ("scribe", "watcher")]
+        made = [
+            TokenMade(hash=hash_in_match(match_id, hashed(token(role))), role=role) for role in ("scribe", "watcher")
+        ]
         last = history[-1]
         more = [
             replace(last, originator_version=len(history) + place, actor="official", event=event, request=None)
@@ -199,6 +201,6 @@ def stored(referee: Referee, match_id: UUID, history: Iterable[Recorded]) -> Non
 def with_tokens(match_id: UUID, opened: MatchOpened) -> MatchOpened:
     """Return the opening of a match of this id, with a :func:`token` for each seat and official."""
     names = officials(1 if opened.adjudication is None else len(opened.adjudication.officials))
-    official, *others = (in_match(match_id, hashed(token(str(name)))) for name in names)
-    tokens = tuple(in_match(match_id, hashed(token(seat))) for seat, _ in enumerate(opened.players))
+    official, *others = (hash_in_match(match_id, hashed(token(str(name)))) for name in names)
+    tokens = tuple(hash_in_match(match_id, hashed(token(seat))) for seat, _ in enumerate(opened.players))
     return replace(opened, tokens=tokens, official=official, officials=tuple(others))

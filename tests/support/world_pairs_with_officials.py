@@ -127,7 +127,7 @@ class AttendedPair(Pair):
     def _some_act(self) -> Request | None:
         docket, chance = self.ours.docket, self.chance
         self.official = chance.choice(officials(2))
-        if docket.shuffle is not None and chance.random() < OFTEN and (seats := shuffle.awaited(self.ours)):
+        if docket.shuffle is not None and chance.random() < OFTEN and (seats := shuffle.seats_to_add(self.ours)):
             return Entropy(seat=chance.choice(seats), hex=chance.randbytes(16).hex())
         if docket.terms is not None and chance.random() < OFTEN:
             return self._hearing()
@@ -173,9 +173,9 @@ class AttendedPair(Pair):
         super()._compare_looks()
         left, right = self.ours.docket, self.right.docket
         self._same(left.cases, right.cases, "the cases")
-        ours, theirs = (takeback.offers(world, self.watcher) for world in (self.ours, self.right))
+        ours, theirs = (takeback.offered(world, self.watcher) for world in (self.ours, self.right))
         self._same(ours, theirs, "what may be taken back")
-        self._same(shuffle.awaited(self.ours), shuffle.awaited(self.right), "who may add to the shuffle")
+        self._same(shuffle.seats_to_add(self.ours), shuffle.seats_to_add(self.right), "who may add to the shuffle")
         self.heard = len(left.cases)
 
     def _compare_events(

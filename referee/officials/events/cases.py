@@ -31,26 +31,26 @@ class Remedy(Value, omit_defaults=True):
     result: Result | None = None
     """The right result of the deal, instead of the recorded one."""
     strike: wire_types.Deals = ()
-    """Deals whose lines are struck: they were played only by a wrong number."""
+    """Deals whose lines are struck, because they were played only as the result of a wrong number."""
 
 
-def to_writer(event: Any, field: str, viewer: Viewer) -> str:
-    """Return a text; empty for viewers other than its writer until its deal is over."""
+def text_for_writer(event: Any, field: str, viewer: Viewer) -> str:
+    """Return a text. Viewers other than its writer get an empty text until its deal is over."""
     writer = seat_of(event.by) if isinstance(event, CaseOpened) else event.seat
     text: str = getattr(event, field)
     return text if not event.within_deal or viewer == writer else ""
 
 
-def without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
-    """Return a result; for viewers other than the opener without the notes of knocks, until its deal is over."""
+def result_without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
+    """Return a result. Viewers other than the opener get it without the notes of knocks until its deal is over."""
     result: Result | None = getattr(opened, field)
     if result is None or not result.knocks or not opened.within_deal or viewer == seat_of(opened.by):
         return result
     return replace(result, knocks=tuple([replace(knock, note="") for knock in result.knocks]))
 
 
-def after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
-    """Return an official's text; empty until its deal is over."""
+def text_after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
+    """Return an official's text, or an empty text until its deal is over."""
     text: str = getattr(ruled, field)
     return "" if ruled.within_deal else text
 
@@ -59,7 +59,7 @@ class CaseOpened(Event):
     """A case was opened, about a question that events cannot decide (J1)."""
 
     TOPIC: ClassVar[str] = "case/opened"
-    HIDDEN: ClassVar[Hidden] = {"text": to_writer, "result": without_notes}
+    HIDDEN: ClassVar[Hidden] = {"text": text_for_writer, "result": result_without_notes}
     case: wire_types.CaseNumber
     by: Actor
     """The opener: a seat, or an official."""
@@ -75,7 +75,7 @@ class CaseOpened(Event):
     events: wire_types.Events = ()
     """The events that the case rests on, such as a report; left out: none."""
     result: Result | None = None
-    """The right result by the opener, its notes hidden as ``text`` is; left out: the case is not about a line."""
+    """The right result according to the opener; its notes are hidden like ``text``. Left out: not about a line."""
     text: wire_types.Text = ""
     """The opener's text; left out: none, or hidden from the caller."""
     within_deal: bool = False
@@ -86,7 +86,7 @@ class CaseStated(Event):
     """A seat made a statement in a case."""
 
     TOPIC: ClassVar[str] = "case/stated"
-    HIDDEN: ClassVar[Hidden] = {"text": to_writer}
+    HIDDEN: ClassVar[Hidden] = {"text": text_for_writer}
     case: wire_types.CaseNumber
     seat: Seat
     agrees: bool
@@ -107,14 +107,14 @@ class CaseWithdrawn(Event):
     TOPIC: ClassVar[str] = "case/withdrawn"
     case: wire_types.CaseNumber
     overtaken: bool = False
-    """False: its opener withdrew it. True: automatically, for its act can no longer be taken back (J11)."""
+    """False: its opener withdrew it. True: automatically, because its act can no longer be taken back (J11)."""
 
 
 class CaseRuled(Event):
-    """An official ruled on a case, or the referee did because the parties agree (J2)."""
+    """An official ruled on a case, or the referee ruled because the parties agree (J2)."""
 
     TOPIC: ClassVar[str] = "case/ruled"
-    HIDDEN: ClassVar[Hidden] = {"reason": after_deal}
+    HIDDEN: ClassVar[Hidden] = {"reason": text_after_deal}
     case: wire_types.CaseNumber
     instance: wire_types.Instance
     """1 for the first ruling, 2 for the ruling on an appeal."""
@@ -131,7 +131,7 @@ class CaseRuled(Event):
     payer: Seat | None = None
     """The seat that pays; left out: none."""
     penalty: wire_types.WholePoints = 0
-    """The points that the payer pays."""
+    """The points that the payer pays; 0: none."""
     rests_on: wire_types.Events = ()
     """The events that prove the ruling."""
     reason: wire_types.Text = ""
@@ -149,7 +149,7 @@ class CaseAppealed(Event):
     """A party asked for a different official (J7), or the official who ruled found an error in the ruling (J10)."""
 
     TOPIC: ClassVar[str] = "case/appealed"
-    HIDDEN: ClassVar[Hidden] = {"text": to_writer}
+    HIDDEN: ClassVar[Hidden] = {"text": text_for_writer}
     case: wire_types.CaseNumber
     seat: Seat | None = None
     """The seat that appeals; left out: the official who ruled."""

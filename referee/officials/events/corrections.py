@@ -22,7 +22,7 @@ class Scripted(Value):
 
 
 class Script(Value):
-    """Events by which a deal is scored again."""
+    """Events with which a deal is scored again."""
 
     deal: wire_types.DealNumber
     events: wire_types.Many[Scripted]
@@ -35,7 +35,7 @@ class Why(Value):
     """The rule and reason of a correction."""
 
     rule: RuleId
-    """The rule that was broken, or by which the line is wrong."""
+    """The rule that was broken, or that shows that the line is wrong."""
     reason: wire_types.Text = ""
     """The reason; empty: none was given."""
 
@@ -52,7 +52,7 @@ class LineCorrected(Value, omit_defaults=True):
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     score: DealScored | None = None
-    """The whole new line; left out: only the other fields here have changed."""
+    """The whole new line; left out: only the other fields of this object have changed."""
 
 
 class Ended(Value, omit_defaults=True):
@@ -63,7 +63,7 @@ class Ended(Value, omit_defaults=True):
     rule: wire_types.SharedBy
     """The rule by which the match ended; empty: an official ended it."""
     event: EventNumber
-    """The event that ended the match, or the line that won it."""
+    """The event that ended the match, or wrote the line that won it."""
     seat: Seat | None = None
     """The winner, or the first of two partners; left out: none."""
     seats: wire_types.Seats = ()
@@ -72,13 +72,13 @@ class Ended(Value, omit_defaults=True):
     pot_before: wire_types.Money = 0
     """The amount in the pot before it was shared."""
     shares: wire_types.MoneyBySeat = ()
-    """The amount that each seat drew from the pot; left out: it was not shared."""
+    """The amount that each seat drew from the pot; left out: the pot was not shared."""
     payments: wire_types.Many[Payment] = ()
     """The payments between the seats, as in ``match/won``."""
 
 
 class ProtocolCorrected(Event):
-    """Deals were scored again (J9). These numbers count from now on. Lists of numbers are by seat."""
+    """Deals were scored again (J9). The numbers here count from now on. Lists of points are by seat."""
 
     TOPIC: ClassVar[str] = "protocol/corrected"
     HIDDEN: ClassVar[Hidden] = {"scripts": "official", "strike": "official"}
@@ -101,7 +101,7 @@ class ProtocolCorrected(Event):
     next_deal: wire_types.DealNumber
     """The number of the next deal."""
     halves: bool = False
-    """True if ``points``, here and in the lines, count half points."""
+    """True if ``points``, of this event and of its lines, count half points."""
     pot: wire_types.Money | None = None
     duel: wire_types.Seats = ()
     """The seats that play the next deal, if it is a duel."""
@@ -110,9 +110,9 @@ class ProtocolCorrected(Event):
     fresh: bool = False
     """True if draws and cuts for the next deal no longer count."""
     won: Ended | None = None
-    """The end of the match; left out: it goes on."""
+    """The end of the match; left out: the match goes on."""
     replaces: EventNumber | None = None
-    """The earlier correction in the case, which no longer counts; left out: none."""
+    """The number of the case's earlier correction, which no longer counts; left out: none."""
     scripts: wire_types.Many[Script] = ()
     """The events by which the deals were scored again, for officials."""
     strike: wire_types.Many[wire_types.DealNumber] = ()
@@ -137,7 +137,7 @@ Line = DealScored | DealVoided
 
 
 def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
-    """Return the lines as last corrected, also those of struck deals, by the event that wrote them."""
+    """Return all lines after their last correction, struck ones too, by the number of the event that wrote them."""
     lines: dict[int, Line] = {}
     for recorded in history:
         event = recorded.event
@@ -145,7 +145,7 @@ def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
             continue
         if isinstance(event, ProtocolCorrected):
             for one in event.lines:
-                lines[one.event] = amended(lines[one.event], one)
+                lines[one.event] = corrected_line(lines[one.event], one)
         elif isinstance(event, DealScored | DealVoided) and event.points:
             lines[recorded.originator_version] = event
     return lines
@@ -158,13 +158,12 @@ Corrections = Sequence[tuple[int, ProtocolCorrected]]
 """Corrections of a match in order, each with the number of its event."""
 
 
-def by_correction(number: int, by: ProtocolCorrected) -> CorrectedBy:
-    """Return the reference to a correction."""
+def reference_to(number: int, by: ProtocolCorrected) -> CorrectedBy:
     return CorrectedBy(event=number, case=by.case, rule=by.why.rule, reason=by.why.reason)
 
 
 def corrections_of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
-    """Return the corrections that change, strike or restore a line."""
+    """Return the corrections that change, strike or restore the line that ``event`` wrote."""
     found, struck = [], False
     for number, by in corrections:
         if any(one.event == event for one in by.lines) or (deal in by.struck) != struck:
@@ -174,10 +173,10 @@ def corrections_of_line(deal: int, event: int, corrections: Corrections) -> Corr
 
 
 Win = MatchWon | Ended
-"""The win of a match by a line, as first recorded or as corrected."""
+"""The win of a match by a line: ``MatchWon`` as first recorded, ``Ended`` after a correction."""
 
 
-class LineAsItWas(NamedTuple):
+class FormerLine(NamedTuple):
     """A version of a line that no longer counts, and the correction that changed it."""
 
     line: DealScored
@@ -187,36 +186,34 @@ class LineAsItWas(NamedTuple):
 
 
 class LineHistory(NamedTuple):
-    """A line and its corrections."""
-
     line: DealScored
-    """The line that counts."""
+    """The line after all corrections."""
     won: Win | None
     """The win of the match by this line, if any."""
-    was: tuple[LineAsItWas, ...]
+    was: tuple[FormerLine, ...]
     """The line before each of its corrections."""
     struck: CorrectedBy | None
-    """The correction that struck the line; ``None``: the line counts."""
+    """The correction that struck the line; ``None``: the line is not struck."""
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
     """Return the history of the line that ``event`` wrote. ``won``: the win by this line, if any."""
-    line, win, was, struck = written, cast(Win | None, won), list[LineAsItWas](), None
+    line, win, was, struck = written, cast(Win | None, won), list[FormerLine](), None
     for number, correction in corrections:
-        by = by_correction(number, correction)
+        by = reference_to(number, correction)
         change = next((one for one in correction.lines if one.event == event), None)
         wins = correction.won if correction.won is not None and correction.won.event == event else None
-        if change is not None or _winners(win) != _winners(wins):
-            was.append(LineAsItWas(line, win, by))
+        if change is not None or _win_to_compare(win) != _win_to_compare(wins):
+            was.append(FormerLine(line, win, by))
         if change is not None:
-            changed = amended(line, change)
+            changed = corrected_line(line, change)
             assert isinstance(changed, DealScored), "a scored deal stays one"
             line = changed if change.score is None else without_repeated_events(changed)
         win, struck = wins, (struck or by) if written.deal in correction.struck else None
     return LineHistory(line, win, tuple(was), struck)
 
 
-def _winners(won: Win | None) -> object:
+def _win_to_compare(won: Win | None) -> object:
     return None if won is None else (won.by, won.seats or won.seat, won.settlement)
 
 
@@ -229,8 +226,7 @@ def without_repeated_events(score: DealScored) -> DealScored:
     return replace(score, entries=entries, pot_entries=pot_entries)
 
 
-def amended(line: Line, by: LineCorrected) -> Line:
-    """Return a line after its change."""
+def corrected_line(line: Line, by: LineCorrected) -> Line:
     if by.score is not None:
         return by.score
     line = replace(line, before=by.before, points=by.points)

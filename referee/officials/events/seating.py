@@ -35,13 +35,13 @@ class Invited(Event):
     by: Actor
     """The inviting actor."""
     expires_at: Time
-    """The time until which it can be redeemed."""
+    """The time until which the invitation can be redeemed."""
     seat: Seat | None = None
-    """The seat, if the role has one."""
+    """The seat of the guest, if the role has one."""
     official: wire_types.OfficialPlace | None = None
-    """The number of the official, from 1, if that is the role."""
+    """The number of the official, from 1, if the role is official."""
     given_by: wire_types.Givers = ()
-    """The members behind the key that invited an official."""
+    """The members who hold or gave the key with which an official was invited."""
 
 
 class InvitationRedeemed(Event):
@@ -59,9 +59,9 @@ class StakesAgreed(Event):
     seats: wire_types.Seats
     """The seats that agreed."""
     how: HowAgreed
-    """The way in which they agreed."""
+    """The way in which these seats agreed."""
     invitation: wire_types.InvitationNumber | None = None
-    """The invitation that was redeemed, if they agreed by one."""
+    """The number of the invitation that was redeemed, if the seats agreed by redeeming one."""
 
 
 class StakesDeclined(Event):

@@ -9,7 +9,7 @@ from referee.visibility import Event, Recorded
 
 
 class TakeBackAsked(Event):
-    """A seat asked to take back its act, the last of the match; or another seat agreed."""
+    """A seat asked to take back its act, which is the last of the match, or another seat agreed to that."""
 
     TOPIC: ClassVar[str] = "act/take-back-asked"
     seat: Seat
@@ -29,7 +29,7 @@ class ActTakenBack(Event):
     last: EventNumber
     """The last event that no longer counts."""
     seat: Seat | None = None
-    """The seat that took back its act; left out: a ruling in the case did."""
+    """The seat that took back its act; left out: a ruling in the case took it back."""
 
     def undoes(self, number: int) -> bool:
         """Return whether event ``number`` no longer counts."""
@@ -42,7 +42,7 @@ class ActTakenBack(Event):
 
 
 def without_taken_back(history: Iterable[Recorded]) -> list[Recorded]:
-    """Return the history without take-backs and the events that they have undone."""
+    """Return the history without take-backs, requests for them and undone events."""
     kept: list[Recorded] = []
     for recorded in history:
         event = recorded.event

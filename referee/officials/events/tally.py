@@ -7,7 +7,7 @@ from referee.visibility import Event
 
 
 class ResultEntered(Event):
-    """The result of a whole deal was entered from the score sheet. The following events are made from it."""
+    """The result of a whole deal was entered from the score sheet. The next events follow from it."""
 
     TOPIC: ClassVar[str] = "result/entered"
     result: Result

@@ -11,7 +11,7 @@ import pytest
 from api.access.caller import SPECTATOR
 from api.books.deals import record_of
 from projections import protocols
-from projections.protocols import LOOK, VOIDED
+from projections.protocols import LINES_PER_READ, VOIDED
 from referee import notation
 from referee.store.store import construct
 from tests.projections.every_game import KINDS, history_of
@@ -69,12 +69,12 @@ def test_the_page_of_each_deal_equals_a_record_made_from_the_whole_match(service
     assert voided, "no deal was voided that cost something"
 
 
-@pytest.mark.parametrize("look", [1, 2, LOOK])
+@pytest.mark.parametrize("look", [1, 2, LINES_PER_READ])
 def test_a_record_is_read_from_the_rows_of_its_deal(
     service: Client, monkeypatch: pytest.MonkeyPatch, look: int
 ) -> None:
     """The result does not depend on the number of protocol lines that one query reads."""
-    monkeypatch.setattr(protocols, "LOOK", look)
+    monkeypatch.setattr(protocols, "LINES_PER_READ", look)
     recorder, read = service.app.state.service.referee.recorder, list[int]()
 
     def counted(*args: Any, **kwargs: Any) -> Any:
