@@ -14,9 +14,9 @@ Network = IPv4Network | IPv6Network
 
 TEXT_MAX = 64
 """Most characters of an address with its zone and port."""
-READ_MAX = 4096
+CACHE_MAX = 4096
 """Parsed addresses that are cached."""
-READ = "knacka.address"
+SCOPE_KEY = "knacka.address"
 """Key of a request's scope that holds its address."""
 NETWORK_BITS = 64
 """Bits of an IPv6 network whose addresses count as one: one client can use all of them."""
@@ -30,15 +30,15 @@ _NODE = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::(?:[0-9]{1,5}|_[0-9A-
 class Address(NamedTuple):
     text: str
     """The address as it is logged."""
-    whose: str
+    limit_key: str
     """The text that limits count by: the IPv4 address, or the network of an IPv6 address."""
-    here: bool
+    is_local: bool
     """The client is on this machine and uses no proxy."""
-    proxy: bool
+    is_trusted_proxy: bool
     """A trusted proxy."""
 
 
-UNREADABLE = Address("an unreadable address", "", here=False, proxy=False)
+UNREADABLE = Address("an unreadable address", "", is_local=False, is_trusted_proxy=False)
 """The address of all clients whose proxy names no readable address."""
 
 
@@ -51,28 +51,28 @@ class Addresses:
     def __init__(self, trusted_proxies: str) -> None:
         """``trusted_proxies``: networks in CIDR, comma-separated."""
         self._trusted = networks_of(trusted_proxies)
-        self._read = lru_cache(READ_MAX)(self._reading)
-        self._within = self._of(IPv4Address("127.0.0.1"))
+        self._cached = lru_cache(CACHE_MAX)(self._parsed)
+        self._local = self._address_of(IPv4Address("127.0.0.1"))
         # A socket without a network address is on this machine.
-        self._peer = lru_cache(READ_MAX)(lambda text: self._reading(text) or self._within)
+        self._cached_peer = lru_cache(CACHE_MAX)(lambda text: self._parsed(text) or self._local)
 
     def of(self, scope: Any) -> Address:
         """Return the client's address: the right-most that is no trusted proxy.
 
         Return :data:`UNREADABLE` if the two forwarding headers name different addresses.
         """
-        found: Address | None = scope.get(READ)
+        found: Address | None = scope.get(SCOPE_KEY)
         if found is None:
-            found = scope[READ] = self._of_scope(scope)
+            found = scope[SCOPE_KEY] = self._of_scope(scope)
         return found
 
     def _of_scope(self, scope: Any) -> Address:
         client = scope["client"]
-        peer = self._peer(client[0]) if client else self._within
-        if not peer.proxy:
+        peer = self._cached_peer(client[0]) if client else self._local
+        if not peer.is_trusted_proxy:
             return peer
         found = {
-            self._behind(hops(said))
+            self._client_in(hops(said))
             for name, hops in _HEADERS
             if (said := [value for header, value in scope["headers"] if header == name])
         }
@@ -80,27 +80,27 @@ class Addresses:
             return peer
         return found.pop() if len(found) == 1 else UNREADABLE
 
-    def _behind(self, hops: Iterable[str | None]) -> Address:
+    def _client_in(self, hops: Iterable[str | None]) -> Address:
         found = UNREADABLE
         for hop in reversed([*hops]):
-            found = (None if hop is None or len(hop) > TEXT_MAX else self._read(hop)) or UNREADABLE
-            if not found.proxy:
+            found = (None if hop is None or len(hop) > TEXT_MAX else self._cached(hop)) or UNREADABLE
+            if not found.is_trusted_proxy:
                 break
-        return found._replace(here=False)
+        return found._replace(is_local=False)
 
-    def _reading(self, text: str) -> Address | None:
+    def _parsed(self, text: str) -> Address | None:
         try:
-            return self._of(ip_address(text))
+            return self._address_of(ip_address(text))
         except ValueError:
             return None
 
-    def _of(self, whole: IPv4Address | IPv6Address) -> Address:
+    def _address_of(self, whole: IPv4Address | IPv6Address) -> Address:
         if isinstance(whole, IPv6Address):
             whole = whole.ipv4_mapped or IPv6Address(int(whole))  # without its zone
-        whose = str(whole)
+        limit_key = str(whole)
         if isinstance(whole, IPv6Address):
-            whose = str(IPv6Network((int(whole), NETWORK_BITS), strict=False))
-        return Address(str(whole), whose, whole.is_loopback, any(whole in one for one in self._trusted))
+            limit_key = str(IPv6Network((int(whole), NETWORK_BITS), strict=False))
+        return Address(str(whole), limit_key, whole.is_loopback, any(whole in one for one in self._trusted))
 
 
 def _listed(values: list[bytes]) -> Iterator[str]:

@@ -180,8 +180,8 @@ class Limits:
             return []
         left, wait = counted.left, counted.wait
         if problem in WRONG:
-            own = counted.who == counted.address.whose
-            left, wait = counted.policy.pace.charge(counted.address.whose, WRONG_COST - own)
+            own = counted.who == counted.address.limit_key
+            left, wait = counted.policy.pace.charge(counted.address.limit_key, WRONG_COST - own)
         return counted.policy.headers(left, wait)
 
     def _counted(self, scope: Any) -> Counted | None:
@@ -189,10 +189,10 @@ class Limits:
         if policy is None or scope["path"].startswith(HEALTH):
             return None
         address = self._addresses.of(scope)
-        if address.here and not self._loopback:
+        if address.is_local and not self._loopback:
             return None
         secret_hash = notes_in(scope).secret_hash = _secret_hash_in(scope["headers"])
-        pace, of_address, whose = policy.pace, policy.of_address, address.whose
+        pace, of_address, whose = policy.pace, policy.of_address, address.limit_key
         own = self._counts_as.get(secret_hash, whose)
         (left, wait), most = pace.take(own), pace.most
         waits_as = own if pace.is_busy(left) else None

@@ -58,9 +58,9 @@ class Quotas:
         ``caller``: the name under which a valid key or token counts. Raises Problem (403 quota_reached).
         """
         address = self._addresses.of(request.scope)
-        if address.here and not self._loopback:
+        if address.is_local and not self._loopback:
             return lambda: None
-        who = caller or address.whose
+        who = caller or address.limit_key
         if self._streams[who] >= self._streams_most:
             raise _reached("streams", self._streams_most)
         self._streams[who] += 1
@@ -74,7 +74,7 @@ class Quotas:
 
     def _takes(self, request: Req, pace: Pace, what: str) -> None:
         address = self._addresses.of(request.scope)
-        if (self._loopback or not address.here) and pace.take(address.whose)[0] < 0:
+        if (self._loopback or not address.is_local) and pace.take(address.limit_key)[0] < 0:
             raise _reached(what, pace.most)
 
 

@@ -99,7 +99,7 @@ async def list_attempts(
     request.must_show()
     match, caller = await service.access.sees(request, match_id)
     caller.must_be_official(match)
-    await service.refused_attempts.settled()
+    await service.refused_attempts.wait_until_stored()
     rows = await in_thread(service.refused_attempts.rows, match_id, after=after_of(cursor), limit=limit + 1)
     page = page_by_number(rows, limit, attrgetter("originator_version"))
     body = encode(AttemptPage(items=tuple(map(attempt_seen, page.entries)), next=page.next))

@@ -187,7 +187,7 @@ class ActExecution:
                 case ProposalDeclined(act=act) if isinstance(act, commands.PayeeAct):
                     await service.member_names.forget_numbers(club, commands.payee_of(act))
                 case facts.BooksClosed() if service.signer is not None:
-                    service.signer.sign_soon()  # statements name the checkpoint that covers it
+                    service.signer.request_signature()  # statements name the checkpoint that covers it
         return _answer(outcome, texts, code=code)
 
     async def _erase(self, sent: commands.EraseSent) -> Reply:

@@ -30,7 +30,7 @@ OPERATOR = "operator"
 """The actor of all these commands."""
 ANSWER_SECONDS = 30.0
 """Most seconds to wait for the store."""
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 """Seconds between two looks at the projections' positions."""
 
 
@@ -57,7 +57,7 @@ class OperatorStore:
             raise NotDone(f"there is no club {club_id}: `knacka club list` lists the clubs")
         return club
 
-    def do(self, aggregate_id: UUID, request: Any, expected: int | None = None) -> Outcome:
+    def submit(self, aggregate_id: UUID, request: Any, expected: int | None = None) -> Outcome:
         """Have the desk execute a request, and return the outcome.
 
         Raises ``Refused``, :class:`~referee.store.command.Stale` if the version is not ``expected``, and
@@ -73,10 +73,10 @@ class OperatorStore:
         except (InDoubt, TimeoutError):
             raise Unanswered("the store does not say whether it was done: see `knacka club show`") from None
 
-    def done(self, club: Club, request: Any) -> Club:
+    def execute(self, club: Club, request: Any) -> Club:
         """Execute a request and return the changed club. Raises :class:`NotDone`, also if the club refuses it."""
         try:
-            outcome = self.do(club.id, request)
+            outcome = self.submit(club.id, request)
         except Refused as refused:
             raise NotDone(refusal_text(refused)) from None
         assert isinstance(outcome.aggregate, Club), "it was one"
@@ -96,7 +96,7 @@ class OperatorStore:
             ):
                 if time.monotonic() > until:
                     raise NotDone("not done: the projections do not reach the end of the log: see `knacka doctor`")
-                time.sleep(LOOK_SECONDS)
+                time.sleep(POLL_SECONDS)
             with projections.engine.connect() as connection:
                 return basis_of(projections.ledger, projections.matches, connection, club, sent)
 
@@ -126,7 +126,7 @@ def refusal_text(refused: Refused) -> str:
     return refusal(refused.code, refused.facts, "en")
 
 
-def checked(kind: Any) -> Callable[[str], Any]:
+def argument_type(kind: Any) -> Callable[[str], Any]:
     """Return a function by which argparse reads an argument as a type of the API."""
 
     def read(text: str) -> Any:
@@ -145,4 +145,4 @@ def checked(kind: Any) -> Callable[[str], Any]:
 
 
 def club_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("club", type=checked(UUID), metavar="CLUB", help="its id, from `knacka club list`")
+    parser.add_argument("club", type=argument_type(UUID), metavar="CLUB", help="its id, from `knacka club list`")

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, func, select, text
 
 from api import VERSION
 from api.maintenance.archive import FORMAT, Manifest, Writer
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.maintenance.tables import NEEDED, Part, complete_projections, existing, parts_of_events, parts_of_names
 from api.personal_data.names import NAMES, PRAGMAS, names_file
 from projections.follow.engine import engine_for, without_limits, writer
@@ -41,7 +41,7 @@ def write_backup(url: str, file: IO[bytes]) -> Manifest:
 
     Raises :class:`NoStore` and the databases' errors.
     """
-    with closing(Stored(url)) as stored, at_one_moment(stored, url) as sections:
+    with closing(StoreReader(url)) as stored, at_one_moment(stored, url) as sections:
         taken_at, events = utc_now(), sections[-1].connection
         if missing := NEEDED - {part.name for part in sections[-1].parts}:
             raise NoStore(f"the store has no {', '.join(sorted(missing))}: start `knacka serve` once to create them")
@@ -70,13 +70,13 @@ def write_backup(url: str, file: IO[bytes]) -> Manifest:
 
 
 @contextmanager
-def at_one_moment(stored: Stored, url: str) -> Iterator[list[Section]]:
+def at_one_moment(stored: StoreReader, url: str) -> Iterator[list[Section]]:
     """Yield the parts of the store, all of one moment, the events last."""
     with ExitStack() as stack:
         yield _sqlite_sections(stored, url, stack) if stored.files else _postgres_sections(stored, stack)
 
 
-def _sqlite_sections(stored: Stored, url: str, stack: ExitStack) -> list[Section]:
+def _sqlite_sections(stored: StoreReader, url: str, stack: ExitStack) -> list[Section]:
     if not stored.files[0].exists():
         raise NoStore(f"there is no store {stored.files[0]}: set KNACKA_DATABASE_URL to an existing one")
     sections = []
@@ -93,7 +93,7 @@ def _sqlite_sections(stored: Stored, url: str, stack: ExitStack) -> list[Section
     return sections
 
 
-def _postgres_sections(stored: Stored, stack: ExitStack) -> list[Section]:
+def _postgres_sections(stored: StoreReader, stack: ExitStack) -> list[Section]:
     events = stack.enter_context(stored.events.connect())
     moment = events.scalar(text("SELECT pg_export_snapshot()"))
     without_limits(events)

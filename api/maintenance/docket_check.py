@@ -1,6 +1,6 @@
 """Checks the sealed tokens of officials against the hashes of tokens in their matches."""
 
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.maintenance.replay_check import History
 from referee.store.match import Match
 from referee.tokens import in_match, sealed
@@ -9,7 +9,7 @@ from referee.tokens import in_match, sealed
 class DocketCheck:
     """Checks dockets: sealed tokens, by which the service finds all matches of one official."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: StoreReader) -> None:
         self._secret = stored.secret
 
     def compare(self, history: History) -> None:

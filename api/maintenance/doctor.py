@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.maintenance.damaged_rows import damages
-from api.maintenance.raw_store import ASIDE, Stored, one_line
+from api.maintenance.raw_store import SET_ASIDE, StoreReader, one_line
 from api.runtime.checkpoint_file import CheckpointFile, extends, file_for
 from api.runtime.projections import all_projections, match_projections
 from api.settings import PREFIX, Settings, SettingsError, from_environment
@@ -58,7 +58,7 @@ def problems(environment: Mapping[str, str]) -> Problems:
     yield from _check_clock()
     try:
         settings = from_environment({name: value for name, value in environment.items() if name in _names()})
-        stored = Stored(settings.database_url)
+        stored = StoreReader(settings.database_url)
     except SettingsError as error:
         linked = any(environment.get(name, "").startswith("tcp://") for name in _names())
         yield f"{error}{': Kubernetes sets it, set enableServiceLinks to false' if linked else ''}"
@@ -99,7 +99,7 @@ def _check_clock() -> Problems:
 # SQLite
 
 
-def _check_sqlite(stored: Stored) -> Problems:
+def _check_sqlite(stored: StoreReader) -> Problems:
     events, books = stored.files
     if not events.exists():
         yield (
@@ -182,7 +182,7 @@ NOT_OWNED = text(
 )
 
 
-def _check_postgres(stored: Stored) -> Problems:
+def _check_postgres(stored: StoreReader) -> Problems:
     try:
         with stored.events.connect() as connection:
             faults = list(_check_server(connection))
@@ -222,7 +222,7 @@ def _check_server(connection: Connection) -> Problems:
 # Both
 
 
-def _check_content(stored: Stored, faults_of_projections: Iterable[str] = ()) -> Problems:
+def _check_content(stored: StoreReader, faults_of_projections: Iterable[str] = ()) -> Problems:
     yield from _check_tables(stored)
     yield from _check_rows(stored)
     faults = list(faults_of_projections)
@@ -230,7 +230,7 @@ def _check_content(stored: Stored, faults_of_projections: Iterable[str] = ()) ->
     yield from _check_erasures(stored)
 
 
-def _check_tables(stored: Stored) -> Problems:
+def _check_tables(stored: StoreReader) -> Problems:
     with stored.events.connect() as connection:
         there = inspect(connection).get_table_names()
     for table in (stored.rows_table, stored.snapshots_table):
@@ -238,12 +238,12 @@ def _check_tables(stored: Stored) -> Problems:
             yield f"there is no table {table.name}: start `knacka serve` once, or name a store of Knacka"
 
 
-def _check_rows(stored: Stored) -> Problems:
+def _check_rows(stored: StoreReader) -> Problems:
     with stored.events.connect() as connection:
         if not inspect(connection).has_table(stored.rows_table.name):
             return
     try:
-        stored.refuse_older()
+        stored.check_release()
     except OlderStore as older:
         yield str(older)
         return
@@ -257,13 +257,13 @@ def _check_rows(stored: Stored) -> Problems:
         yield f"{more} more rows are missing or cannot be read: run `knacka verify`, which names them"
 
 
-def _check_projections(stored: Stored) -> Problems:
+def _check_projections(stored: StoreReader) -> Problems:
     try:
-        head, positions, tables = stored.head(), stored.positions(), stored.projection_tables()
+        head, positions, tables = stored.last_position(), stored.positions(), stored.projection_tables()
         aside: list[Any] = []
-        if ASIDE.name in tables:
+        if SET_ASIDE.name in tables:
             with stored.projections.connect() as connection:
-                aside += connection.execute(select(ASIDE))
+                aside += connection.execute(select(SET_ASIDE))
     except SQLAlchemyError as error:
         yield f"the projections cannot be read: {one_line(error)}: `knacka rebuild` builds them again"
         return
@@ -297,7 +297,7 @@ def _check_set_aside(rows: Sequence[Any]) -> Problems:
             )
 
 
-def _check_origin(stored: Stored, projection: Projection, position: int, head: int) -> Problems:
+def _check_origin(stored: StoreReader, projection: Projection, position: int, head: int) -> Problems:
     """Yield a line if the projection was not made from this log."""
     if position > head:
         yield (
@@ -311,7 +311,7 @@ def _check_origin(stored: Stored, projection: Projection, position: int, head: i
         )
 
 
-def _check_progress(stored: Stored, before: Mapping[str, int], head: int) -> Problems:
+def _check_progress(stored: StoreReader, before: Mapping[str, int], head: int) -> Problems:
     """Yield a line for each projection that a running service does not update."""
     if all(position >= head for position in before.values()) or not is_followed(
         stored.projections, _books_file(stored)
@@ -327,7 +327,7 @@ def _check_progress(stored: Stored, before: Mapping[str, int], head: int) -> Pro
             )
 
 
-def _check_erasures(stored: Stored) -> Problems:
+def _check_erasures(stored: StoreReader) -> Problems:
     """Yield a line if an erasure is not finished and no service runs that would finish it."""
     try:
         left = stored.is_rewriting_due() and not is_followed(stored.projections, _books_file(stored))
@@ -338,11 +338,11 @@ def _check_erasures(stored: Stored) -> Problems:
         yield "the files of the names may still hold erased data: start `knacka serve`, which rewrites them"
 
 
-def _books_file(stored: Stored) -> Path | None:
+def _books_file(stored: StoreReader) -> Path | None:
     return stored.files[1] if stored.files else None
 
 
-def _check_log(settings: Settings, stored: Stored) -> Problems:
+def _check_log(settings: Settings, stored: StoreReader) -> Problems:
     """Yield a line if the log does not extend its last signed checkpoint, or that is missing."""
     if not settings.log_key:
         return
@@ -382,7 +382,7 @@ def _check_log(settings: Settings, stored: Stored) -> Problems:
     )
 
 
-def _unknown_match(stored: Stored, projection: Projection) -> str | None:
+def _unknown_match(stored: StoreReader, projection: Projection) -> str | None:
     """Return a match that the projection has and the store lacks, among the first of each table."""
     for ids in stored.ids_in(projection):
         some = list(islice(ids, NAMED_MAX))

@@ -21,7 +21,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from api.maintenance.raw_store import ASIDE, POSITIONS, Row, Stored
+from api.maintenance.raw_store import POSITIONS, SET_ASIDE, Row, StoreReader
 from api.maintenance.replay_check import History, differing
 from api.runtime.projections import match_projections
 from projections.follow.engine import Json
@@ -70,12 +70,12 @@ class _StoredState(NamedTuple):
 class StoredProjections:
     """The projections of a store, and the same in memory for one aggregate after the other."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
         self._memory = create_engine("sqlite://", poolclass=StaticPool).connect()
         self._queries: list[_Queries] = []
         tables, positions = stored.projection_tables(), stored.positions()
-        self._sets_aside = ASIDE.name in tables
+        self._sets_aside = SET_ASIDE.name in tables
         for projection in match_projections(lambda: stored.secret or b""):
             if projection.key in positions and tables.issuperset(projection.metadata.tables):
                 self._queries.append(_Queries(projection))
@@ -112,7 +112,7 @@ class StoredProjections:
     def _aside(self, connection: Connection, aggregate_id: UUID) -> dict[str, tuple[int, str]]:
         if not self._sets_aside:
             return {}
-        query = select(ASIDE).where(ASIDE.c.match == aggregate_id.hex)
+        query = select(SET_ASIDE).where(SET_ASIDE.c.match == aggregate_id.hex)
         return {row.book: (row.event, " ".join(row.error.split())) for row in connection.execute(query)}
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import Connection, create_engine, delete, func, select, text
 from api.maintenance.archive import Archive, Damaged
 from api.maintenance.backup import write_backup
 from api.maintenance.files import store_files, sync
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.maintenance.tables import (
     BY_BOOK,
     Cell,
@@ -93,11 +93,11 @@ def refuse_unless_empty(url: str) -> None:
             if one.exists():
                 raise NotEmpty(f"{one} exists already: move it away, or set KNACKA_DATABASE_URL to a new file")
         return
-    with closing(Stored(url)) as stored, stored.events.connect() as connection:
+    with closing(StoreReader(url)) as stored, stored.events.connect() as connection:
         _refuse_rows(connection, stored)
 
 
-def _refuse_rows(connection: Connection, stored: Stored) -> None:
+def _refuse_rows(connection: Connection, stored: StoreReader) -> None:
     for part in existing(connection, (*parts_of_events(stored), *parts_of_names())):
         if part.name != "secret" and not is_empty(connection, part):
             raise NotEmpty(
@@ -124,7 +124,7 @@ def load(archive: Archive, url: str, say: Say) -> None:
     """
     keys = _usable_projections(archive, say)
     projections = [one for one in parts_of_projections() if one.name in BY_BOOK or one.key in keys]
-    with closing(Stored(url)) as stored, _write_connections(url) as connections:
+    with closing(StoreReader(url)) as stored, _write_connections(url) as connections:
         events = connections.events
         if events.dialect.name == "postgresql":
             events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
@@ -178,7 +178,7 @@ def _read(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell]]:
         raise Damaged(f"its part {part.name} cannot be read: {error}") from None
 
 
-def _set_next_position(connection: Connection, stored: Stored) -> None:
+def _set_next_position(connection: Connection, stored: StoreReader) -> None:
     """Make PostgreSQL continue the positions after the last row."""
     name, position = stored.rows_table.name, stored.rows_table.c[0]
     if last := connection.scalar(select(func.max(position))):
@@ -208,7 +208,7 @@ def _write_connections(url: str) -> Iterator[Connections]:
 
 def erase_again(url: str, say: Say) -> None:
     """Carry out the recorded erasures in a store, and report the members whose names and texts were left."""
-    with closing(Names(url)) as names, closing(Stored(url)) as stored, construct(url) as referee:
+    with closing(Names(url)) as names, closing(StoreReader(url)) as stored, construct(url) as referee:
         erasures = Erasures(names)
         for club_id in stored.ids_of(ClubFounded.TOPIC):
             try:

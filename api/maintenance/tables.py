@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import NullType, TypeEngine
 
-from api.maintenance.raw_store import ASIDE, ID, POSITIONS, Stored
+from api.maintenance.raw_store import ID, POSITIONS, SET_ASIDE, StoreReader
 from api.personal_data import names
 from api.runtime.projections import all_projections
 from projections.follow.engine import Day, Json, Utc
@@ -103,7 +103,7 @@ BY_BOOK = frozenset({"places", "aside"})
 """Parts with rows for each projection."""
 
 
-def parts_of_events(stored: Stored) -> tuple[Part, ...]:
+def parts_of_events(stored: StoreReader) -> tuple[Part, ...]:
     """Return the parts of the events' file or schema."""
     return (
         _part("events", stored.rows_table, "position"),
@@ -123,7 +123,7 @@ def parts_of_projections(selected: Sequence[Projection] | None = None) -> tuple[
     projections = all_projections() if selected is None else selected
     return (
         _part("places", POSITIONS),
-        _part("aside", raw_table(ASIDE)),
+        _part("aside", raw_table(SET_ASIDE)),
         *(
             _part(name, raw_table(one), key=projection.key)
             for projection in projections
@@ -163,7 +163,7 @@ def existing(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
 def complete_projections(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
     """Return the parts of the projections that have all their tables, and their keys."""
     found = set(inspect(connection).get_table_names())
-    if not {POSITIONS.name, ASIDE.name} <= found:
+    if not {POSITIONS.name, SET_ASIDE.name} <= found:
         return (), ()
     known = set(connection.scalars(select(POSITIONS.c.book)))
     selected = [

@@ -25,7 +25,7 @@ from api.maintenance.ledger_check import check_ledger
 from api.maintenance.log_check import check_tree
 from api.maintenance.personal_data_check import TextCheck, changed_texts
 from api.maintenance.projection_check import StoredProjections
-from api.maintenance.raw_store import Stored, one_line
+from api.maintenance.raw_store import StoreReader, one_line
 from api.maintenance.replay_check import MATCH, UNKNOWN, Difference, History
 from projections.refs import refs_in
 
@@ -43,7 +43,7 @@ class Found(NamedTuple):
 
 
 def verify_aggregate(
-    stored: Stored,
+    stored: StoreReader,
     projections: StoredProjections,
     aggregate_id: str,
     texts: TextCheck | None = None,
@@ -80,7 +80,7 @@ def verify_aggregate(
     return Found(history.kind, history.events, history.unusable_snapshots, history.differences)
 
 
-def ids(stored: Stored, projections: StoredProjections) -> Iterator[str]:
+def ids(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
     """Yield the ids of all aggregates in the store, in order."""
     ids_of_projections = [ids for projection in projections.existing for ids in stored.ids_in(projection)]
     others = stored.ids_of_snapshots(), stored.ids_of_attempts()
@@ -94,14 +94,14 @@ def verify(url: str, match: str | None, say: Callable[[str], None], progress: Ca
     Return the exit code: 0 without differences, 1 with some, 2 for an unknown id. Raises the databases' errors, and
     :class:`~referee.store.rows.OlderStore`.
     """
-    with closing(Stored(url)) as stored:
-        stored.refuse_older()
+    with closing(StoreReader(url)) as stored:
+        stored.check_release()
         with closing(StoredProjections(stored)) as projections:
             return _verify(stored, projections, match, say, progress)
 
 
 def _verify(
-    stored: Stored,
+    stored: StoreReader,
     projections: StoredProjections,
     match: str | None,
     say: Callable[[str], None],
@@ -151,8 +151,8 @@ def _counted(kinds: Mapping[str, int]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _check_positions(stored: Stored, projections: StoredProjections) -> Iterator[str]:
-    positions, head = stored.positions(), stored.head()
+def _check_positions(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
+    positions, head = stored.positions(), stored.last_position()
     for projection in projections.existing:
         position = positions.get(projection.key, 0)
         if position > head:

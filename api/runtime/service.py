@@ -56,7 +56,7 @@ class Service:
         self.reader = AggregateReader(referee, desk, hub, metrics, wait_seconds)
         self.member_names = MemberNames(names, self.erasures, self.reader)
         self.commands = Commands(desk, self.reader, names)
-        held_back = self.refused_attempts.record_held_back
+        held_back = self.refused_attempts.record_refused_officials_view
         self.access = Access(self.reader, self.member_names, limits, self.tickets, in_thread, held_back)
         self.club_access = ClubAccess(self.reader, limits, operator, anybody_founds=anybody_founds)
 

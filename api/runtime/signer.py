@@ -22,12 +22,12 @@ from referee.store.desk import Desk
 from referee.store.log import LOG_ID, Log
 from referee.store.store import UnknownAggregate
 
-LOOK_SECONDS = 5.0
+CHECK_SECONDS = 5.0
 """Seconds between two looks for rows to sign."""
 ANSWER_SECONDS = 30.0
 """Seconds to wait for the desk or the projection of the log."""
 
-PASSING: tuple[type[Exception], ...] = (Stale, Busy, ClockWrong, InDoubt, OSError, *STORE_FAILURES)
+TEMPORARY_ERRORS: tuple[type[Exception], ...] = (Stale, Busy, ClockWrong, InDoubt, OSError, *STORE_FAILURES)
 """Errors that may be gone at the next look."""
 
 log = logging.getLogger(__name__)
@@ -59,9 +59,9 @@ class Signer:
         self.keys, self.origin = tuple(keys), keys[0].name
         self._projections, self._desk, self._file = projections, desk, checkpoint_file
         self._every = timedelta(seconds=seconds)
-        self._closed, self._requested, self._turn = threading.Event(), threading.Event(), threading.Lock()
+        self._closed, self._requested, self._sign_lock = threading.Event(), threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._run, name="signer", daemon=True)
-        self._look_seconds = min(LOOK_SECONDS, seconds)
+        self._check_seconds = min(CHECK_SECONDS, seconds)
         self.trouble: Reason | None = None
         """The reason why nothing is signed."""
 
@@ -75,22 +75,22 @@ class Signer:
         if self._thread.ident is not None:
             self._thread.join()
 
-    def sign_soon(self) -> None:
+    def request_signature(self) -> None:
         """Request a signature over the rows stored by now, without waiting. May be called on any thread."""
         self._requested.set()
 
     def _run(self) -> None:
         last_damage = ""
         while True:
-            requested = self._requested.wait(self._look_seconds)
+            requested = self._requested.wait(self._check_seconds)
             self._requested.clear()
             if self._closed.is_set():
                 return
             try:
-                self.sign(at_once=requested and self._caught_up())
-            except PASSING as error:
+                self.sign(at_once=requested and self._wait_until_caught_up())
+            except TEMPORARY_ERRORS as error:
                 log.info("the log was not signed; the next try follows: %s: %s", type(error).__name__, error)
-                if requested and not self._closed.wait(self._look_seconds):
+                if requested and not self._closed.wait(self._check_seconds):
                     self._requested.set()
             except DamagedRow as damaged:
                 if str(damaged) != last_damage:
@@ -99,7 +99,7 @@ class Signer:
             except Exception:
                 log.exception("the log could not be signed")
 
-    def _caught_up(self) -> bool:
+    def _wait_until_caught_up(self) -> bool:
         """Wait until the projection of the log has all rows stored by now, and return True.
 
         Raises ``TimeoutError`` after :data:`ANSWER_SECONDS` or on :meth:`close`.
@@ -115,7 +115,7 @@ class Signer:
 
         ``at_once``: even if the last signature is recent.
         """
-        with self._turn:
+        with self._sign_lock:
             head = self._projections.head()
             at_head = self._projections.follower.positions()[self._projections.tree.name] >= head
             stored = stored_log(self._desk)
@@ -126,7 +126,7 @@ class Signer:
                 self._report({"code": "log_note_unreadable", "kind": type(error).__name__})
                 return False
             on_record = None if last is None else checkpoint_in(last.note)
-            found = self._tree([one for one in (in_file, on_record) if one is not None], at_head)
+            found = self._checkpoint_to_sign([one for one in (in_file, on_record) if one is not None], at_head)
             if found is None:
                 return False
             self.trouble = None
@@ -142,7 +142,7 @@ class Signer:
             self._sign(found, stored.version if stored else self._open())
             return True
 
-    def _tree(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
+    def _checkpoint_to_sign(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
         """Return the checkpoint to sign; None if it lacks rows of the ``known`` ones or contradicts them."""
         tree = self._projections.tree
         with self._projections.engine.connect() as connection:
