@@ -1,7 +1,7 @@
 """Finds the address that a request comes from, also through trusted proxies.
 
-A proxy names the client in `X-Forwarded-For` or `Forwarded` (RFC 7239), and passes on the other header as the client
-sent it. So if both are there, they must name the same address.
+A proxy writes `X-Forwarded-For` or `Forwarded` (RFC 7239) and passes the other header on as the client sent it. A
+client could forge that one, so if both are present they must name the same address.
 """
 
 import re
@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 Network = IPv4Network | IPv6Network
 
 TEXT_MAX = 64
-"""Most characters of an address with its zone and port."""
+"""Maximum length of an address with its zone and port."""
 CACHE_MAX = 4096
-"""Parsed addresses that are cached."""
+"""Maximum number of parsed addresses in the cache."""
 SCOPE_KEY = "knacka.address"
 """Key of a request's scope that holds its address."""
 NETWORK_BITS = 64
-"""Bits of an IPv6 network whose addresses count as one: one client can use all of them."""
+"""Bits of the IPv6 networks whose addresses count as one, because one client can use all of them."""
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PAIR = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*+)")')
@@ -31,15 +31,15 @@ class Address(NamedTuple):
     text: str
     """The address as it is logged."""
     limit_key: str
-    """The text that limits count by: the IPv4 address, or the network of an IPv6 address."""
+    """The text that identifies the client for limits: the IPv4 address, or the network of an IPv6 address."""
     is_local: bool
-    """The client is on this machine and uses no proxy."""
+    """True: the client is on this machine and uses no proxy."""
     is_trusted_proxy: bool
-    """A trusted proxy."""
+    """True: the address of a trusted proxy."""
 
 
 UNREADABLE = Address("an unreadable address", "", is_local=False, is_trusted_proxy=False)
-"""The address of all clients whose proxy names no readable address."""
+"""The address of clients whose proxy does not name a readable address."""
 
 
 def networks_of(setting: str) -> tuple[Network, ...]:
@@ -57,7 +57,7 @@ class Addresses:
         self._cached_peer = lru_cache(CACHE_MAX)(lambda text: self._parsed(text) or self._local)
 
     def of(self, scope: Any) -> Address:
-        """Return the client's address: the right-most that is no trusted proxy.
+        """Return the client's address: the right-most one that is not a trusted proxy.
 
         Return :data:`UNREADABLE` if the two forwarding headers name different addresses.
         """
@@ -116,7 +116,7 @@ def _listed(values: list[bytes]) -> Iterator[str]:
 def _standard(values: list[bytes]) -> list[str | None]:
     """Return the addresses in `Forwarded` headers, from the left; ``None`` for an element without one.
 
-    If a header breaks the syntax, return none at all: it may hide where the proxy's own element begins.
+    If a header breaks the syntax, return an empty list, because it is unclear where the proxy's own element begins.
     """
     hops: list[str | None] = []
     for value in values:
@@ -148,7 +148,7 @@ def _elements(text: str) -> list[dict[str, str]] | None:
 
 
 def _node(node: str) -> str | None:
-    """Return the address of a node as RFC 7239 writes it, ``None`` for `unknown` and hidden ones."""
+    """Return the address of a node of RFC 7239, ``None`` for `unknown` and obfuscated nodes."""
     found = _NODE.fullmatch(node) if len(node) <= TEXT_MAX else None
     if found is None:
         return None

@@ -10,7 +10,7 @@ from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
 from api.money.decision_basis import read_basis
 from api.personal_data.erasures import prepare_erasure
-from api.runtime.commands import REFUSED
+from api.runtime.commands import NOTHING_DONE
 from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
@@ -89,6 +89,6 @@ async def stored_plan(
     await in_thread(service.erasures.keep, plan)
     try:
         yield request
-    except REFUSED:
+    except NOTHING_DONE:
         await in_thread(service.erasures.drop, plan.digest)
         raise

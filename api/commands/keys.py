@@ -20,7 +20,7 @@ from referee.store.command import Stale
 OPERATOR_PREFIX = "kno_"
 """Prefix of the operator's key."""
 ISSUE_ATTEMPTS = 3
-"""Attempts to make a key while other processes change the club."""
+"""Maximum number of attempts to make a key while other processes change the club."""
 DAYS = 365
 KEY_DESCRIPTION = (
     "Running services apply it within two seconds. Needs no key of the club: use it when the last key with the scope "
@@ -96,7 +96,7 @@ def issue(settings: Settings, arguments: argparse.Namespace) -> int:
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         for _ in range(ISSUE_ATTEMPTS):
-            # The key contains the next number, so the request holds only for this version.
+            # The secret contains the next key number of the club, so the request is valid only for this version.
             key_id = f"k{len(club.state.keys) + 1}"
             key = make_key(club.id, key_id, None)
             whose = {"member": arguments.member, "app": arguments.app}

@@ -21,7 +21,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def make(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Make a key that signs the log, and print it. Return 2 for an unusable name."""
+    """Make a key that signs the log, and print it. Return 0, or 2 for an unusable name."""
     try:
         key = SigningKey(arguments.origin, secrets.token_bytes(SEED_BYTES))
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Opens the store for commands about clubs, which may run while services run."""
+"""Opens the store for commands about clubs. They may run while services run."""
 
 import argparse
 import time
@@ -29,13 +29,13 @@ from referee.store.store import Referee, UnknownAggregate, construct
 OPERATOR = "operator"
 """The actor of all these commands."""
 ANSWER_SECONDS = 30.0
-"""Most seconds to wait for the store."""
+"""Maximum seconds to wait for the store."""
 POLL_SECONDS = 0.05
-"""Seconds between two looks at the projections' positions."""
+"""Seconds between two checks of the projections' positions."""
 
 
 class NotDone(Exception):
-    """The command was not done, or not completely. The message names the cause and the remedy."""
+    """The command was not done, or not completely. The message names cause and remedy."""
 
 
 class Unanswered(NotDone):
@@ -83,7 +83,7 @@ class OperatorStore:
         return outcome.aggregate
 
     def basis_of(self, club: Club, sent: BasisSent) -> dict[str, Any]:
-        """Return the facts of the ledger and the matches on which a request is decided.
+        """Return the facts from ledger and matches that are needed to decide a request.
 
         Raises :class:`NotDone` if the projections do not reach the end of the log in time.
         """
@@ -101,7 +101,7 @@ class OperatorStore:
                 return basis_of(projections.ledger, projections.matches, connection, club, sent)
 
     def names_of(self, club: Club) -> dict[Ref, str]:
-        """Return the names of the club's members by ref, without erased members."""
+        """Return by ref the names of the club's members that are not erased."""
         return self.names.read(club.id, (member.name for member in club.state.members if not member.erased))
 
 
@@ -127,7 +127,7 @@ def refusal_text(refused: Refused) -> str:
 
 
 def argument_type(kind: Any) -> Callable[[str], Any]:
-    """Return a function by which argparse reads an argument as a type of the API."""
+    """Return a function with which argparse converts an argument to a type of the API."""
 
     def read(text: str) -> Any:
         try:

@@ -96,7 +96,11 @@ async def show(service: Service, match: Match, number: int) -> Reply:
     match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
     opened, seat = match.opened, invitation.seat
     member = await _member_by(service, opened, invitation.by)
-    names = {} if member is None or opened.club is None else await service.member_names.called(opened.club, (member,))
+    names = (
+        {}
+        if member is None or opened.club is None
+        else await service.member_names.names_by_number(opened.club, (member,))
+    )
     shown = SeatInvitation(
         match=match.id,
         ruleset=opened.ruleset,

@@ -1,10 +1,11 @@
 """``knacka backup``: copies events, projections and names of one moment, while services run.
 
-On PostgreSQL two transactions read one snapshot. That for names and projections ends before events are copied.
+On PostgreSQL two transactions read one snapshot. The transaction for names and projections ends before the events are
+copied.
 
-On SQLite the file of names is locked until it is copied, and only acts that store a name wait. Then a reader of the
-projections begins, then one of the events. So the copy has all names of its events, and its projections are not ahead
-of them. It may have a name whose erasure is on record: a restore erases it.
+On SQLite the file of names is locked until it is copied; only acts that store a name wait for it. Then a transaction
+begins that reads the projections, then one that reads the events. So the copy has all names of its events, and its
+projections are not ahead of the events. It may have names whose erasure is recorded: a restore erases them.
 """
 
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ class NoStore(Exception):
 
 
 class Section(NamedTuple):
-    """Parts that are copied over one connection. ``keys``: those of the projections in them."""
+    """Parts that are copied over one connection. ``keys``: the keys of the projections in them."""
 
     connection: Connection
     parts: tuple[Part, ...]
@@ -87,7 +88,7 @@ def _sqlite_sections(stored: StoreReader, url: str, stack: ExitStack) -> list[Se
         sections.append(Section(names, existing(names, parts_of_names())))  # locked from here on
     if stored.files[1].exists():
         projections = stack.enter_context(stored.projections.connect())
-        sections.append(Section(projections, *complete_projections(projections)))  # the reader begins here
+        sections.append(Section(projections, *complete_projections(projections)))  # the transaction begins here
     events = stack.enter_context(stored.events.connect())
     sections.append(Section(events, existing(events, parts_of_events(stored))))
     return sections

@@ -19,7 +19,7 @@ class Damage(NamedTuple):
 
 
 def damages(stored: StoreReader) -> Iterator[Damage]:
-    """Yield each row that cannot be decoded, and each that is missing before a later one."""
+    """Yield each row that cannot be decoded, and the first of each gap of missing rows before a later row."""
     known: dict[UUID, tuple[str, int]] = {}
     for rows in stored.log():
         for _, stored_id, number, topic, state in rows:

@@ -7,7 +7,7 @@ from referee.tokens import in_match, sealed
 
 
 class DocketCheck:
-    """Checks dockets: sealed tokens, by which the service finds all matches of one official."""
+    """Checks dockets: sealed tokens with which the service finds all matches of one official."""
 
     def __init__(self, stored: StoreReader) -> None:
         self._secret = stored.secret

@@ -30,11 +30,11 @@ from referee.store.log import LOG_ID
 from referee.store.rows import OlderStore
 
 FREE_BYTES_MIN = 256 * 2**20
-"""Least free bytes on the disk: a rebuild writes the projections a second time."""
-LOOK_SECONDS = 2.0
+"""Minimum of free bytes on the disk, because a rebuild writes the projections a second time."""
+PROGRESS_SECONDS = 2.0
 """Seconds in which a projection that is behind must make progress."""
 NAMED_MAX = 20
-"""Matches of each projection that are searched in the store, and damaged rows that are named."""
+"""Maximum number of matches of a table that are searched in the store, and of damaged rows that are named."""
 VERSION_MIN = 13
 """Oldest supported release of PostgreSQL."""
 
@@ -80,7 +80,7 @@ def _names() -> tuple[str, ...]:
 
 def _check_names(environment: Mapping[str, str]) -> Problems:
     for name in sorted(environment):
-        # Kubernetes sets such variables for a Service that is called knacka.
+        # Kubernetes sets KNACKA_SERVICE_… and KNACKA_PORT_… for a Service that is called knacka.
         if name.startswith(PREFIX) and name not in _names() and not re.match(rf"{PREFIX}(SERVICE|PORT)_", name):
             near = get_close_matches(name, _names(), 1, 0.8)
             yield f"{name}: unknown setting: {f'use {near[0]}' if near else 'see `knacka serve --help`'}"
@@ -161,7 +161,7 @@ REMEDIES = {
     "pg_hba": "allow this host in pg_hba.conf",
     "": f"check that it runs and that {PREFIX}DATABASE_URL names its host and port",
 }
-"""Remedies by parts of PostgreSQL's message when it refuses a connection without an error code."""
+"""Remedies for refused connections, by a part of PostgreSQL's message: such an error has no code."""
 
 SERVER_FACTS = text(
     "SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,"
@@ -298,7 +298,7 @@ def _check_set_aside(rows: Sequence[Any]) -> Problems:
 
 
 def _check_origin(stored: StoreReader, projection: Projection, position: int, head: int) -> Problems:
-    """Yield a line if the projection was not made from this log."""
+    """Yield a line if the projection was made from a different log."""
     if position > head:
         yield (
             f"projection {projection.name} is at position {position}, but the log ends at {head}: the log is an "
@@ -312,12 +312,12 @@ def _check_origin(stored: StoreReader, projection: Projection, position: int, he
 
 
 def _check_progress(stored: StoreReader, before: Mapping[str, int], head: int) -> Problems:
-    """Yield a line for each projection that a running service does not update."""
+    """Yield a line for each projection that lags behind the log and makes no progress."""
     if all(position >= head for position in before.values()) or not is_followed(
         stored.projections, _books_file(stored)
     ):
         return
-    time.sleep(LOOK_SECONDS)
+    time.sleep(PROGRESS_SECONDS)
     now = stored.positions()
     for key, name in _names_by_key().items():
         if before.get(key, head) < head and now.get(key) == before[key]:
@@ -328,7 +328,7 @@ def _check_progress(stored: StoreReader, before: Mapping[str, int], head: int) -
 
 
 def _check_erasures(stored: StoreReader) -> Problems:
-    """Yield a line if an erasure is not finished and no service runs that would finish it."""
+    """Yield a line if the names cannot be read, or an erasure may have left copies in their files."""
     try:
         left = stored.is_rewriting_due() and not is_followed(stored.projections, _books_file(stored))
     except (SQLAlchemyError, OSError) as error:
@@ -343,7 +343,7 @@ def _books_file(stored: StoreReader) -> Path | None:
 
 
 def _check_log(settings: Settings, stored: StoreReader) -> Problems:
-    """Yield a line if the log does not extend its last signed checkpoint, or that is missing."""
+    """Yield a line if the log does not extend its last signed checkpoint, or the checkpoint is missing."""
     if not settings.log_key:
         return
     file = file_for(settings.database_url, settings.log_file)
@@ -383,7 +383,7 @@ def _check_log(settings: Settings, stored: StoreReader) -> Problems:
 
 
 def _unknown_match(stored: StoreReader, projection: Projection) -> str | None:
-    """Return a match that the projection has and the store lacks, among the first of each table."""
+    """Return a match that the projection has and the store lacks, among the first of each table, or None."""
     for ids in stored.ids_in(projection):
         some = list(islice(ids, NAMED_MAX))
         with stored.events.connect() as connection:

@@ -1,4 +1,4 @@
-"""Compares the ledger of all clubs with one that is calculated from the rows."""
+"""Compares the stored ledger of all clubs with a ledger calculated from the rows."""
 
 from collections.abc import Iterator
 from itertools import groupby, zip_longest
@@ -18,7 +18,7 @@ from projections.ledger import Ledger
 
 
 def check_ledger(stored: StoreReader) -> Iterator[str]:
-    """Yield a line for each table that differs, with the first club or match that does."""
+    """Yield a line for each table that differs or cannot be read, with the first club or match in it that differs."""
     ledger = Ledger()
     if ledger.key in stored.positions():
         with stored.projections.connect() as kept:
@@ -52,7 +52,7 @@ def _differences(stored: StoreReader, ledger: Ledger, kept: Connection, position
 def _by_owner(connection: Connection, table: Table) -> Iterator[tuple[Any, set[Any]]]:
     """Yield each owner with its rows, without matches that have no stakes.
 
-    The rows are sets because databases sort texts differently.
+    Rows are in sets, because databases sort texts differently.
     """
     owner = next(iter(table.primary_key.columns))
     query = select(owner, *map(raw_column, table.c)).order_by(owner)

@@ -1,4 +1,4 @@
-"""Checks the tree over the log and the recorded checkpoints against the rows."""
+"""Compares the stored tree over the log, and the recorded checkpoints, with the rows."""
 
 from collections.abc import Iterator
 

@@ -36,7 +36,7 @@ class TextCheck:
     def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
         self._erased: dict[UUID, Redactions] = {}
-        """The changes of each club's texts by recorded erasures."""
+        """By club: the texts that recorded erasures have changed."""
 
     def compare(self, history: History, refs: Mapping[str, int]) -> None:
         """Report the differences of a club or a match, after its rows were read.
@@ -49,10 +49,8 @@ class TextCheck:
             self._compare_match(history, history.aggregate.opened.club, refs)
 
     def _compare_club(self, history: History, club: Club) -> None:
-        """Report missing and left names and numbers, and texts changed without a recorded erasure.
-
-        Ignores changes by erasures during the check.
-        """
+        """Report names and numbers that are missing or that an erasure left, and texts changed without a recorded
+        erasure. Ignore changes by erasures during the check."""
         stored, members = self._stored, club.state.members
         payees = (club.state.payee, *(member.payee for member in members))
         numbers = [ref for payee in payees for ref in (payee.swish, payee.iban) if ref is not None]

@@ -1,4 +1,4 @@
-"""Compares the rows of projections about one aggregate with those calculated from its events alone."""
+"""Compares the stored rows of projections about one aggregate with rows calculated from its events alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -34,7 +34,7 @@ Lines = Mapping[str, Sequence[RowMapping]]
 
 
 class _Queries:
-    """The queries to a projection about an aggregate."""
+    """Queries for the rows of a projection about an aggregate."""
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
@@ -56,7 +56,7 @@ def raw_column(column: Column[Any]) -> ColumnElement[Any]:
 
 
 class _StoredState(NamedTuple):
-    """The state of a projection for an aggregate."""
+    """What a projection has stored about an aggregate."""
 
     queries: _Queries
     aside: tuple[int, str] | None
@@ -68,7 +68,7 @@ class _StoredState(NamedTuple):
 
 
 class StoredProjections:
-    """The projections of a store, and the same in memory for one aggregate after the other."""
+    """The projections of a store, and projections in memory for calculating the rows of one aggregate at a time."""
 
     def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
@@ -122,7 +122,7 @@ class ProjectionCheck:
     def __init__(self, states: list[_StoredState], aggregate_id: UUID, memory: Connection) -> None:
         self._states, self._id, self._memory = states, aggregate_id, memory
         self._due = dict.fromkeys((one.queries.projection.name for one in states), 0)
-        """The event that each projection must have reached, according to its position."""
+        """By projection: the event that it must have reached, according to its position."""
         self._failed: dict[str, str] = {}
 
     def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
@@ -187,13 +187,13 @@ def _row_differences(projection: Projection, stored_lines: Lines, calculated_lin
 
 
 def _by_key(table: Table, lines: Sequence[RowMapping]) -> dict[str, RowMapping]:
-    """Return the rows by their primary key, without the aggregate's id."""
+    """Return the rows by their primary key as text, without the aggregate's id."""
     keys = [column.name for column in table.primary_key.columns if column.name != "match"]
     return {", ".join(f" {key} {line[key]}" for key in keys): line for line in lines}
 
 
 def _cell_differences(column: Any, actual: Any, expected: Any) -> Iterator[str]:
-    """Yield the differences of two cells; JSON is compared by its values."""
+    """Yield the differences of two cells. JSON cells are compared value by value."""
     if isinstance(column.type, Json) and actual is not None and expected is not None:
         try:
             yield from differing(msgspec.json.decode(actual), msgspec.json.decode(expected), column.name)

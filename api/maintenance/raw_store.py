@@ -44,10 +44,10 @@ from referee.store.rows import refuse_older
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
 """The type of an aggregate's id: a UUID on PostgreSQL, any text (32 hex digits) on SQLite."""
 IDS_PER_QUERY, ROWS_PER_QUERY = 500, 2000
-"""Most ids and rows that one query reads."""
+"""Maximum numbers of ids and of rows that one query reads."""
 LOCK_SECONDS = 10
 ANSWER_SECONDS = 30.0
-"""Seconds PostgreSQL may take to answer."""
+"""Seconds that PostgreSQL may take to answer."""
 
 POSITIONS = table("book_places", column("book", Text()), column("position"), column("mark", Text()))
 """The table of the projections' positions in the log."""
@@ -72,10 +72,10 @@ class Row(NamedTuple):
 
 
 class StoreReader:
-    """A store opened for reading. Raises the databases' errors, and ``FileNotFoundError`` for a missing file."""
+    """Reads a store. Methods raise the databases' errors, and ``FileNotFoundError`` for a missing file."""
 
     def __init__(self, url: str) -> None:
-        """Raises ``ValueError`` if the URL names no store."""
+        """Raises ``ValueError`` if the URL does not name a store."""
         self.files: tuple[Path, ...] = ()
         """The files of the events and of the projections; empty on PostgreSQL."""
         place = parse_store_url(url)
@@ -211,8 +211,8 @@ class StoreReader:
         return self._has_table(self.acts_table)
 
     def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]] | None:
-        """Return the first and the last event of each keyed act of an aggregate, by hash of its key; None before the
-        next start of the service, which creates the table."""
+        """Return the first and the last event of each act with an Idempotency-Key, by the hash of the key; None if
+        the table does not exist. The service creates it when it starts."""
         if not self._has_acts:
             return None
         this = self.acts_table.c
@@ -220,7 +220,7 @@ class StoreReader:
         return {_bytes(key): (first, last) for key, first, last in self._all(query)}
 
     def events_of_topic(self, aggregate_id: str, topic: str) -> list[bytes]:
-        """Return the rows of an aggregate that have this topic, in order."""
+        """Return the encoded events of an aggregate that have this topic, in order."""
         this = self.rows_table.c
         query = select(this.state).where(this.originator_id == aggregate_id, this.topic == topic)
         return [_bytes(row.state) for row in self._all(query.order_by(this.originator_version))]
@@ -234,7 +234,7 @@ class StoreReader:
     # Names
 
     def texts(self) -> Iterator[Sequence[Any]]:
-        """Yield each ref with its salt, text, replacing ref, club, match, member and kind, as they are stored."""
+        """Yield each stored text: ref, salt, text, ref of the replacement, club, match, member and kind."""
         this = NAMES_TABLE.c
         club, match = type_coerce(this.club, Text), type_coerce(this.match, Text)
         query = select(this.ref, this.salt, type_coerce(this.text, Text), this.redacted, club, match)
@@ -244,7 +244,7 @@ class StoreReader:
                 yield from connection.execute(query, execution_options={"yield_per": ROWS_PER_QUERY})
 
     def refs(self, club: UUID, wanted: Sequence[str]) -> set[str]:
-        """Return the refs that have a text in a club."""
+        """Return those of the ``wanted`` refs that have a text in this club."""
         found: set[str] = set()
         with self._names_connection() as connection:
             for first in range(0, len(wanted) if connection is not None else 0, IDS_PER_QUERY):
@@ -256,7 +256,7 @@ class StoreReader:
         return found
 
     def replacements(self, club: UUID) -> dict[str, str | None]:
-        """Return the refs of a club's names, numbers and texts, each with the ref of the text that replaced it."""
+        """Return the refs of a club's names, numbers and texts, each with the ref of its replacement, or None."""
         this = NAMES_TABLE.c
         with self._names_connection() as connection:
             if connection is None:
@@ -265,14 +265,14 @@ class StoreReader:
             return {row.ref: row.redacted for row in connection.execute(query)}
 
     def erased(self, club: UUID) -> dict[str, Redactions]:
-        """Return the changes of each erasure of a club, planned or done, as :func:`lists_in` does."""
+        """Return the texts that each erasure of a club changes, planned or done, as :func:`lists_in` does."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
             return lists_in(connection, club)
 
     def is_rewriting_due(self) -> bool:
-        """Return whether an erasure may have left copies in the files of the names."""
+        """Return whether an erasure may have left copies in the names' files, which a service then rewrites."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(DUE.name):
                 return False
@@ -292,7 +292,7 @@ class StoreReader:
     # The projections
 
     def positions(self) -> dict[str, int]:
-        """Return the positions of the projections by their keys; empty before the first start."""
+        """Return the positions of the projections by key; empty before the first start."""
         if POSITIONS.name not in self.projection_tables():
             return {}
         with self.projections.connect() as connection:
@@ -314,7 +314,7 @@ def _rows(name: str, *more: ColumnClause[Any]) -> TableClause:
 
 
 def sqlite_engine(file: Path) -> Engine:
-    """Return an engine that only reads. Its connections raise ``FileNotFoundError`` without a file."""
+    """Return an engine that only reads. Connecting raises ``FileNotFoundError`` if the file does not exist."""
 
     def connect() -> sqlite3.Connection:
         if not file.exists():
@@ -340,6 +340,6 @@ def _bytes(state: Any) -> bytes:
 
 
 def one_line(error: Exception) -> str:
-    """Return the message of a database or the system as one line."""
+    """Return the message of an error of a database or of the system as one line."""
     said = str(getattr(error, "orig", None) or error)
     return " ".join(said.split()) or type(error).__name__

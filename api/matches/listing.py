@@ -184,5 +184,5 @@ async def _with_names(service: Service, sight: Sight, found: Sequence[Listed]) -
     names: Mapping[int, str] = {}
     if sight.club is not None:
         of_club = (one.members for one in found if one.club == sight.club)
-        names = await service.member_names.called(sight.club, set(chain.from_iterable(of_club)))
+        names = await service.member_names.names_by_number(sight.club, set(chain.from_iterable(of_club)))
     return tuple(_listed(one, names if one.club == sight.club else {}) for one in found)

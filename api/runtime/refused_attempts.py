@@ -1,4 +1,4 @@
-"""J12: Records refused attempts for officials after their answers have been sent."""
+"""J12: Records refused attempts, for officials to read, after the refusals have been sent."""
 
 import asyncio
 
@@ -18,7 +18,7 @@ STORE_WAIT_SECONDS = 2.0
 
 
 class RefusedAttempts:
-    """Call the methods on the loop. Attempts are dropped if the match is not cached or the clock is wrong."""
+    """Call the methods on the event loop. Attempts are dropped if the match is not cached or the clock is wrong."""
 
     def __init__(self, attempts: Attempts, desk: Desk, metrics: Metrics) -> None:
         self._attempts, self._desk, self._metrics = attempts, desk, metrics
@@ -30,7 +30,8 @@ class RefusedAttempts:
         self._store_later(tried, problem.code, problem.rule)
 
     def record_refused_officials_view(self, match: Match, caller: Caller) -> None:
-        """Record that a caller requested a match in which a member behind their key or token plays."""
+        """Record that a caller was refused the officials' view, because a member who holds or gave their key or token
+        plays in the match."""
         actor = caller.actor if caller.key is None else caller.key.actor
         if actor is not None and self._desk.cached_head(match.id) is not None:
             self._store_later(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)
@@ -48,7 +49,7 @@ class RefusedAttempts:
         asyncio.get_running_loop().call_soon(self._attempts.put, Attempt(*tried, code, rule, at, *place))
 
     async def wait_until_stored(self) -> None:
-        """Wait, at most :data:`SETTLE_SECONDS`, until recorded attempts are stored."""
+        """Wait, at most :data:`STORE_WAIT_SECONDS`, until recorded attempts are stored."""
         loop, stored = asyncio.get_running_loop(), asyncio.Event()
         self._attempts.settle(lambda: loop.call_soon_threadsafe(stored.set))
         await set_within(stored, STORE_WAIT_SECONDS)

@@ -1,7 +1,8 @@
 """Signs the log, periodically and at a client's request, if rows other than signatures were added.
 
-A checkpoint is stored first in a file, then as an event of the log, and only then shown: so after a crash no client
-has a checkpoint that the file lacks. If two processes sign, the expected version of the log decides.
+A checkpoint is stored first in a file, then as an event of the log, and is only then shown to clients. So after a
+crash no client has a checkpoint that is not in the file. If two processes sign at the same time, the desk refuses the
+one whose expected version of the log is old.
 """
 
 import logging
@@ -23,18 +24,18 @@ from referee.store.log import LOG_ID, Log
 from referee.store.store import UnknownAggregate
 
 CHECK_SECONDS = 5.0
-"""Seconds between two looks for rows to sign."""
+"""Seconds between two checks for rows to sign."""
 ANSWER_SECONDS = 30.0
 """Seconds to wait for the desk or the projection of the log."""
 
 TEMPORARY_ERRORS: tuple[type[Exception], ...] = (Stale, Busy, ClockWrong, InDoubt, OSError, *STORE_FAILURES)
-"""Errors that may be gone at the next look."""
+"""Errors that may not occur at the next check."""
 
 log = logging.getLogger(__name__)
 
 
 def stored_log(desk: Desk) -> Log | None:
-    """Return the log aggregate, if anything was signed. Touches the database."""
+    """Return the log aggregate, or None if nothing was signed yet. Touches the database."""
     try:
         aggregate = desk.get(LOG_ID)
     except UnknownAggregate:
@@ -55,7 +56,8 @@ class Signer:
         *,
         seconds: float = 60.0,
     ) -> None:
-        """``keys``: all sign, and have the log's origin as their name. ``seconds``: between periodical signatures."""
+        """``keys``: each signs every checkpoint; their name is the log's origin. ``seconds``: time between periodic
+        signatures."""
         self.keys, self.origin = tuple(keys), keys[0].name
         self._projections, self._desk, self._file = projections, desk, checkpoint_file
         self._every = timedelta(seconds=seconds)
@@ -69,7 +71,7 @@ class Signer:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop the thread after its present look."""
+        """Stop the thread after its present check."""
         self._closed.set()
         self._requested.set()
         if self._thread.ident is not None:
@@ -111,9 +113,9 @@ class Signer:
         return True
 
     def sign(self, *, at_once: bool) -> bool:
-        """Sign the rows that the projection of the log has. Return whether any were new. Touches the database.
+        """Sign the rows that the projection of the log has, if there are new ones. Return whether it signed.
 
-        ``at_once``: even if the last signature is recent.
+        ``at_once``: sign even if the last signature is recent. Touches the database.
         """
         with self._sign_lock:
             head = self._projections.head()
@@ -143,7 +145,8 @@ class Signer:
             return True
 
     def _checkpoint_to_sign(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
-        """Return the checkpoint to sign; None if it lacks rows of the ``known`` ones or contradicts them."""
+        """Return the checkpoint to sign; None if the tree does not have all rows of the ``known`` checkpoints yet, or
+        contradicts one of them."""
         tree = self._projections.tree
         with self._projections.engine.connect() as connection:
             size = tree.size(connection)
@@ -156,7 +159,7 @@ class Signer:
             return Checkpoint(origin=self.origin, size=size, root=tree.tree(connection, size).root())
 
     def _signature_rows(self, version: int, size: int) -> int:
-        """Return how many of the log's last two events are in the tree after its first ``size`` rows."""
+        """Return how many of the last two signature events are in the tree, but not among its first ``size`` rows."""
         tree, rows = self._projections.tree, self._projections.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
         with self._projections.engine.connect() as connection:
             leaves = [tree.index(connection, row[0]) for row in rows]

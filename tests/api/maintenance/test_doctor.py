@@ -31,7 +31,7 @@ from tests.support.running_service import running
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctors, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(doctors, "PROGRESS_SECONDS", 0.1)
 
 
 def report(url: str, **more: str) -> list[str]:
