@@ -134,8 +134,8 @@ class Caller(Value):
     def must_be_theirs(self, match: Match, asked: Request) -> None:
         """Raise Problem (403) unless the caller may make this request.
 
-        Codes: secret_replaced for requests in :data:`PRESENT_SECRET_NEEDED`; confirmed_by_members, invited_by_members,
-        for_seats, not_your_seat, for_officials.
+        Codes: secret_replaced for requests in :data:`PRESENT_SECRET_NEEDED`; confirmed_by_members,
+        invited_by_members, for_seats, not_your_seat, for_officials.
         """
         if isinstance(asked, PRESENT_SECRET_NEEDED) and self.key is not None and self.key.is_replaced:
             raise why_not_taken(self.key)

@@ -58,7 +58,7 @@ def _seen(ruleset: str, member: int, results: Standing, upheld: int, dismissed: 
 
 
 class Standings(Value):
-    """Standings of the members who played: one per ruleset and member, since points of two games have no sum."""
+    """Standings of the members who played, one for each ruleset and member."""
 
     season: Season | None
     """null: all seasons."""

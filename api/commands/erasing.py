@@ -39,8 +39,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def erase(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Record an erasure and carry it out, or with ``--preview`` list its changes. Raises ``NotDone`` if the erasure is
-    refused."""
+    """Record an erasure and carry it out, or list its changes. Raises ``NotDone`` if it is refused or interrupted."""
     with open_store(settings.database_url) as store:
         club, member = store.club(arguments.club), arguments.member
         done, sent = store.erasures.carry_out(club).get(member, 0), EraseSent(member=member)

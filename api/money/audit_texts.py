@@ -1,4 +1,4 @@
-"""The texts of an audit and of its page."""
+"""Makes the texts of an audit and of its page in the reader's language."""
 
 from collections.abc import Iterable
 from importlib.resources import files as resources
@@ -14,7 +14,7 @@ from referee.sentences import Language, Text
 from referee.value import Value
 
 PLACES = ("entry", "account", "aggregate", "event", "closing", "leaf", "member")
-"""Fields of a place, in the order of a sentence."""
+"""Fields that locate a difference, in the order in which a sentence names them."""
 
 
 class Words(Value, forbid_unknown_fields=True):
@@ -47,7 +47,7 @@ def sentence(one: Difference, language: Language) -> str:
 
 
 def _parts(said: str) -> Iterable[str]:
-    """Yield the texts between ``{name}`` and the names, without braces."""
+    """Yield the texts outside the braces and the names inside them, in order."""
     for piece in said.split("{"):
         name, brace, rest = piece.partition("}")
         yield name
@@ -62,7 +62,7 @@ class Sheet:
         self.language = language
 
     def word(self, code: str, **values: object) -> str:
-        """Return words with values."""
+        """Return the text of this code, with values in place of its placeholders."""
         text = WORDS.words[code].in_(self.language)
         for name, value in values.items():
             text = text.replace(f"{{{name}}}", str(value))
@@ -84,12 +84,12 @@ class Sheet:
         return person.actor if person.app is None else f"{person.app} ({person.actor})"
 
     def author(self, author: Author) -> str:
-        """Return the member behind an act, else its actor, with the match in which they acted."""
+        """Return the member who acted, else the actor, with the match in which they acted."""
         actor = self.member(author.member, None) or author.actor
         return actor if author.match is None else f"{actor} ({author.match})"
 
     def act(self, tag: str) -> str:
-        """Return the name of an act for two persons."""
+        """Return the name of an act that needs two persons."""
         return (STATEMENT.kinds.get(tag) or WORDS.acts[tag]).in_(self.language)
 
     def proposed(self, one: Waiting) -> str:

@@ -23,7 +23,7 @@ from referee.clubs.facts import Label, Trial
 from referee.value import Time, Value
 
 CLOSINGS_MAX = 100
-"""Limit on a page: each closing has a trial balance."""
+"""Maximum number of closings on a page: few, because each has a trial balance."""
 
 
 class ClosingSeen(Value):
@@ -34,7 +34,7 @@ class ClosingSeen(Value):
     through: wire_types.EntryNumber
     """Number of the last closed entry."""
     digest: wire_types.Hash
-    """SHA-256 over the previous digest and the entries since then."""
+    """SHA-256 over the previous digest and the entries since the previous closing."""
     label: Label
     """Name of the closing."""
     at: Time
