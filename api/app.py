@@ -177,7 +177,7 @@ class Boundary:
 
     async def before(self, request: Req) -> None:
         """Count the work as the client's. Raises Problem (400, 406) for a query or Accept that does not fit."""
-        answering_for(self.addresses.of(request.scope).whose)
+        answering_for(self.addresses.of(request.scope).limit_key)
         strictly(request)
 
     def refused(self, scope: Any) -> Sent | None:

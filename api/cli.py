@@ -147,7 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands.add_parser("doctor", help="find faults in settings, store and projections", description=DOCTOR)
     for more in (clubs, keys, logs, erasing, backups):
-        more.add(commands)
+        more.add_commands(commands)
     return parser
 
 

@@ -9,10 +9,10 @@ from uuid import UUID, uuid4
 from msgspec.structs import replace
 
 from api.access.caller import ROLES_OF_PROGRAMS, Caller
-from api.access.clubs import Clubs, KeyHolder, again, holder_by
+from api.access.clubs import Clubs, KeyHolder, current_holder, holder_by
 from api.access.credentials import Credential, credential_of
 from api.access.limits import Limits
-from api.access.principals import by_key, by_nothing, by_token
+from api.access.principals import by_key, by_no_credential, by_token
 from api.access.tickets import Tickets
 from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS, MemberTexts
@@ -33,13 +33,13 @@ class Matches(Clubs, Protocol):
     """Finds matches and clubs. Each method raises ``UnknownAggregate`` (404) if the match or club does not exist."""
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
-        """Return the match at this version or later."""
+        """Return the match at ``min_version`` or later."""
 
     async def opened(self, match_id: UUID) -> Match:
         """Return the match, perhaps in an older version."""
 
     async def begun(self, match_id: UUID) -> Match:
-        """Return the match at its first version. Raises ``DamagedRow`` (503) if its first row cannot be read."""
+        """Return the match after its first event. Raises ``DamagedRow`` (503) if that event cannot be read."""
 
     async def newest(self, match: Match) -> Match:
         """Return the newest stored version of the match."""
@@ -50,7 +50,7 @@ class Names(Protocol):
         """Return the texts that members wrote in a match."""
 
     async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
-        """Return the match with the names of its players, and the texts with the mark of these names."""
+        """Return the match with the names of its players, and the texts with the ETag mark of these names."""
 
 
 class InThread(Protocol):
@@ -59,10 +59,8 @@ class InThread(Protocol):
 
 
 def check_authorization(request: Req) -> None:
-    """Check the form of the Authorization header of a public call, which may have none.
-
-    Raises Problem (400 two_authorizations, 401 token_missing or key_malformed).
-    """
+    """Raise Problem (400 two_authorizations, 401 token_missing or key_malformed) for a malformed Authorization
+    header. A public call may have no such header."""
     credential_of(request)
 
 
@@ -82,7 +80,8 @@ class Access:
         in_thread: InThread,
         held_back: Callable[[Match, Caller], None],
     ) -> None:
-        """``held_back``: records that a caller sees less because a member behind their credential plays."""
+        """``held_back``: records that a caller was refused the officials' view, because a member who holds or gave
+        their key or token plays in the match."""
         self._matches, self._names, self._limits = matches, names, limits
         self._tickets, self._in_thread, self._held_back = tickets, in_thread, held_back
 
@@ -92,7 +91,7 @@ class Access:
         return None if shown is None else await self._key(shown)
 
     async def sees(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Caller]:
-        """Return the match, at this version or later, and the caller. Raises Problem (409 version_not_reached)."""
+        """Return the match at ``min_version`` or later, and the caller. Raises Problem (409 version_not_reached)."""
         shown = credential_of(request)
         key = None if shown is None else await self._key(shown)
         try:
@@ -103,7 +102,7 @@ class Access:
         match, caller = await self._known(match, shown, key)
         if match.version < min_version:
             match = await self._matches.match(match_id, min_version)
-            caller = _must_see(match, _whose(match, shown, key))
+            caller = _must_see(match, _caller_of(match, shown, key))
         return await self._with_names(match, caller)
 
     async def acts(
@@ -111,8 +110,8 @@ class Access:
     ) -> tuple[Match, Caller]:
         """Return the match, perhaps in an older version, and the caller with the right to make these requests.
 
-        ``noted``: note the requests as attempts (J12). Raises Problem (403) as :meth:`Caller.must_act` and
-        :meth:`Caller.must_be_theirs` do.
+        ``noted``: note the requests as attempts (J12). Raises the Problems (403) of :meth:`Caller.must_act` and
+        :meth:`Caller.must_be_theirs`.
         """
         match, caller = await self._holder(match_id, shown)
         texts = self._names.texts_in(match) if caller.knows_names(match) else NO_TEXTS
@@ -129,9 +128,9 @@ class Access:
         return match, replace(caller, texts=texts)
 
     async def must_still(self, match: Match, caller: Caller) -> Caller:
-        """Return the caller with the current rights. Raises Problem (401) if the credential is no longer valid."""
+        """Return the caller with their current rights. Raises Problem (401) if the credential is no longer valid."""
         if caller.key is not None:
-            key = await again(caller.key, self._matches)
+            key = await current_holder(caller.key, self._matches)
             now = by_key(match, key)
             return replace(now, texts=caller.texts) if now is not None and now.held_back else replace(caller, key=key)
         if caller.token_hash is not None:
@@ -142,14 +141,14 @@ class Access:
         return caller
 
     async def still(self, match: Match, caller: Caller) -> Caller | None:
-        """Return the caller with the current rights, ``None`` if the credential is no longer valid."""
+        """Return the caller with their current rights; ``None`` if the credential is no longer valid."""
         try:
             return await self.must_still(match, caller)
         except Problem:
             return None
 
     async def listing(self, request: Req) -> Sight:
-        """Return the matches and cases that the caller sees in lists."""
+        """Return the caller's visibility in lists of matches and cases."""
         shown = credential_of(request)
         if shown is None:
             return Sight()
@@ -164,7 +163,7 @@ class Access:
     async def by_ticket(
         self, request: Req, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
     ) -> tuple[Match, Caller]:
-        """Return the match and the caller who got the ticket. The ticket is used up, unless ``only_looks``.
+        """Return the match and the caller who got the ticket. Use the ticket up, unless ``only_looks``.
 
         Raises Problem (401 ticket_unknown; 409 version_not_reached).
         """
@@ -175,12 +174,12 @@ class Access:
             shown = await self._in_thread(tickets.look, match_id, ticket)
             await self._must_know(match_id, shown, None if shown is None else await self._key(shown))
             raise
-        if by_nothing(match) is None and await self._in_thread(tickets.look, match_id, ticket) is None:
+        if by_no_credential(match) is None and await self._in_thread(tickets.look, match_id, ticket) is None:
             raise UnknownAggregate(str(match_id))
         match = await self._matches.match(match_id, min_version)
         shown = await self._in_thread(tickets.look if only_looks else tickets.take, match_id, ticket)
         with suppress(Problem):  # the credential is no longer valid
-            if shown is not None and (caller := _whose(match, shown, await self._key(shown))) is not None:
+            if shown is not None and (caller := _caller_of(match, shown, await self._key(shown))) is not None:
                 return await self._with_names(match, caller)
         raise Problem("ticket_unknown", headers=CHALLENGE)
 
@@ -206,7 +205,7 @@ class Access:
     async def _must_know(self, match_id: UUID, shown: Credential | None, key: KeyHolder | None) -> None:
         """Raise ``UnknownAggregate`` (404) for a damaged match, unless the caller could see it when it was opened."""
         match = await self._matches.begun(match_id)
-        if by_nothing(match) is None and _whose(match, shown, key) is None:
+        if by_no_credential(match) is None and _caller_of(match, shown, key) is None:
             raise UnknownAggregate(str(match_id))
 
     async def _key(self, shown: Credential) -> KeyHolder | None:
@@ -219,11 +218,11 @@ class Access:
 
     async def _known(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> tuple[Match, Caller]:
         """Return the match, perhaps in a newer version, and the caller with this credential."""
-        caller = _whose(match, shown, key)
+        caller = _caller_of(match, shown, key)
         if caller is None and shown is not None and key is None:
             match = await self._matches.newest(match)  # a different process may just have made the token
-            caller = _whose(match, shown, key)
-        elif caller is None and by_nothing(match) is None:
+            caller = _caller_of(match, shown, key)
+        elif caller is None and by_no_credential(match) is None:
             with suppress(UnknownAggregate):  # take as long as for a match that does not exist
                 await self._matches.match(uuid4())
         caller = _must_see(match, caller)
@@ -232,24 +231,26 @@ class Access:
         return match, caller
 
 
-def _whose(match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller | None:
-    """Return the caller with this credential, ``None`` if they may not see the match or it has no such token."""
+def _caller_of(match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller | None:
+    """Return the caller with this credential; ``None`` if they may not see the match, or the match does not have this
+    token."""
     if key is not None:
         return by_key(match, key)
-    return by_nothing(match) if shown is None else by_token(match, shown.secret_hash)
+    return by_no_credential(match) if shown is None else by_token(match, shown.secret_hash)
 
 
 def _must_see(match: Match, caller: Caller | None) -> Caller:
-    """Return the caller. Without one raises ``UnknownAggregate`` (404) for a private match, else Problem (401)."""
+    """Return the caller. For ``None`` raise ``UnknownAggregate`` (404) if the match is not public, else Problem
+    (401)."""
     if caller is not None:
         return caller
-    if by_nothing(match) is None:
+    if by_no_credential(match) is None:
         raise UnknownAggregate(str(match.id))
     raise Problem("token_unknown", headers=CHALLENGE)
 
 
 def _needed_scope(match: Match, requests: tuple[Request, ...]) -> Scope:
-    """Return the scope that a club's key without a seat in the match needs for these requests."""
+    """Return the scope that these requests need from a key whose member has no seat in the match."""
     if requests and isinstance(requests[0], IssueToken | Invite):
         return "open" if isinstance(requests[0], IssueToken) or requests[0].role in ROLES_OF_PROGRAMS else "officiate"
     return "officiate" if requests and match.sole_actor(requests[0]) == "official" else "play"

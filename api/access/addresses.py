@@ -1,7 +1,7 @@
 """Finds the address that a request comes from, also through trusted proxies.
 
-A proxy names the client in `X-Forwarded-For` or `Forwarded` (RFC 7239), and passes on the other header as the client
-sent it. So if both are there, they must name the same address.
+A proxy writes `X-Forwarded-For` or `Forwarded` (RFC 7239) and passes the other header on as the client sent it. A
+client could forge that one, so if both are present they must name the same address.
 """
 
 import re
@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 Network = IPv4Network | IPv6Network
 
 TEXT_MAX = 64
-"""Maximum number of characters of an address with its zone and port."""
-READ_MAX = 4096
-"""Parsed addresses that are cached."""
-READ = "knacka.address"
+"""Maximum length of an address with its zone and port."""
+CACHE_MAX = 4096
+"""Maximum number of parsed addresses in the cache."""
+SCOPE_KEY = "knacka.address"
 """Key of a request's scope that holds its address."""
 NETWORK_BITS = 64
-"""Bits of an IPv6 network whose addresses count as one: one client can use all of them."""
+"""Bits of the IPv6 networks whose addresses count as one, because one client can use all of them."""
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PAIR = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*+)")')
@@ -30,16 +30,16 @@ _NODE = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::(?:[0-9]{1,5}|_[0-9A-
 class Address(NamedTuple):
     text: str
     """The address as it is logged."""
-    whose: str
-    """The text that limits count by: the IPv4 address, or the network of an IPv6 address."""
-    here: bool
-    """The client is on this machine and uses no proxy."""
-    proxy: bool
-    """A trusted proxy."""
+    limit_key: str
+    """The text that identifies the client for limits: the IPv4 address, or the network of an IPv6 address."""
+    is_local: bool
+    """True: the client is on this machine and uses no proxy."""
+    is_trusted_proxy: bool
+    """True: the address of a trusted proxy."""
 
 
-UNREADABLE = Address("an unreadable address", "", here=False, proxy=False)
-"""The address of all clients whose proxy names no readable address."""
+UNREADABLE = Address("an unreadable address", "", is_local=False, is_trusted_proxy=False)
+"""The address of clients whose proxy does not name a readable address."""
 
 
 def networks_of(setting: str) -> tuple[Network, ...]:
@@ -51,28 +51,28 @@ class Addresses:
     def __init__(self, trusted_proxies: str) -> None:
         """``trusted_proxies``: networks in CIDR, comma-separated."""
         self._trusted = networks_of(trusted_proxies)
-        self._read = lru_cache(READ_MAX)(self._reading)
-        self._within = self._of(IPv4Address("127.0.0.1"))
+        self._cached = lru_cache(CACHE_MAX)(self._parsed)
+        self._local = self._address_of(IPv4Address("127.0.0.1"))
         # A socket without a network address is on this machine.
-        self._peer = lru_cache(READ_MAX)(lambda text: self._reading(text) or self._within)
+        self._cached_peer = lru_cache(CACHE_MAX)(lambda text: self._parsed(text) or self._local)
 
     def of(self, scope: Any) -> Address:
-        """Return the client's address: the right-most that is no trusted proxy.
+        """Return the client's address: the right-most one that is not a trusted proxy.
 
         Return :data:`UNREADABLE` if the two forwarding headers name different addresses.
         """
-        found: Address | None = scope.get(READ)
+        found: Address | None = scope.get(SCOPE_KEY)
         if found is None:
-            found = scope[READ] = self._of_scope(scope)
+            found = scope[SCOPE_KEY] = self._of_scope(scope)
         return found
 
     def _of_scope(self, scope: Any) -> Address:
         client = scope["client"]
-        peer = self._peer(client[0]) if client else self._within
-        if not peer.proxy:
+        peer = self._cached_peer(client[0]) if client else self._local
+        if not peer.is_trusted_proxy:
             return peer
         found = {
-            self._behind(hops(said))
+            self._client_in(hops(said))
             for name, hops in _HEADERS
             if (said := [value for header, value in scope["headers"] if header == name])
         }
@@ -80,27 +80,27 @@ class Addresses:
             return peer
         return found.pop() if len(found) == 1 else UNREADABLE
 
-    def _behind(self, hops: Iterable[str | None]) -> Address:
+    def _client_in(self, hops: Iterable[str | None]) -> Address:
         found = UNREADABLE
         for hop in reversed([*hops]):
-            found = (None if hop is None or len(hop) > TEXT_MAX else self._read(hop)) or UNREADABLE
-            if not found.proxy:
+            found = (None if hop is None or len(hop) > TEXT_MAX else self._cached(hop)) or UNREADABLE
+            if not found.is_trusted_proxy:
                 break
-        return found._replace(here=False)
+        return found._replace(is_local=False)
 
-    def _reading(self, text: str) -> Address | None:
+    def _parsed(self, text: str) -> Address | None:
         try:
-            return self._of(ip_address(text))
+            return self._address_of(ip_address(text))
         except ValueError:
             return None
 
-    def _of(self, whole: IPv4Address | IPv6Address) -> Address:
+    def _address_of(self, whole: IPv4Address | IPv6Address) -> Address:
         if isinstance(whole, IPv6Address):
             whole = whole.ipv4_mapped or IPv6Address(int(whole))  # without its zone
-        whose = str(whole)
+        limit_key = str(whole)
         if isinstance(whole, IPv6Address):
-            whose = str(IPv6Network((int(whole), NETWORK_BITS), strict=False))
-        return Address(str(whole), whose, whole.is_loopback, any(whole in one for one in self._trusted))
+            limit_key = str(IPv6Network((int(whole), NETWORK_BITS), strict=False))
+        return Address(str(whole), limit_key, whole.is_loopback, any(whole in one for one in self._trusted))
 
 
 def _listed(values: list[bytes]) -> Iterator[str]:
@@ -116,7 +116,7 @@ def _listed(values: list[bytes]) -> Iterator[str]:
 def _standard(values: list[bytes]) -> list[str | None]:
     """Return the addresses in `Forwarded` headers, from the left; ``None`` for an element without one.
 
-    If a header breaks the syntax, return none at all: it may hide where the proxy's own element begins.
+    If a header breaks the syntax, return an empty list, because it is unclear where the proxy's own element begins.
     """
     hops: list[str | None] = []
     for value in values:
@@ -148,7 +148,7 @@ def _elements(text: str) -> list[dict[str, str]] | None:
 
 
 def _node(node: str) -> str | None:
-    """Return the address of a node as RFC 7239 writes it, ``None`` for `unknown` and hidden ones."""
+    """Return the address of a node of RFC 7239, ``None`` for `unknown` and obfuscated nodes."""
     found = _NODE.fullmatch(node) if len(node) <= TEXT_MAX else None
     if found is None:
         return None

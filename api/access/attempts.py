@@ -22,7 +22,7 @@ def tries(request: Req, match_id: UUID, actor: Actor, asked: Value) -> None:
 
 
 def tried_in(scope: Any) -> Tried | None:
-    """Return the attempt that was noted on a request."""
+    """Return the attempt that was noted on a request, or None."""
     if (tried := notes_in(scope).tried) is None:
         return None
     match_id, actor, asked = tried

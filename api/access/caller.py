@@ -24,12 +24,12 @@ from referee.store.match import Match
 from referee.value import Value
 from referee.visibility import Viewer
 
-NOT_BY_OLD_SECRET = (AgreeStakes, Invite)
-"""Requests that need the present secret of a rotated key."""
-OF_SCRIBE = (SeatAct, Knock)
-"""Requests of a seat that a scribe may make."""
+PRESENT_SECRET_NEEDED = (AgreeStakes, Invite)
+"""Requests for which the old secret of a rotated key is refused."""
+SCRIBE_REQUESTS = (SeatAct, Knock)
+"""Requests that a scribe may make for a seat."""
 ROLES_OF_PROGRAMS = ("scribe", "watcher")
-"""Roles to which a key with `open` may admit."""
+"""Roles to which a key with `open` may invite."""
 
 
 def seat_of_key(key: KeyHolder, match: Match) -> int | None:
@@ -49,7 +49,7 @@ ViewerSeen = Annotated[
 
 
 def viewer_seen(viewer: Viewer) -> ViewerSeen:
-    """Return a viewer as text, as answers name it."""
+    """Return the text for a viewer in answers."""
     return actor_at(viewer) if isinstance(viewer, int) else viewer
 
 
@@ -65,9 +65,10 @@ class Caller(Value):
     texts: MemberTexts = NO_TEXTS
     """The names and texts of members that the caller may read in answers about the match."""
     audits: bool = False
-    """The caller sees finished deals as the official does."""
+    """True: the caller sees finished deals as the official does."""
     held_back: bool = False
-    """The caller sees less than their key or token allows, because a member behind it plays in the match."""
+    """True: the caller sees less than their key or token allows, because a member who holds or gave it plays in the
+    match."""
 
     def sees_as(self, public: bool) -> Viewer:
         """Return the viewer whose view the caller gets. ``public``: the deal is over and its cards are open."""
@@ -89,7 +90,7 @@ class Caller(Value):
 
     @property
     def sight(self) -> Sight:
-        """The matches and cases that the caller sees in lists."""
+        """The caller's visibility in lists of matches and cases."""
         return Sight(held=self.token_hash) if self.key is None else self.key.sight
 
     @property
@@ -98,7 +99,7 @@ class Caller(Value):
         return () if self.key is None else (self.key.club.id,)
 
     def seconds_left(self, at: datetime) -> float:
-        """Return the seconds until the caller's key expires."""
+        """Return the seconds until the caller's key ends; infinity without a key."""
         return float("inf") if self.key is None else max(0.0, (self.key.ends_at - at).total_seconds())
 
     @property
@@ -122,7 +123,7 @@ class Caller(Value):
     def must_act(self, match: Match, scope: Scope) -> None:
         """Raise Problem (403) unless the caller may act in the match.
 
-        Codes: scope_missing if a key of its club lacks the ``scope``, else only_looks_on.
+        Codes: scope_missing if a key of the match's club lacks the ``scope``, else only_looks_on.
         """
         if self.actor is not None:
             return
@@ -133,28 +134,28 @@ class Caller(Value):
     def must_be_theirs(self, match: Match, asked: Request) -> None:
         """Raise Problem (403) unless the caller may make this request.
 
-        Codes: secret_replaced for requests in :data:`NOT_BY_OLD_SECRET`; confirmed_by_members, invited_by_members,
-        for_seats, not_your_seat, for_officials.
+        Codes: secret_replaced for requests in :data:`PRESENT_SECRET_NEEDED`; confirmed_by_members,
+        invited_by_members, for_seats, not_your_seat, for_officials.
         """
-        if isinstance(asked, NOT_BY_OLD_SECRET) and self.key is not None and self.key.is_replaced:
+        if isinstance(asked, PRESENT_SECRET_NEEDED) and self.key is not None and self.key.is_replaced:
             raise why_not_taken(self.key)
         if isinstance(asked, Invite):
             self._must_admit(match, asked)
-        elif self.actor != "scribe" or not isinstance(asked, OF_SCRIBE):
-            if isinstance(asked, AgreeStakes) and asked.seat is None and self._by_program:
+        elif self.actor != "scribe" or not isinstance(asked, SCRIBE_REQUESTS):
+            if isinstance(asked, AgreeStakes) and asked.seat is None and self._has_program_key:
                 raise Problem("confirmed_by_members")
             must_be_theirs(match, self.acting, asked)
 
     def must_be_seat(self, seat: int, *, itself: bool) -> None:
         """Raise Problem (403 for_seats or not_your_seat) unless the caller may act for this seat.
 
-        ``itself``: a scribe may not.
+        ``itself``: a scribe may not act for the seat.
         """
         if itself or self.actor != "scribe":
             must_be_seat(self.acting, seat)
 
     def must_be_official(self, match: Match) -> None:
-        """Raise Problem (403) unless the caller sees the match as one of its officials.
+        """Raise Problem (403) unless the caller acts as an official of the match.
 
         Codes: scope_missing, only_looks_on, plays_in_match, for_officials.
         """
@@ -163,22 +164,23 @@ class Caller(Value):
         must_be_official(self.acting)
 
     def must_not_be_held_back(self) -> None:
-        """Raise Problem (403 plays_in_match) if a member behind the caller's key or token plays in the match."""
+        """Raise Problem (403 plays_in_match) if a member who holds or gave the caller's key or token plays in the
+        match."""
         if self.held_back:
             raise Problem("plays_in_match")
 
-    def must_know_acts(self, match: Match, whose: Viewer) -> None:
-        """Raise Problem (403) unless the caller may see the legal acts of this viewer; in a tally every seat may.
+    def must_know_acts(self, match: Match, viewer: Viewer) -> None:
+        """Raise Problem (403) unless the caller may see the legal acts of this viewer. In a tally every seat may.
 
         Codes: scope_missing, only_looks_on, for_seats, not_your_seat.
         """
         self.must_act(match, "play")
-        if isinstance(whose, int) and self.viewer not in (whose, "official") and match.opened.dealing != "tally":
-            must_be_seat(self.acting, whose)
+        if isinstance(viewer, int) and self.viewer not in (viewer, "official") and match.opened.dealing != "tally":
+            must_be_seat(self.acting, viewer)
 
     def reissues(self, match: Match, asked: IssueToken | Invite) -> "Caller":
-        """Return the caller with the right to issue tokens and to invite scribes and watchers, if the key has `open`,
-        is of the match's club, and its member does not play in the match."""
+        """Return the caller, with the right to issue tokens and to invite scribes and watchers if they have a key of
+        the match's club with `open` whose member does not play in the match."""
         key = self.key
         if (
             key is None
@@ -200,11 +202,11 @@ class Caller(Value):
             return
         must_be_official(self.acting)
         of_club = match.opened.club is not None
-        if of_club and asked.role == "seat" and match.opened.stakes is not None and self._by_program:
+        if of_club and asked.role == "seat" and match.opened.stakes is not None and self._has_program_key:
             raise Problem("invited_by_members")
 
     @property
-    def _by_program(self) -> bool:
+    def _has_program_key(self) -> bool:
         """True if the caller sent a key that no member holds."""
         return self.key is not None and self.key.member is None
 

@@ -19,20 +19,20 @@ from referee.store.clock import utc_now
 from referee.store.club import Club
 from referee.store.store import UnknownAggregate
 
-SEES_PRIVATE: tuple[Scope, ...] = ("open", "officiate", "audit")
-"""Scopes that let a key see the private matches of its club."""
+PRIVATE_MATCH_SCOPES: tuple[Scope, ...] = ("open", "officiate", "audit")
+"""Scopes with which a key sees the private matches of its club."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="club"'}
 
-READ_MAX = 4096
-_READ: dict[str, Named] = {}
-"""A cache of the clubs and ids in keys, by SHA-256, so that it holds no secrets."""
+NAMES_CACHE_MAX = 4096
+_NAMES_CACHE: dict[str, Named] = {}
+"""Cached clubs and ids of keys, by the SHA-256 of the key, so that the cache holds no secrets."""
 
 
 class Clubs(Protocol):
     """Finds clubs. Its methods raise ``UnknownAggregate`` (404) if the club does not exist."""
 
     async def club(self, club_id: UUID, min_version: int = 0) -> Club:
-        """Return the club at this version or later."""
+        """Return the club at ``min_version`` or later."""
 
     async def newest_club(self, club: Club) -> Club:
         """Return the newest stored version of the club, which a different process may have written."""
@@ -45,7 +45,7 @@ class KeyHolder(NamedTuple):
     secret_hash: str
     """The SHA-256 of the secret that was sent, which the desk checks again."""
     ends_at: datetime
-    """The time when the secret ends: earlier than the key if a new secret has replaced it."""
+    """The time when that secret ends: before the end of the key if a new secret has replaced it."""
 
     @property
     def is_replaced(self) -> bool:
@@ -58,16 +58,16 @@ class KeyHolder(NamedTuple):
 
     @property
     def member(self) -> int | None:
-        """The member who holds the key; ``None``: a program does."""
+        """The member who holds the key; ``None``: a program holds it."""
         return self.key.member
 
     @property
     def sight(self) -> Sight:
-        """The matches and cases that the key shows in lists."""
+        """The key's visibility in lists of matches and cases."""
         member = self.key.member
         return Sight(
             club=self.club.id,
-            whole_club=any(map(self.may, SEES_PRIVATE)),
+            whole_club=any(map(self.may, PRIVATE_MATCH_SCOPES)),
             member=member if self.may("play") else None,
             officiates=self.may("officiate"),
             sits=member,
@@ -137,26 +137,27 @@ def must_audit(caller: ClubCaller) -> None:
     must_have(caller, "audit")
 
 
-def is_operators(secret_hash: str, operator: str) -> bool:
-    """Return whether the hashes are equal. ``operator``: that of the operator's key, empty without one."""
+def is_operator_hash(secret_hash: str, operator: str) -> bool:
+    """Return whether a hash is the hash of the operator's key (``operator``; empty if there is no such key)."""
     return compare_digest(secret_hash, operator or "none")
 
 
 class ClubAccess:
     def __init__(self, clubs: Clubs, limits: Limits, operator: str, *, anybody_founds: bool) -> None:
-        """``operator``: the SHA-256 of the operator's key in hex, empty without one."""
+        """``operator``: the SHA-256 of the operator's key in hex; empty if there is no such key."""
         self._clubs, self._limits = clubs, limits
         self._operator, self._anybody_founds = operator, anybody_founds
 
     def founder(self, request: Req) -> Actor:
-        """Return the actor who founds a club: the operator, or the new club's first key if any client may do it.
+        """Return the actor who founds a club: the operator, or the new club's first key if every client may found
+        clubs and the request has no key.
 
-        Raises Problem (400 two_authorizations, 401 founding_needs_key) for others, and for any other key.
+        Raises Problem (400 two_authorizations, 401 founding_needs_key) for other callers.
         """
         text = token_of(request, missing="founding_needs_key", challenge=CHALLENGE)
         if text is None and self._anybody_founds:
             return "key:k1"
-        if text is None or not is_operators(hash_in(request, text), self._operator):
+        if text is None or not is_operator_hash(hash_in(request, text), self._operator):
             raise Problem("founding_needs_key", headers=CHALLENGE)
         return "operator"
 
@@ -170,20 +171,20 @@ class ClubAccess:
         return await holder_by(names_in(text, secret_hash), secret_hash, self._clubs, self._limits)
 
     async def caller(self, request: Req, club_id: UUID, min_version: int = 0) -> ClubCaller:
-        """Return the caller of a club, which has this version or a later one.
+        """Return the caller, with the club at ``min_version`` or later.
 
         Raises Problem: 401 as :meth:`holder` does; 404 no_such_club, also for the key of a different club; 409
         version_not_reached.
         """
         secret_hash = hash_in(request, _key_in(request))
         try:
-            if is_operators(secret_hash, self._operator):
+            if is_operator_hash(secret_hash, self._operator):
                 self._limits.mark_caller_valid(secret_hash)
                 return Operator(await self._clubs.club(club_id, min_version))
             found = await self.holder(request)
             if found.club.id == club_id and found.club.version < min_version:
                 await self._clubs.club(club_id, min_version)
-                found = await self.holder(request)  # it may have been revoked meanwhile
+                found = await self.holder(request)  # the key may have been revoked meanwhile
             if found.club.id == club_id:
                 return found
         except UnknownAggregate:
@@ -201,14 +202,14 @@ def _key_in(request: Req) -> str:
 
 def names_in(text: str, secret_hash: str) -> Named:
     """Return the club and id in a key. Raises Problem (401 key_malformed)."""
-    says = _READ.get(secret_hash)
+    says = _NAMES_CACHE.get(secret_hash)
     if says is None:
         says = named(text)
         if says is None:
             raise Problem("key_malformed", headers=CHALLENGE)
-        if len(_READ) >= READ_MAX:
-            _READ.clear()
-        _READ[secret_hash] = says
+        if len(_NAMES_CACHE) >= NAMES_CACHE_MAX:
+            _NAMES_CACHE.clear()
+        _NAMES_CACHE[secret_hash] = says
     return says
 
 
@@ -227,7 +228,7 @@ async def holder_by(says: Named, secret_hash: str, clubs: Clubs, limits: Limits)
     return found
 
 
-async def again(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
+async def current_holder(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
     """Return the holder of a key with the current state of the club.
 
     Raises ``UnknownAggregate`` (404) and Problem (401 key_unknown, key_expired or key_revoked).
@@ -239,7 +240,7 @@ async def again(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
 
 
 def _holder_in(club: Club, key_id: KeyId, secret_hash: str) -> KeyHolder | None:
-    """Return the holder of a key by the hash of its secret or the one before; ``None`` if the club has no such key.
+    """Return the holder of a key; ``None`` if the hash is not of its secret or of a replaced secret that is valid.
 
     Raises Problem (401 key_revoked or key_expired).
     """

@@ -26,7 +26,7 @@ Code = Annotated[
 
 
 def new_code(aggregate: UUID, random: bytes | None = None) -> str:
-    """Return a new code. ``random``: the bytes of its secret."""
+    """Return a new code. ``random``: the bytes of its secret; drawn if left out."""
     return CODES.written(aggregate, "", random)
 
 
@@ -37,7 +37,7 @@ def aggregate_of(code: str) -> UUID | None:
 
 
 def number_of(code: str, invitations: Sequence[Invitation]) -> int | None:
-    """Return the number of the invitation that has this code, in constant time."""
+    """Return the number of the invitation with this code, or None, in constant time."""
     wanted, found = hash_of(code), None
     for number, invitation in enumerate(invitations, 1):
         if compare_digest(invitation.hash, wanted):

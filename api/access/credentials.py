@@ -10,12 +10,12 @@ from referee.value import Value
 
 
 class Credential(Value):
-    """A token or key, of which only the form has been checked."""
+    """A token or key. Only its form has been checked."""
 
     secret_hash: str
     """The SHA-256 of the token or key."""
     named: Named | None = None
-    """The club and the id in a key; ``None``: it is a token."""
+    """The club and the id in a key; ``None``: the credential is a token."""
 
     @property
     def written(self) -> str:
@@ -40,6 +40,6 @@ def credential_of(request: Req) -> Credential | None:
     if token is None:
         return None
     secret_hash = hash_in(request, token)
-    if not token.startswith(BEGINS) or len(token) == TOKEN_LENGTH:  # a token may begin with it too
+    if not token.startswith(BEGINS) or len(token) == TOKEN_LENGTH:  # a token may begin with the prefix of keys too
         return Credential(secret_hash=secret_hash)
     return Credential(secret_hash=secret_hash, named=names_in(token, secret_hash))

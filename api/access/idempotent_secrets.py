@@ -1,7 +1,7 @@
-"""Derives ids and secrets from an Idempotency-Key, so that a repeated request gets the same ones and none is stored.
+"""Derives ids and secrets from an Idempotency-Key, so that a repeated request gets the same and none is stored.
 
-They are HMAC-SHA256 with the store's secret: neither the key nor the store alone reveals a secret. Secrets also
-depend on the body.
+They are HMAC-SHA256 with the store's secret: neither the Idempotency-Key nor the store alone reveals them. Secrets
+also depend on the body.
 """
 
 import hmac
@@ -14,7 +14,7 @@ class Derived:
     """The ids and secrets for one Idempotency-Key and body."""
 
     def __init__(self, secret: bytes, key: str, body: bytes, what_for: str = "opening") -> None:
-        """``key`` and ``what_for`` must have no line breaks: they separate the hashed parts."""
+        """``key`` and ``what_for`` must have no line breaks, which separate the hashed parts."""
         self._secret, self._key, self._body, self._for = secret, key, sha256(body).hexdigest(), what_for
         self.match_id = self.id_of("match")
 
@@ -23,7 +23,7 @@ class Derived:
         return UUID(bytes=self._of(what)[:16], version=4)
 
     def secret_of(self, whose: str) -> bytes:
-        """Return 32 bytes."""
+        """Return 32 bytes that depend on the body."""
         return self._of(self._body, whose)
 
     def token(self, whose: str) -> str:

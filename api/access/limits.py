@@ -1,8 +1,8 @@
-"""Limits requests a minute by club, else by token of a match, else by address (GCRA, in memory).
+"""Limits requests a minute by the key's club, by the match's token, or by address (GCRA, in memory).
 
 All keys and tokens of one address also share a multiple of that allowance. Until a key or token is known to be valid,
-its requests count for the address. A wrong one costs the address ten requests, so that a client that guesses is soon
-refused before its credentials are looked up.
+its requests count for the address. A wrong key or token costs the address ten requests, so that a client that guesses
+is soon refused before its credentials are looked up.
 """
 
 import time
@@ -22,75 +22,79 @@ from api.http.threads import answering_for
 SECOND = 1_000_000_000
 """Nanoseconds. All times here are in nanoseconds, because their sums are exact."""
 WINDOW_SECONDS = 60
-KEPT_MAX = 65_536
-"""Callers with used allowance, and valid tokens and keys, that are kept in memory."""
+REMEMBERED_MAX = 65_536
+"""Maximum number of callers with used allowance, and of valid tokens and keys, in memory."""
 REST = "rest"
-"""The name under which all other callers count."""
+"""The name under which all callers above :data:`REMEMBERED_MAX` count."""
 
 WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
 """Problems with a wrong token or key."""
 WRONG_COST = 10
-"""Requests that a wrong token or key costs."""
-AT_ONCE_SHARE = 10
-"""A caller is busy while more than a tenth of its allowance is used. Its requests then wait for turns."""
-AT_ONCE_MIN = 20
-"""Used requests that make no caller busy, for a small allowance."""
+"""Number of requests that a wrong token or key counts as."""
+BUSY_SHARE = 10
+"""A caller is busy while more than a tenth of its allowance is used. Its requests wait for turns meanwhile."""
+BUSY_MIN = 20
+"""Number of used requests up to which no caller is busy, however small its allowance."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class Pace:
     """An allowance of ``most`` per ``seconds`` for each caller, by the generic cell rate algorithm.
 
-    If more than :data:`KEPT_MAX` callers have used allowance, all new ones share one.
+    If more than :data:`REMEMBERED_MAX` callers have used allowance, all new callers share one allowance.
     """
 
     def __init__(self, most: int, seconds: int, clock: Callable[[], int] = time.monotonic_ns) -> None:
         self.most, self.seconds = most, seconds
         self._clock, self._each = clock, seconds * SECOND // most
         self._all = self._each * most
-        self._paid: dict[str, int] = {}
+        self._used_until: dict[str, int] = {}
         """The time until which each caller has used the allowance."""
         self._tidied = 0
 
     def take(self, who: str) -> tuple[int, int]:
-        """Take one from the allowance. Return the rest, and the nanoseconds until all is available again.
+        """Take one request from the allowance. Return the number left, and the nanoseconds until all are available.
 
-        If nothing is left, return -1 and the nanoseconds until one is available.
+        If none is left, return -1 and the nanoseconds until one is available.
         """
         now = self._clock()
-        paid = self._paid.get(who)
-        if paid is None:
-            paid, who = self._place(who, now)
-        until = (paid if paid > now else now) + self._each
+        used_until = self._used_until.get(who)
+        if used_until is None:
+            used_until, who = self._new_caller(who, now)
+        until = (used_until if used_until > now else now) + self._each
         if until - now > self._all:
             return -1, until - now - self._all
-        self._paid[who] = until
+        self._used_until[who] = until
         return (self._all - until + now) // self._each, until - now
 
     def charge(self, who: str, cost: int) -> tuple[int, int]:
         """Take ``cost`` from the allowance, even if less is left. Return what :meth:`take` returns."""
         now = self._clock()
-        paid, who = self._place(who, now) if who not in self._paid else (self._paid[who], who)
-        self._paid[who] = until = max(paid, now) + cost * self._each
+        used_until, who = self._new_caller(who, now) if who not in self._used_until else (self._used_until[who], who)
+        self._used_until[who] = until = max(used_until, now) + cost * self._each
         return max(0, (self._all - until + now) // self._each), until - now
 
     def is_busy(self, left: int) -> bool:
-        """Return whether a caller with this rest of its allowance has to wait for turns."""
-        return left < 0 or self.most - left > max(AT_ONCE_MIN, self.most // AT_ONCE_SHARE)
+        """Return whether a caller with ``left`` requests has to wait for turns."""
+        return left < 0 or self.most - left > max(BUSY_MIN, self.most // BUSY_SHARE)
 
-    def _place(self, who: str, now: int) -> tuple[int, str]:
-        """Return, for a caller not yet counted, the time until which their allowance is used, and their name here."""
-        if len(self._paid) >= KEPT_MAX and now - self._tidied >= SECOND:
-            self._paid, self._tidied = {one: until for one, until in self._paid.items() if until > now}, now
-        who = who if len(self._paid) < KEPT_MAX else REST
-        return self._paid.get(who, now), who
+    def _new_caller(self, who: str, now: int) -> tuple[int, str]:
+        """Return the time until which a caller not yet counted has used the allowance, and the name under which to
+        count the caller."""
+        if len(self._used_until) >= REMEMBERED_MAX and now - self._tidied >= SECOND:
+            self._used_until, self._tidied = (
+                {one: until for one, until in self._used_until.items() if until > now},
+                now,
+            )
+        who = who if len(self._used_until) < REMEMBERED_MAX else REST
+        return self._used_until.get(who, now), who
 
 
 class Policy:
     """The limits of one kind of request, ``act`` or ``read``."""
 
     def __init__(self, name: str, pace: Pace, of_address: Pace) -> None:
-        """``of_address``: the allowance of all keys and tokens of one address."""
+        """``of_address``: the allowance that all keys and tokens of one address share."""
         self.name, self.pace, self.of_address = name, pace, of_address
         self._policy_header = (b"ratelimit-policy", b'"%s";q=%d;w=%d' % (name.encode(), pace.most, pace.seconds))
         self._left = b'"%s";' % name.encode() + b"r=%d;t=%d"
@@ -106,9 +110,9 @@ class Counted(NamedTuple):
     address: Address
     left: int
     wait: int
-    """Nanoseconds, as :meth:`Pace.take` returns them."""
+    """The nanoseconds that :meth:`Pace.take` returns."""
     most: int
-    """Requests a minute."""
+    """The allowance: requests a minute."""
     waits_as: str | None
     """The busy caller or address as which the request, or its refusal, waits for a turn; ``None``: neither waits."""
 
@@ -119,7 +123,7 @@ def seconds_in(nanoseconds: int) -> int:
 
 
 class Limits:
-    """Counts the requests of one process. Call it on the event loop."""
+    """Counts the requests of one process. Call the methods on the event loop."""
 
     def __init__(
         self,
@@ -142,25 +146,25 @@ class Limits:
         }
         self._acts, self._reads = policies.get("act"), policies.get("read")
         self._counts_as: OrderedDict[str, str] = OrderedDict()
-        """The name under which each valid key or token counts, by its SHA-256; least recently used first."""
+        """By SHA-256: the name under which each valid key or token counts. Least recently used first."""
 
     def mark_valid(self, secret_hash: str, club: UUID | None = None) -> None:
-        """Note that a key or token is valid: from now on it counts for its ``club``, else for itself."""
+        """Note that a key or token is valid: from now on it counts for its ``club``, or for itself without a club."""
         if secret_hash in self._counts_as:
             self._counts_as.move_to_end(secret_hash)
             return
         self._counts_as[secret_hash] = secret_hash if club is None else str(club)
-        if len(self._counts_as) > KEPT_MAX:
+        if len(self._counts_as) > REMEMBERED_MAX:
             self._counts_as.popitem(last=False)
 
     def mark_caller_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
-        """Note that the caller's token or key is valid. ``club``: that of the key or of the token's match."""
+        """Note that the caller's token or key is valid. ``club``: the club of the key or of the token's match."""
         self.mark_valid(secret_hash, club if is_key else None)
         if club is not None:
             answering_for(f"club {club}")
 
     def refuses(self, scope: Any) -> Problem | None:
-        """Count a request. Return Problem (429 slow_down) if it is over the limit."""
+        """Count a request. Return Problem (429 slow_down) if it is over the limit, else None."""
         counted = notes_in(scope).counted = self._counted(scope)
         if counted is None or counted.left >= 0:
             return None
@@ -174,14 +178,14 @@ class Limits:
         return self._counts_as.get(secret_hash, secret_hash)
 
     def headers(self, scope: Any, problem: str | None = None) -> Headers:
-        """Return the headers with the limits of a request, after its ``problem`` was charged."""
+        """Return the headers with the limits of a request, if it has any. Charge its ``problem`` first."""
         counted: Counted | None = notes_in(scope).counted
         if counted is None:
             return []
         left, wait = counted.left, counted.wait
         if problem in WRONG:
-            own = counted.who == counted.address.whose
-            left, wait = counted.policy.pace.charge(counted.address.whose, WRONG_COST - own)
+            own = counted.who == counted.address.limit_key
+            left, wait = counted.policy.pace.charge(counted.address.limit_key, WRONG_COST - own)
         return counted.policy.headers(left, wait)
 
     def _counted(self, scope: Any) -> Counted | None:
@@ -189,10 +193,10 @@ class Limits:
         if policy is None or scope["path"].startswith(HEALTH):
             return None
         address = self._addresses.of(scope)
-        if address.here and not self._loopback:
+        if address.is_local and not self._loopback:
             return None
         secret_hash = notes_in(scope).secret_hash = _secret_hash_in(scope["headers"])
-        pace, of_address, whose = policy.pace, policy.of_address, address.whose
+        pace, of_address, whose = policy.pace, policy.of_address, address.limit_key
         own = self._counts_as.get(secret_hash, whose)
         (left, wait), most = pace.take(own), pace.most
         waits_as = own if pace.is_busy(left) else None

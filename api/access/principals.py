@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from api.access.caller import SPECTATOR, Caller, seat_of_key
-from api.access.clubs import SEES_PRIVATE, KeyHolder
+from api.access.clubs import PRIVATE_MATCH_SCOPES, KeyHolder
 from referee.actors import actor_at, place_of, seat_of
 from referee.phases import Over
 from referee.store.match import Match
@@ -11,7 +11,7 @@ from referee.visibility import Viewer
 
 
 def by_token(match: Match, secret_hash: str) -> Caller | None:
-    """Return the holder of a token; ``None`` if it is not of the match."""
+    """Return the holder of a token; ``None`` if the match does not have this token."""
     actor = match.holder(secret_hash)
     if actor is None:
         return None
@@ -26,9 +26,9 @@ def by_token(match: Match, secret_hash: str) -> Caller | None:
     return Caller(viewer=viewer, actor=actor, token_hash=secret_hash)
 
 
-def _plays(match: Match, behind: Iterable[int]) -> bool:
+def _plays(match: Match, members: Iterable[int]) -> bool:
     """Return whether one of these members of the match's club plays in it, and it is not over."""
-    return not set(match.opened.members).isdisjoint(behind) and not isinstance(match.play, Over)
+    return not set(match.opened.members).isdisjoint(members) and not isinstance(match.play, Over)
 
 
 def by_key(match: Match, key: KeyHolder) -> Caller | None:
@@ -38,7 +38,7 @@ def by_key(match: Match, key: KeyHolder) -> Caller | None:
     seat = seat_of_key(key, match) if of_club else None
     plays = seat is not None and key.may("play")
     seen = opened.visibility == "public" or (
-        of_club and (opened.visibility == "club" or plays or any(map(key.may, SEES_PRIVATE)))
+        of_club and (opened.visibility == "club" or plays or any(map(key.may, PRIVATE_MATCH_SCOPES)))
     )
     if not seen:
         return None
@@ -53,6 +53,6 @@ def by_key(match: Match, key: KeyHolder) -> Caller | None:
     return Caller(viewer="spectator", key=key, audits=key.may("audit") and not held_back, held_back=held_back)
 
 
-def by_nothing(match: Match) -> Caller | None:
+def by_no_credential(match: Match) -> Caller | None:
     """Return the caller without a credential, ``None`` if the match is not public."""
     return SPECTATOR if match.opened.visibility == "public" else None

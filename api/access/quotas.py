@@ -1,4 +1,4 @@
-"""Limits the open matches and streams at a time, the matches opened in an hour, and the clubs founded in a day."""
+"""Limits the number of open matches and of streams, of matches opened in an hour, and of clubs founded in a day."""
 
 import time
 from collections import Counter
@@ -13,7 +13,7 @@ HOUR, DAY = 3600, 86400
 
 
 class Quotas:
-    """The quotas of one process. Call it on the event loop."""
+    """The quotas of one process. Call the methods on the event loop."""
 
     def __init__(
         self,
@@ -27,8 +27,8 @@ class Quotas:
         streams: int,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """``loopback``: apply the quotas of addresses and of streams to loopback clients too. ``anybody_opens``: a
-        caller without a club's key may open matches."""
+        """``loopback``: apply the quotas to loopback clients too. ``anybody_opens``: callers without a club's key may
+        open matches."""
         self._addresses, self._loopback, self.anybody_opens = addresses, loopback, anybody_opens
         self._opened, self._founded = Pace(matches_per_hour, HOUR, clock), Pace(clubs_per_day, DAY, clock)
         self._club_matches, self._streams_most = club_matches, streams
@@ -58,9 +58,9 @@ class Quotas:
         ``caller``: the name under which a valid key or token counts. Raises Problem (403 quota_reached).
         """
         address = self._addresses.of(request.scope)
-        if address.here and not self._loopback:
+        if address.is_local and not self._loopback:
             return lambda: None
-        who = caller or address.whose
+        who = caller or address.limit_key
         if self._streams[who] >= self._streams_most:
             raise _reached("streams", self._streams_most)
         self._streams[who] += 1
@@ -74,7 +74,7 @@ class Quotas:
 
     def _takes(self, request: Req, pace: Pace, what: str) -> None:
         address = self._addresses.of(request.scope)
-        if (self._loopback or not address.here) and pace.take(address.whose)[0] < 0:
+        if (self._loopback or not address.is_local) and pace.take(address.limit_key)[0] < 0:
             raise _reached(what, pace.most)
 
 

@@ -1,6 +1,6 @@
 """The text form of secrets: ``<prefix><id of an aggregate><name>_<secret><checksum>``.
 
-The aggregate stores the SHA-256 of the whole text under the name. The checksum reveals a mistyped or cut text.
+The aggregate stores the SHA-256 of the whole text under the name. The checksum reveals mistyped and incomplete texts.
 """
 
 import math
@@ -17,12 +17,12 @@ _VALUE_OF = {digit: value for value, digit in enumerate(DIGITS)}
 ID_DIGITS = 22
 CHECK_DIGITS = 6
 NAME_MAX = 6
-"""Characters of the longest name: a letter and five digits."""
+"""Maximum characters of a name: a letter and five digits."""
 IDS_CACHED = 4096
 
 
 class Named(NamedTuple):
-    """The aggregate and the name in a secret's text. The secret need not be valid."""
+    """The aggregate and the name in a secret's text, which need not be valid."""
 
     aggregate: UUID
     name: str
@@ -32,7 +32,7 @@ class SecretForm:
     """Writes and reads one kind of secret."""
 
     def __init__(self, prefix: str, letter: str | None, random_bytes: int) -> None:
-        """``letter``: the first letter of names; ``None``: the texts have no name."""
+        """``letter``: the first letter of names; ``None``: the texts contain no name."""
         self.prefix, self.random_bytes = prefix, random_bytes
         self.secret_digits = _digits_for(8 * random_bytes)
         aggregate, name = f"[0-9A-Za-z]{{{ID_DIGITS}}}", "" if letter is None else f"{letter}[1-9][0-9]{{0,4}}"
@@ -82,5 +82,5 @@ def _base62(number: int, digits: int) -> str:
 
 
 def _digits_for(bits: int) -> int:
-    """Return the base-62 digits of the largest number with this many bits."""
+    """Return the number of base-62 digits of the largest number with this many bits."""
     return math.ceil(bits / math.log2(len(DIGITS)))

@@ -31,7 +31,7 @@ _tickets = Table(
 
 
 class Tickets:
-    """Touches the database: call it in a thread."""
+    """Stores and redeems tickets. Call the methods in a thread, because they touch the database."""
 
     def __init__(self, engine: Engine) -> None:
         self._reader, self._engine = engine, writer(engine)
@@ -42,7 +42,7 @@ class Tickets:
             _metadata.create_all(connection)
 
     def give(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
-        """Store a ticket for this match. Return it and the time when it expires."""
+        """Store a ticket for this match. Return the ticket and the time when it expires."""
         ticket, now = new_token(), utc_now()
         expires = now + timedelta(seconds=TICKET_SECONDS)
         with self._engine.begin() as connection:
@@ -52,16 +52,16 @@ class Tickets:
         return ticket, expires
 
     def look(self, match_id: UUID, ticket: str) -> Credential | None:
-        """Return the credential of a ticket and keep the ticket; ``None`` if it is not valid for this match."""
+        """Return the credential of a ticket; ``None`` if the ticket is not valid for this match."""
         with self._reader.begin() as connection:
             return _credential(connection, match_id, ticket)
 
     def take(self, match_id: UUID, ticket: str) -> Credential | None:
-        """Return the credential of a ticket and use the ticket up; ``None`` if it is not valid for this match."""
+        """Use a ticket up and return its credential; ``None`` if the ticket is not valid for this match."""
         this = (_tickets.c.hash == hash_of(ticket)) & (_tickets.c.match == match_id)
         with self._engine.begin() as connection:
             found = _credential(connection, match_id, ticket)
-            used = connection.execute(delete(_tickets).where(this)).rowcount == 0  # by a different request
+            used = connection.execute(delete(_tickets).where(this)).rowcount == 0  # a different request used it
         return None if used else found
 
 

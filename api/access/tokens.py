@@ -1,4 +1,4 @@
-"""Makes and reads tokens, and checks that a request is the caller's."""
+"""Makes and reads tokens, and checks that an actor may make a request."""
 
 import logging
 import secrets
@@ -58,7 +58,7 @@ def hash_of(token: str) -> str:
 
 
 def hash_in(request: Req, token: str) -> str:
-    """Return the SHA-256 of the token in a request, which may have been calculated before."""
+    """Return the SHA-256 of the token in a request. Use the noted hash if it was calculated before."""
     return notes_in(request.scope).secret_hash or hash_of(token)
 
 

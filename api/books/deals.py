@@ -1,4 +1,4 @@
-"""The operation that returns a finished deal: as a record, or as text."""
+"""The operation that returns a finished deal, as a record or as text."""
 
 from functools import partial
 from itertools import takewhile
@@ -105,7 +105,7 @@ class ReportMade(TypedDict):
 
 
 class ScoreWas(CorrectedBy):
-    """An earlier form of a line, with the correction that replaced it."""
+    """An earlier version of a line, with the correction that replaced it."""
 
     score: DealScored
     """The line before the correction."""
@@ -114,8 +114,8 @@ class ScoreWas(CorrectedBy):
 class DealRecord(Value):
     """A finished deal, in one form for all games.
 
-    A voided deal is dealt again. Then ``hands``, ``bids``, ``answers`` and ``tricks`` are of the attempt that was
-    scored, and ``facts`` of the whole deal. If the cards were never entered, ``first`` is the event with the result.
+    If a deal was voided and dealt again, ``hands``, ``bids``, ``answers`` and ``tricks`` are those of the scored
+    attempt; ``facts`` those of all. If the cards were never entered, ``first`` is the event with the result.
     ``knocks`` include cases whose ruling changed the line.
     """
 
@@ -141,9 +141,9 @@ class DealRecord(Value):
     voided: wire_types.Events
     score: DealScored
     was: wire_types.Many[ScoreWas]
-    """The earlier forms of the line, in order."""
+    """The earlier versions of the line, in order."""
     struck: CorrectedBy | None
-    """The correction that struck the line; null: it counts."""
+    """The correction that struck the line; null: the line counts."""
 
 
 class _Sheet:
@@ -156,7 +156,7 @@ class _Sheet:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the cards, bids and tricks: the cards are dealt again."""
+        """Drop the cards, bids and tricks, because the cards are dealt again."""
         self.dealt: Dealt | None = None
         self.first = 0
         self.bids: list[BidRecorded] = []
@@ -284,7 +284,8 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
 
 
 def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon] | None:
-    """Return the event that won the match with the score of this deal, before any correction, and its number."""
+    """Return the number and the event of the match's end if the score of this deal won it, else None. Ignore
+    corrections."""
     events = service.referee.history(match.id, after=place.score, limit=wire_types.SEATS_MAX + 1)
     for recorded in takewhile(lambda one: one.request is None, events):  # in the same act
         if isinstance(recorded.event, MatchWon):

@@ -15,10 +15,10 @@ class Place(NamedTuple):
     """The events at the bounds of a finished deal, by number."""
 
     before: int
-    """The score of the previous deal; 0: none."""
+    """The score of the previous deal; 0 for the first deal."""
     score: int
     last: bool
-    """No later deal has been scored."""
+    """True: no later deal has been scored."""
     corrections: Corrections
     """All corrections of the match."""
 

@@ -40,7 +40,7 @@ async def answer(
     if tag := matching_etag(request, tag_of(match.version, *kinds), texts):
         return not_modified(tag, headers)
 
-    players = match.opened.players  # names for the caller
+    players = match.opened.players  # the names that the caller may see
 
     def table(connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
         sheet = projection.answer(connection, match_id, players=players)

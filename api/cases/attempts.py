@@ -35,11 +35,11 @@ class AttemptSeen(Value):
     problem: ProblemType
     """The problem that was returned."""
     rule: RuleId | None
-    """The rule of the refusal; null: none."""
+    """The rule that the refusal cites; null: none."""
     version: Version
-    """The version of the match then."""
+    """The version of the match when the attempt was refused."""
     head: wire_types.Hash
-    """The hash of the event `version`, which proves that the attempt came later."""
+    """The hash of the event `version`: it proves that the attempt came later."""
     count: wire_types.Lag
     """Attempts of this actor with this problem so far; with several processes it may be too low."""
     prev: wire_types.Hash
@@ -57,7 +57,7 @@ class AttemptPage(Value):
 
 
 def attempt_seen(row: StoredEvent) -> AttemptSeen:
-    """Return an attempt. Raises :class:`~referee.store.damaged.DamagedAttempt`."""
+    """Return an attempt. Raises :class:`~referee.store.damaged.DamagedAttempt` if it cannot be read."""
     recorded, event = read_attempt(row)
     fields = msgspec.structs.asdict(event)
     return AttemptSeen(
@@ -96,7 +96,7 @@ async def list_attempts(
     request.must_show()
     match, caller = await service.access.sees(request, match_id)
     caller.must_be_official(match)
-    await service.refused_attempts.settled()
+    await service.refused_attempts.wait_until_stored()
     rows = await in_thread(service.refused_attempts.rows, match_id, after=after_of(cursor), limit=limit + 1)
     page = page_by_number(rows, limit, attrgetter("originator_version"))
     body = encode(AttemptPage(items=tuple(map(attempt_seen, page.entries)), next=page.next))

@@ -88,14 +88,14 @@ class RulingMade(Value):
     """The events that prove the facts."""
     reason: wire_types.Text
     precedents: wire_types.Many[Precedent]
-    """Earlier rulings that it follows."""
+    """Earlier rulings that the ruling follows."""
     remedy: Remedy | None
     """Further consequences; null: none."""
     appeal_until: Time | None
 
 
 class AppealMade(Value):
-    """An appeal, or an official's notice of an own error (J10)."""
+    """An appeal, or an official's notice of their own error (J10)."""
 
     event: EventNumber
     at: Time
@@ -122,7 +122,7 @@ class Case(Value):
     rests_on: wire_types.Events
     reason: DismissalReason | None
     of: wire_types.CaseNumber | None
-    """The case that decides about the same error, if `reason` is `again`; null otherwise."""
+    """The case that decides about the same error, if `reason` is `again`; else null."""
     why: wire_types.Sentence
     event: EventNumber
     version: Version
@@ -158,7 +158,7 @@ def of_case(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
 
 
 def case_of(match: Match, entries: Sequence[Entry], version: int, language: Language, at: datetime) -> Case:
-    """Return a case. ``entries``: its history, as the reader may see it."""
+    """Return a case. ``entries``: its history, as the caller may see it."""
     first = entries[0].fact
     if isinstance(first, ActTakenBack):
         return _agreed(match, entries[0], version, language)
@@ -347,13 +347,13 @@ def in_language(language: Language) -> dict[str, str]:
 
 
 def ruled_by(case: Case) -> dict[str, str]:
-    """Return a link to the rule that a case cites."""
+    """Return a Link header to the rule that a case cites; empty if the rule has no page."""
     page = rule_page(case.rule)
     return {"Link": f'<{page}>; rel="describedby"'} if page else {}
 
 
 def appealable(match: Match, at: datetime) -> tuple[str, ...]:
-    """Return the part of an ETag that changes without an event: the number of cases that may be appealed."""
+    """Return the part of an ETag for the number of cases that may be appealed, which changes without an event."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
     return ("ruled", letters(count)) if count else ()

@@ -38,7 +38,7 @@ class CaseListed(Value):
     by: Actor
     """The opener of the case."""
     accused: Seat | None
-    """The accused seat; null: none."""
+    """The accused seat; null: no seat is accused."""
     offence: OffenceText | None
     """The offence that was found or, before a ruling, named; null: none."""
     note: wire_types.Text
@@ -52,7 +52,7 @@ class CaseListed(Value):
 
 
 class CasePage(Value):
-    """A page of cases, by opening."""
+    """A page of cases, in the order in which they were opened."""
 
     items: Annotated[tuple[CaseListed, ...], wire_types.at_most(LIMIT_MAX)]
     """The cases."""

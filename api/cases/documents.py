@@ -52,9 +52,9 @@ class Fact(Value):
     text: wire_types.Sentence
     """The claim, in the language of the answer."""
     said_by: wire_types.Many[Actor]
-    """The seats, or the official, that support the claim."""
+    """The actors who support the claim."""
     denied_by: wire_types.Many[Actor]
-    """The seats that deny the claim."""
+    """The seats who deny the claim."""
     events: wire_types.Events
     """The events that the supporters named."""
 
@@ -78,10 +78,10 @@ class Happened(Value):
     of_case: bool
     """The event is part of the case."""
     named_by: wire_types.Many[Actor]
-    """The parties that named it."""
+    """The actors who named the event."""
     href: wire_types.Path
     replay: wire_types.Path
-    """The address of the match after it."""
+    """The address of the match's state after the event."""
 
 
 class RuleCited(RuleShown, kw_only=True):
@@ -112,7 +112,7 @@ class EarlierRuling(Value):
 
 
 class Price(Value):
-    """The price of an offence in the deal under way."""
+    """The penalty for an offence in the deal under way."""
 
     offence: OffenceText
     name: wire_types.Sentence
@@ -122,11 +122,11 @@ class Price(Value):
     payer: Seat
     """The seat that would pay."""
     penalty: wire_types.WholePoints
-    """The penalty, at once or with the score of the deal."""
+    """The penalty, which counts at once or with the score of the deal."""
 
 
 class Outcome(Value):
-    """The consequences of a verdict now."""
+    """The consequences that a verdict would have now."""
 
     verdict: Verdict
     offence: OffenceText | None
@@ -135,7 +135,7 @@ class Outcome(Value):
     """The seat that would pay; null: none."""
     penalty: wire_types.WholePoints
     change: wire_types.BySeat[Points]
-    """The immediate change of points by seat, with penalties in the deal under way."""
+    """The immediate change of points by seat, including penalties in the deal under way."""
     refused: Document | None
     """The problem that refuses this verdict; null: it is possible."""
 
@@ -175,14 +175,14 @@ class CaseFile(Value):
     rules: wire_types.Many[RuleCited]
     """The cited rules."""
     precedents: wire_types.Many[EarlierRuling]
-    """The last 20 earlier rulings by the same rules, the latest first: for officials of all their matches, else of
-    this one."""
+    """At most the last 20 earlier rulings by the same rules, the latest first. Officials see those of all their
+    matches, parties those of this match."""
     form: RulingForm | None
-    """The form; null: the caller is no official, or the case waits for no ruling."""
+    """The form; null: the caller is not an official, or the case does not wait for a ruling."""
 
 
 def facts_of(match: Match, case: Case, language: Language) -> Facts:
-    """J2: Return the claims of a case, by whether the other side supports them."""
+    """J2: Return the claims of a case, grouped by whether the other side supports them."""
     last = _said_last(case)
     sayers = [actor for actor, agrees in last.items() if agrees]
     deniers = tuple(sorted(actor for actor, agrees in last.items() if not agrees))
@@ -271,7 +271,7 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: C
 def form_of(
     match: Match, number: int, history: Sequence[Recorded], actor: Actor, language: Language, at: datetime
 ) -> RulingForm | None:
-    """J3: Return the form for a case; ``None`` if it waits for no ruling."""
+    """J3: Return the form for a case; ``None`` if the case does not wait for a ruling."""
     docket = match.docket
     if docket is None or docket.terms is None:
         return None
@@ -347,8 +347,8 @@ class Draft(Value):
 
 
 def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, language: Language, at: datetime) -> Draft:
-    """Return the part of a file that comes from the match. Touches the database, and may take long: a ruling on a
-    finished deal scores it again."""
+    """Return the part of a file that comes from the match. Touches the database. May take long, because a ruling on
+    a finished deal scores the deal again."""
     history = read_whole(referee, match.id, match.version)
     official = caller.viewer == "official"
     form = form_of(match, case.case, history, caller.acting, language, at) if official else None
@@ -368,7 +368,7 @@ def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, langu
 def file_of(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, at: datetime
 ) -> CaseFile:
-    """Return the file. ``earlier``: earlier rulings by the rules in ``drafted.cited``."""
+    """Return the file of a case. ``earlier``: earlier rulings by the rules in ``drafted.cited``."""
     match, form = drafted.match, drafted.form
     terms = match.opened.adjudication
     more = () if form is None else (*(one.rule for one in form.prices), *FOR_FORM)

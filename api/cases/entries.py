@@ -1,4 +1,4 @@
-"""The entries of a case for a caller."""
+"""Reads the entries of a case for a caller."""
 
 from uuid import UUID
 
@@ -29,6 +29,6 @@ async def read_entries(service: Service, match: Match, case: int, version: int, 
 
 
 async def entries_to(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
-    """Return the entries of a case up to a version of the match. Raises as :func:`read_entries`."""
+    """Return the entries of a case up to a version of the match. Raises the Problem of :func:`read_entries`."""
     found = await read_entries(service, match, case, version, caller)
     return tuple(entry for entry in found if entry.event <= version)

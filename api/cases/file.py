@@ -30,7 +30,7 @@ from referee.visibility import Viewer
 
 
 def _must_concern(case: Case, viewer: Viewer) -> None:
-    """Raise Problem (403) unless the caller is an official or a party; if a line is wrong, all seats are."""
+    """Raise Problem (403) unless the viewer is an official or a party. All seats are parties to a wrong line."""
     if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
         return
     knocked = [said.seat for said in case.statements if said.knocked]
@@ -41,7 +41,7 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
 def _written(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, as_page: bool
 ) -> tuple[bytes, str]:
-    """Return the encoded file and its ETag: a hash, because rulings in other cases can change it."""
+    """Return the encoded file and its ETag, which is a hash, because rulings in other cases can change the file."""
     file = file_of(drafted, earlier, viewer, language, utc_now())
     body = encode(file)
     tag = tag_by(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)

@@ -54,7 +54,7 @@ class WithdrawalSent(Value, forbid_unknown_fields=True):
 
 
 class Preview(Value):
-    """The consequences of a ruling now. Nothing is stored."""
+    """The consequences that a ruling would have now. Nothing is stored."""
 
     version: Version
     case: Case
@@ -84,7 +84,8 @@ def _fields(sent: Any) -> dict[str, Any]:
 
 
 async def _take(request: ApiCall, match_id: UUID, case: int, body: Body[Any], kind: Callable[..., Request]) -> Reply:
-    """Read a request of this kind and record it. Raises Problem if the caller may not send it."""
+    """Read the body, make a request of this kind, and record it. Return the case. Raises Problem if the caller may
+    not send it."""
     shown = request.must_show()
     case_request = kind(case=case, **_fields(await body.read(request)))
     _, caller = await request.service.access.acts(request, match_id, shown, case_request)
@@ -249,5 +250,5 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
         "case": case_of(match, (*entries, *new_entries), match.version, language, at),
         "events": [_foreseen(one, caller, match.version + 1) for one in made],
     }
-    body = await in_long_thread(encode, answer)  # as long as the protocol
+    body = await in_long_thread(encode, answer)  # the answer is as long as the protocol
     return Reply(body, caller.texts, headers={"ETag": tag_of(match.version), **PRIVATE, **in_language(language)})

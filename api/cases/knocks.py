@@ -81,8 +81,8 @@ def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
 
 
 def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
-    """Return the request that a knock makes to the match. Raises Problem: 422 if the fields do not fit, 403 for a
-    different player's seat unless it is a tally."""
+    """Return the request to the match for a knock. Raises Problem: 422 if the fields do not fit the kind, 403 for a
+    different player's seat except in a tally."""
     (kind, offence), official = _kind_of(sent), is_official(caller.acting)
     if sent.seat is not None and (kind != "offence" or not tally):
         caller.must_be_seat(sent.seat, itself=kind != "offence")

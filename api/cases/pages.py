@@ -39,7 +39,7 @@ def _in_utc(at: datetime) -> datetime:
 
 
 class _Page:
-    """Makes the sentences of the page. The template escapes them."""
+    """Makes the sentences of the page. They are not escaped: the template does that."""
 
     def __init__(self, file: CaseFile, language: Language) -> None:
         self.file, self.case, self.language = file, file.case, language

@@ -31,14 +31,14 @@ class ClubSeen(Value):
     currencies: Currencies
     timezone: Zone
     payout_limit: wire_types.Money | None
-    """A payout that takes a member above this sum, in minor units, within 30 days needs a second person; null: no
+    """Sum of payouts to a member within 30 days, in minor units, above which a payout needs a second person; null: no
     limit."""
     keep_years: wire_types.Years
-    """Years after the year of leaving in which a member cannot be erased; 0: no minimum."""
+    """Years after the year of leaving in which a member cannot be erased; 0: none."""
     stakes_need: StakesNeed
     """The people who must agree to the stakes of later matches."""
     stake_limit: wire_types.Money | None
-    """Limit on the amount that a later match may move, in minor units; null: none."""
+    """Maximum amount that a later match may move, in minor units; null: no limit."""
     sie: SieAccounts
     swish: NumberRef | None
     """Swish number of the club; null: not set, or not visible to the caller."""

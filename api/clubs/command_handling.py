@@ -11,7 +11,7 @@ from api.access.clubs import ClubCaller
 from api.access.codes import new_code
 from api.access.tokens import hash_of
 from api.clubs.erasing import TextsErased, stored_plan
-from api.clubs.new_keys import NewKey, derive_secrets, made_key, make_key, random_bytes
+from api.clubs.new_keys import NewKey, derived_secrets, key_in_club, make_key, random_bytes
 from api.clubs.schemas import EventSeen, KeyGiven, KeyInvitationGiven, event_seen
 from api.clubs.zones import must_be_zone
 from api.http.member_texts import NO_TEXTS
@@ -190,7 +190,7 @@ class ActExecution:
                 case ProposalDeclined(act=act) if isinstance(act, commands.PayeeAct):
                     await service.member_names.forget_numbers(club, commands.payee_of(act))
                 case facts.BooksClosed() if service.signer is not None:
-                    service.signer.sign_soon()  # statements name the checkpoint that covers it
+                    service.signer.request_signature()  # statements name the checkpoint that covers it
         return _answer(outcome, texts, code=code)
 
     async def _erase(self, sent: commands.EraseSent) -> Reply:
@@ -315,7 +315,7 @@ class ActExecution:
         if self._key is None:
             return None, random_bytes()
         purpose = ("act", str(self._club.id), self._caller.actor)
-        derived = await derive_secrets(self._service, self._key, sent, *purpose)
+        derived = await derived_secrets(self._service, self._key, sent, *purpose)
         return str(derived.id_of("act")), derived.secret_of("key")
 
 
@@ -351,7 +351,7 @@ def _answer(
             case facts.MemberErased(deleted=deleted, changed=changed):
                 done["erased"] = TextsErased(deleted=deleted, changed=changed)
             case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if made is not None:
-                done["key"] = made.view(key_id, made_key(club, key_id))
+                done["key"] = made.view(key_id, key_in_club(club, key_id))
             case facts.KeyInvited() as invited if code is not None:
                 done["invitation"] = KeyInvitationGiven(
                     key=invited.key,

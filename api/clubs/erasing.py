@@ -10,7 +10,7 @@ from api.http.replies import Reply, of_match
 from api.http.threads import in_long_thread, in_thread
 from api.money.decision_basis import read_basis
 from api.personal_data.erasures import prepare_erasure
-from api.runtime.commands import REFUSED
+from api.runtime.commands import NOTHING_DONE
 from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
@@ -20,7 +20,7 @@ from referee.store.command import Stale
 from referee.value import Value, Version
 
 LISTED_MAX = 1000
-"""Limit on the texts in a preview."""
+"""Maximum number of texts in a preview."""
 
 
 class TextsErased(Value):
@@ -48,14 +48,14 @@ class ErasureForeseen(Value):
     version: Version
     member: wire_types.MemberNumber
     erased: TextsErased
-    """Numbers of all these texts."""
+    """Numbers of the texts, also of those that are not listed."""
     texts: Annotated[tuple[TextForeseen, ...], wire_types.at_most(LISTED_MAX)]
-    """The first 1000 texts, by age, without those of matches that the caller may not see."""
+    """The first 1000 texts, the oldest first, without texts of matches that the caller may not see."""
 
 
 async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, expected: int | None) -> Reply:
-    """Return the changes that an erasure would make. Raises ``Refused`` if it would be refused, ``Stale`` for a
-    different version."""
+    """Return the changes that an erasure would make. Raises ``Refused`` if the club refuses it, ``Stale`` if the club
+    does not have the ``expected`` version."""
     club = await service.reader.newest_club(caller.club)
     if expected not in (None, club.version):
         raise Stale(club.version)
@@ -83,12 +83,12 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
 async def stored_plan(
     service: Service, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]
 ) -> AsyncIterator[Erase]:
-    """Store an erasure's plan, and yield the request that records it. Delete the plan if it is refused. Raises
-    ``Refused`` if the erasure would be refused."""
+    """Store an erasure's plan, and yield the request that records it. Delete the plan if that is refused. Raises
+    ``Refused`` if the club refuses the erasure."""
     request, plan = await in_long_thread(prepare_erasure, service.erasures, service.referee, club, actor, sent, basis)
     await in_thread(service.erasures.keep, plan)
     try:
         yield request
-    except REFUSED:
+    except NOTHING_DONE:
         await in_thread(service.erasures.drop, plan.digest)
         raise

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from litestar import post
 from msgspec import Meta
 
-from api.clubs.new_keys import FIRST_KEY, NewKey, derive_secrets, make_key, random_bytes
+from api.clubs.new_keys import FIRST_KEY, NewKey, derived_secrets, make_key, random_bytes
 from api.clubs.schemas import KeyGiven
 from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
@@ -43,10 +43,10 @@ class FoundClub(Value, forbid_unknown_fields=True):
 
     name: ClubName
     currencies: CurrenciesSent
-    """Codes of ISO 4217, the default first. Only currencies with hundredths."""
+    """Codes of ISO 4217, the default first. Only currencies with two decimals."""
     timezone: ZoneSent
     founder: Founder
-    """The founder: member 1, with a key of all scopes."""
+    """The founder, who becomes member 1 and gets a key with all scopes."""
 
 
 class ClubMade(Value):
@@ -100,7 +100,7 @@ async def found_club(request: ApiCall) -> Reply:
     await must_be_zone(body.timezone)
     club_id, random = uuid4(), random_bytes()
     if key is not None:
-        derived = await derive_secrets(service, key, body, "founding", actor)
+        derived = await derived_secrets(service, key, body, "founding", actor)
         club_id, random = derived.id_of("club"), derived.secret_of("founder")
     made = make_key(club_id, FIRST_KEY, random)
     club, version, headers = await _found_once(request, club_id, actor, body, made, keyed=key is not None)
@@ -113,8 +113,8 @@ async def found_club(request: ApiCall) -> Reply:
 async def _found_once(
     request: ApiCall, club_id: UUID, actor: Actor, body: FoundClub, made: NewKey, *, keyed: bool
 ) -> tuple[Club, int, dict[str, str]]:
-    """Found a club, or find the one that this request founded before. Return it with its version after the founding,
-    and the headers.
+    """Found a club, or find the club that this request founded before. Return the club, its version after the
+    founding, and the headers of the answer.
 
     Raises ``Problem`` (403) for too many clubs from one address, ``KeyReused`` if the request differs from the first.
     """

@@ -30,11 +30,11 @@ class KeySeen(Value):
     app: AppName | None
     expires_at: Time
     rotated_until: Time | None
-    """Time until which the secret before the last rotation is valid; null: it is not."""
+    """Time until which the previous secret is valid; null: there is none, or it is not valid."""
     revoked: bool
     """True: the key was revoked."""
     invited_until: Time | None
-    """Time until which the invitation to the key can be redeemed; null: none is open."""
+    """Time until which the invitation to the key can be redeemed; null: no invitation is open."""
 
 
 class KeyPage(Value):
@@ -51,7 +51,7 @@ class KeySelf(KeySeen, kw_only=True):
 
     club: UUID
     ends_at: Time
-    """Time at which the sent secret ends: before ``expires_at`` if a rotation replaced it."""
+    """Time at which the sent secret ends: before ``expires_at`` if a rotation replaced the secret."""
 
 
 def _fields(key_id: KeyId, key: Key) -> dict[str, object]:

@@ -31,20 +31,20 @@ class NewKey(NamedTuple):
         return KeyGiven(id=key_id, secret=self.secret, scopes=key.scopes, expires_at=key.expires_at)
 
 
-def made_key(club: Club, key_id: KeyId) -> Key:
-    """Return a key that was just made."""
+def key_in_club(club: Club, key_id: KeyId) -> Key:
+    """Return the new key ``key_id`` in the state of its club."""
     key = club.state.key(key_id)
     assert key is not None, "the key was just made"
     return key
 
 
 def make_key(club: UUID, key_id: KeyId, random: bytes | None) -> NewKey:
-    """Return a key. ``random``: the bytes of its secret; ``None``: random ones."""
+    """Return a key. ``random``: the bytes of its secret; ``None``: drawn now."""
     text = written(club, key_id, random)
     return NewKey(text, hash_of(text))
 
 
-async def derive_secrets(service: Service, key: str, body: msgspec.Struct, *purpose: str) -> Derived:
+async def derived_secrets(service: Service, key: str, body: msgspec.Struct, *purpose: str) -> Derived:
     """Return the ids and secrets that every process derives from an Idempotency-Key and a body."""
     secret = await in_thread(lambda: service.referee.secret)
     return Derived(secret, key, msgspec.json.encode(body, order="deterministic"), " ".join(purpose))

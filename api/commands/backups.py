@@ -33,7 +33,7 @@ RESTORE = (
 )
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     backing = commands.add_parser("backup", help="copy the store while services run", description=BACKUP)
     backing.add_argument(
         "to",

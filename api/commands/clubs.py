@@ -10,12 +10,12 @@ from api.commands.operator_store import (
     NotDone,
     OperatorStore,
     Unanswered,
-    checked,
+    argument_type,
     club_argument,
     open_store,
     refusal_text,
 )
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.settings import Settings
 from referee.clubs.commands import ClubName, CurrencySent, PersonName, ZoneSent
 from referee.clubs.facts import ClubFounded
@@ -34,24 +34,26 @@ LIST = "Lists the clubs, one per line: id, number of present members, name. Chan
 SHOW = "Shows a club with its settings, members, keys (without secrets) and evenings. Changes nothing."
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     club = commands.add_parser("club", help="found a club, list the clubs, or show one").add_subparsers(
         dest="what", required=True
     )
     founding = club.add_parser("found", help="found a club", description=FOUND)
-    founding.add_argument("--name", required=True, type=checked(ClubName), help="the name of the club")
-    founding.add_argument("--founder", required=True, type=checked(PersonName), help="the name of the first member")
+    founding.add_argument("--name", required=True, type=argument_type(ClubName), help="the name of the club")
+    founding.add_argument(
+        "--founder", required=True, type=argument_type(PersonName), help="the name of the first member"
+    )
     founding.add_argument(
         "--currency",
         required=True,
         action="append",
-        type=checked(CurrencySent),
+        type=argument_type(CurrencySent),
         help="an ISO 4217 code, such as SEK; may be given several times, the default currency first",
     )
     founding.add_argument(
         "--timezone",
         required=True,
-        type=checked(ZoneSent),
+        type=argument_type(ZoneSent),
         help="a name of the IANA database, such as Europe/Stockholm",
     )
     founding.set_defaults(run=found)
@@ -84,7 +86,7 @@ def found(settings: Settings, arguments: argparse.Namespace) -> int:
             expires_at=utc_now().replace(microsecond=0) + KEY_DAYS,
         )
         try:
-            store.do(club_id, founded)
+            store.submit(club_id, founded)
         except BaseException as error:
             if not isinstance(error, Unanswered):  # an unanswered club may be stored
                 store.names.drop([founder])
@@ -98,7 +100,7 @@ def found(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
     url = settings.database_url
-    with open_store(url) as store, closing(Stored(url)) as stored:
+    with open_store(url) as store, closing(StoreReader(url)) as stored:
         for club_id in stored.ids_of(ClubFounded.TOPIC):
             club = store.club(UUID(club_id))
             current = sum(member.left is None for member in club.state.members)

@@ -6,7 +6,7 @@ from api.commands.operator_store import (
     OPERATOR,
     NotDone,
     OperatorStore,
-    checked,
+    argument_type,
     club_argument,
     open_store,
     refusal_text,
@@ -30,16 +30,16 @@ ERASE = (
 PREVIEW = "only list the texts that would be deleted (-) and changed (+ the new text), and change nothing"
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     erasing = commands.add_parser("erase", help="delete the name and texts of a former member", description=ERASE)
     club_argument(erasing)
-    erasing.add_argument("member", type=checked(MemberSent), metavar="MEMBER", help="the member's number")
+    erasing.add_argument("member", type=argument_type(MemberSent), metavar="MEMBER", help="the member's number")
     erasing.add_argument("--preview", action="store_true", help=PREVIEW)
     erasing.set_defaults(run=erase)
 
 
 def erase(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Record an erasure and carry it out, or list its changes. Raises ``NotDone`` if it is refused."""
+    """Record an erasure and carry it out, or list its changes. Raises ``NotDone`` if it is refused or interrupted."""
     with open_store(settings.database_url) as store:
         club, member = store.club(arguments.club), arguments.member
         done, sent = store.erasures.carry_out(club).get(member, 0), EraseSent(member=member)
@@ -69,7 +69,7 @@ def erase(settings: Settings, arguments: argparse.Namespace) -> int:
 def _carry_out(store: OperatorStore, club: Club, request: Erase, plan: Plan) -> None:
     store.erasures.keep(plan)
     try:
-        store.do(club.id, request, club.version)
+        store.submit(club.id, request, club.version)
     except (Refused, Stale):
         store.erasures.drop(plan.digest)
         raise

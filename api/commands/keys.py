@@ -7,7 +7,7 @@ from typing import get_args
 from api.access.tokens import hash_of, new_token
 from api.clubs.new_keys import NewKey, make_key
 from api.commands.clubs import key_line
-from api.commands.operator_store import NotDone, OperatorStore, checked, club_argument, open_store, refusal_text
+from api.commands.operator_store import NotDone, OperatorStore, argument_type, club_argument, open_store, refusal_text
 from api.settings import PREFIX, Settings
 from referee.clubs.commands import OVERLAP_MAX, AppSent, IssueKey, KeySent, MemberSent, RevokeKey, RotateKey
 from referee.clubs.facts import SCOPES, KeyId, Scope
@@ -19,31 +19,33 @@ from referee.store.command import Stale
 
 OPERATOR_PREFIX = "kno_"
 """Prefix of the operator's key."""
-TRIES = 3
-"""Attempts to make a key while other processes change the club."""
+ISSUE_ATTEMPTS = 3
+"""Maximum number of attempts to make a key while other processes change the club."""
 DAYS = 365
-KEY = (
+KEY_DESCRIPTION = (
     "Running services apply it within two seconds. Needs no key of the club: use it when the last key with the scope "
     "`keys` is lost or has ended."
 )
-ISSUE = f"Makes a key of a club, stores its SHA-256 and prints the key, only this once. {KEY}"
-ROTATE = f"Gives a key of a club a new secret, stores its SHA-256 and prints the key, only this once. {KEY}"
-REVOKE = f"Revokes a key of a club permanently, and ends the streams that use it. {KEY}"
-OWN = (
+ISSUE_DESCRIPTION = f"Makes a key of a club, stores its SHA-256 and prints the key, only this once. {KEY_DESCRIPTION}"
+ROTATE_DESCRIPTION = (
+    f"Gives a key of a club a new secret, stores its SHA-256 and prints the key, only this once. {KEY_DESCRIPTION}"
+)
+REVOKE_DESCRIPTION = f"Revokes a key of a club permanently, and ends the streams that use it. {KEY_DESCRIPTION}"
+OWN_DESCRIPTION = (
     "Makes a key for the operator, and prints it with its SHA-256. Changes nothing: set "
     f"{PREFIX}OPERATOR_KEY_SHA256 to that SHA-256 and restart the service."
 )
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     key = commands.add_parser(
         "key", help="issue, rotate or revoke a key of a club; make the operator's key"
     ).add_subparsers(dest="what", required=True)
-    issuing = key.add_parser("issue", help="make a key of a club", description=ISSUE)
+    issuing = key.add_parser("issue", help="make a key of a club", description=ISSUE_DESCRIPTION)
     club_argument(issuing)
     whose = issuing.add_mutually_exclusive_group(required=True)
-    whose.add_argument("--member", type=checked(MemberSent), help="the number of the member who holds it")
-    whose.add_argument("--app", type=checked(AppSent), help="your name for the program that holds it")
+    whose.add_argument("--member", type=argument_type(MemberSent), help="the number of the member who holds it")
+    whose.add_argument("--app", type=argument_type(AppSent), help="your name for the program that holds it")
     scopes = f"its scopes, comma-separated: {', '.join(SCOPES)}; or all"
     issuing.add_argument("--scopes", required=True, type=_scopes, help=scopes)
     issuing.add_argument(
@@ -55,7 +57,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help=f"days until it ends: {DAYS} by default, at most {KEY_DAYS_MAX}",
     )
     issuing.set_defaults(run=issue)
-    rotating = key.add_parser("rotate", help="give a key of a club a new secret", description=ROTATE)
+    rotating = key.add_parser("rotate", help="give a key of a club a new secret", description=ROTATE_DESCRIPTION)
     club_argument(rotating)
     _key_argument(rotating)
     rotating.add_argument(
@@ -67,15 +69,17 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help=f"seconds for which the old secret stays valid: 0 by default, at most {OVERLAP_MAX}",
     )
     rotating.set_defaults(run=rotate)
-    revoking = key.add_parser("revoke", help="revoke a key of a club", description=REVOKE)
+    revoking = key.add_parser("revoke", help="revoke a key of a club", description=REVOKE_DESCRIPTION)
     club_argument(revoking)
     _key_argument(revoking)
     revoking.set_defaults(run=revoke)
-    key.add_parser("operator", help="make the operator's key", description=OWN).set_defaults(run=make_own)
+    key.add_parser("operator", help="make the operator's key", description=OWN_DESCRIPTION).set_defaults(
+        run=make_operator_key
+    )
 
 
 def _key_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("key", type=checked(KeySent), metavar="KEY", help="its id, such as k3")
+    parser.add_argument("key", type=argument_type(KeySent), metavar="KEY", help="its id, such as k3")
 
 
 def _scopes(text: str) -> tuple[Scope, ...]:
@@ -91,14 +95,14 @@ def issue(settings: Settings, arguments: argparse.Namespace) -> int:
     expires_at = utc_now().replace(microsecond=0) + timedelta(days=arguments.days)
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
-        for _ in range(TRIES):
-            # The key contains the next number, so the request holds only for this version.
+        for _ in range(ISSUE_ATTEMPTS):
+            # The secret contains the next key number of the club, so the request is valid only for this version.
             key_id = f"k{len(club.state.keys) + 1}"
             key = make_key(club.id, key_id, None)
             whose = {"member": arguments.member, "app": arguments.app}
             request = IssueKey(scopes=arguments.scopes, expires_at=expires_at, hash=key.hash, **whose)
             try:
-                store.do(club.id, request, club.version)
+                store.submit(club.id, request, club.version)
             except Stale as stale:
                 club = store.club(club.id, stale.version)
             except Refused as refused:
@@ -113,7 +117,7 @@ def rotate(settings: Settings, arguments: argparse.Namespace) -> int:
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         key = make_key(club.id, arguments.key, None)
-        store.done(club, RotateKey(key=arguments.key, overlap_seconds=arguments.overlap_seconds, hash=key.hash))
+        store.execute(club, RotateKey(key=arguments.key, overlap_seconds=arguments.overlap_seconds, hash=key.hash))
         _print_key(store, club, arguments.key, key)
     return 0
 
@@ -128,12 +132,12 @@ def _print_key(store: OperatorStore, before: Club, key_id: KeyId, key: NewKey) -
 
 def revoke(settings: Settings, arguments: argparse.Namespace) -> int:
     with open_store(settings.database_url) as store:
-        store.done(store.club(arguments.club), RevokeKey(key=arguments.key))
+        store.execute(store.club(arguments.club), RevokeKey(key=arguments.key))
     print(f"{arguments.key} is revoked: services refuse it within two seconds")
     return 0
 
 
-def make_own(settings: Settings, arguments: argparse.Namespace) -> int:
+def make_operator_key(settings: Settings, arguments: argparse.Namespace) -> int:
     key = OPERATOR_PREFIX + new_token()
     print("the operator's key, shown only this once:")
     print(key)

@@ -13,7 +13,7 @@ KEY = (
 )
 
 
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     log = commands.add_parser("log", help="make a key that signs the log").add_subparsers(dest="what", required=True)
     making = log.add_parser("key", help="make a private key that signs the log", description=KEY)
     making.add_argument("origin", metavar="ORIGIN", help="the name of the log, such as cards.example/log")
@@ -21,7 +21,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def make(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Make a key that signs the log, and print it. Return 2 for an unusable name."""
+    """Make a key that signs the log, and print it. Return 0, or 2 for an unusable name."""
     try:
         key = SigningKey(arguments.origin, secrets.token_bytes(SEED_BYTES))
     except ValueError as error:

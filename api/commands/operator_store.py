@@ -1,4 +1,4 @@
-"""Opens the store for commands about clubs, which may run while services run."""
+"""Opens the store for commands about clubs. They may run while services run."""
 
 import argparse
 import time
@@ -30,12 +30,12 @@ OPERATOR = "operator"
 """The actor of all these commands."""
 ANSWER_SECONDS = 30.0
 """Maximum seconds to wait for the store."""
-LOOK_SECONDS = 0.05
-"""Seconds between two looks at the projections' positions."""
+POLL_SECONDS = 0.05
+"""Seconds between two checks of the projections' positions."""
 
 
 class NotDone(Exception):
-    """The command was not done, or not completely. The message names the cause and the remedy."""
+    """The command was not done, or not completely. The message names cause and remedy."""
 
 
 class Unanswered(NotDone):
@@ -57,7 +57,7 @@ class OperatorStore:
             raise NotDone(f"there is no club {club_id}: `knacka club list` lists the clubs")
         return club
 
-    def do(self, aggregate_id: UUID, request: Any, expected: int | None = None) -> Outcome:
+    def submit(self, aggregate_id: UUID, request: Any, expected: int | None = None) -> Outcome:
         """Have the desk execute a request, and return the outcome.
 
         Raises ``Refused``, :class:`~referee.store.command.Stale` if the version is not ``expected``, and
@@ -73,17 +73,17 @@ class OperatorStore:
         except (InDoubt, TimeoutError):
             raise Unanswered("the store does not say whether it was done: see `knacka club show`") from None
 
-    def done(self, club: Club, request: Any) -> Club:
+    def execute(self, club: Club, request: Any) -> Club:
         """Execute a request and return the changed club. Raises :class:`NotDone`, also if the club refuses it."""
         try:
-            outcome = self.do(club.id, request)
+            outcome = self.submit(club.id, request)
         except Refused as refused:
             raise NotDone(refusal_text(refused)) from None
         assert isinstance(outcome.aggregate, Club), "it was one"
         return outcome.aggregate
 
     def basis_of(self, club: Club, sent: BasisSent) -> dict[str, Any]:
-        """Return the facts of the ledger and the matches on which a request is decided.
+        """Return the facts from ledger and matches that are needed to decide a request.
 
         Raises :class:`NotDone` if the projections do not reach the end of the log in time.
         """
@@ -96,12 +96,12 @@ class OperatorStore:
             ):
                 if time.monotonic() > until:
                     raise NotDone("not done: the projections do not reach the end of the log: see `knacka doctor`")
-                time.sleep(LOOK_SECONDS)
+                time.sleep(POLL_SECONDS)
             with projections.engine.connect() as connection:
                 return basis_of(projections.ledger, projections.matches, connection, club, sent)
 
     def names_of(self, club: Club) -> dict[Ref, str]:
-        """Return the names of the club's members by ref, without erased members."""
+        """Return by ref the names of the club's members that are not erased."""
         return self.names.read(club.id, (member.name for member in club.state.members if not member.erased))
 
 
@@ -126,8 +126,8 @@ def refusal_text(refused: Refused) -> str:
     return refusal(refused.code, refused.facts, "en")
 
 
-def checked(kind: Any) -> Callable[[str], Any]:
-    """Return a function by which argparse reads an argument as a type of the API."""
+def argument_type(kind: Any) -> Callable[[str], Any]:
+    """Return a function with which argparse converts an argument to a type of the API."""
 
     def read(text: str) -> Any:
         try:
@@ -145,4 +145,4 @@ def checked(kind: Any) -> Callable[[str], Any]:
 
 
 def club_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("club", type=checked(UUID), metavar="CLUB", help="its id, from `knacka club list`")
+    parser.add_argument("club", type=argument_type(UUID), metavar="CLUB", help="its id, from `knacka club list`")

@@ -17,19 +17,19 @@ REQUEST_HEADERS = (
     b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
     b"Traceparent, Tracestate, X-Request-Id"
 )
-ANSWER_HEADERS = (
+EXPOSED_HEADERS = (
     b"Allow, Content-Disposition, Content-Language, Deprecation, ETag, Idempotency-Replayed, Link, Location, "
     b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id"
 )
-KEPT_SECONDS = b"7200"
+PREFLIGHT_CACHE_SECONDS = b"7200"
 """Seconds for which a browser may cache a preflight: Chromium's maximum."""
 
 PREFLIGHT: Headers = [
     (b"access-control-allow-methods", METHODS),
     (b"access-control-allow-headers", REQUEST_HEADERS),
-    (b"access-control-max-age", KEPT_SECONDS),
+    (b"access-control-max-age", PREFLIGHT_CACHE_SECONDS),
 ]
-EXPOSED: Headers = [(b"access-control-expose-headers", ANSWER_HEADERS)]
+EXPOSED: Headers = [(b"access-control-expose-headers", EXPOSED_HEADERS)]
 
 
 class Cors:

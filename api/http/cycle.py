@@ -24,7 +24,7 @@ from referee.store.damaged import DamagedRow
 
 log = logging.getLogger(__name__)
 
-LINES_KEPT = 4096
+LINES_CACHED = 4096
 """Header lines whose check is remembered."""
 NOT_IN_NAME = re.compile(rb'[\x00-\x1f\x7f()<>@,;:\[\]={} \t\\"]')
 NOT_IN_VALUE = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
@@ -32,7 +32,7 @@ CLOSE = b"connection: close\r\n"
 CHUNKED = b"transfer-encoding: chunked\r\n"
 
 
-@lru_cache(LINES_KEPT)
+@lru_cache(LINES_CACHED)
 def header_line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     """Return the name of a header in lower case, and its line. Raises ``ValueError`` for a character that could end
     the line or the name."""

@@ -15,7 +15,7 @@ _TAG = re.compile(r'"(\d{1,9})(?:-[a-z-]+)?"')
 
 Headers = list[tuple[bytes, bytes]]
 
-NAMES_MAX = 32
+WEIGHTED_NAMES_MAX = 32
 """Names that are read of a header such as Accept."""
 
 
@@ -46,10 +46,10 @@ def header(request: Req, name: bytes) -> str | None:
     return None
 
 
-def _welcome(given: str) -> list[tuple[str, float]]:
+def _weighted_names(given: str) -> list[tuple[str, float]]:
     """Return the names in a header such as Accept, with their weights from 0 to 1."""
     found = []
-    for part in given.lower().split(",", NAMES_MAX)[:NAMES_MAX]:
+    for part in given.lower().split(",", WEIGHTED_NAMES_MAX)[:WEIGHTED_NAMES_MAX]:
         name, *parameters = (piece.strip() for piece in part.split(";"))
         quality = next((piece[2:] for piece in parameters if piece.startswith("q=")), "1")
         try:
@@ -62,7 +62,7 @@ def _welcome(given: str) -> list[tuple[str, float]]:
 def language_of(accept: str | None) -> Language:
     """Return ``sv`` if the reader prefers Swedish to English, else ``en``."""
     best = {"sv": 0.0, "en": 0.0}
-    for tag, weight in _welcome(accept or ""):
+    for tag, weight in _weighted_names(accept or ""):
         language = tag.split("-")[0]
         best[language] = max(best.get(language, 0.0), weight)
     return "sv" if best["sv"] > best["en"] else "en"
@@ -77,7 +77,7 @@ def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
     """
     if not accept or accept == "*/*":
         return offers[0]
-    named = dict(_welcome(accept))
+    named = dict(_weighted_names(accept))
     order = list(named)
     found, best = None, (0.0, 0, 0)
     for place, offer in enumerate(offers):
@@ -99,7 +99,7 @@ def takes_gzip(request: Req) -> bool:
     accepted = header(request, b"accept-encoding")
     if accepted is None:
         return False
-    weights = dict(_welcome(accepted))
+    weights = dict(_weighted_names(accepted))
     return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 

@@ -51,7 +51,7 @@ VALUE_MAX = 8192
 """Bytes of a header's value."""
 HEAD_MAX = 16384
 """Bytes of all headers together, names and values."""
-PIECE = 16384
+READ_BYTES = 16384
 """Bytes that are read at a time: no limit can be exceeded by more."""
 WIRE_FACTOR = 8
 """Bytes on the wire for each byte of the largest body: a chunk of one byte is sent in six."""
@@ -59,9 +59,9 @@ PIPELINE_MAX = 64
 """Requests of one connection that wait for the answer to an earlier one."""
 CONNECTIONS_MAX = 10_000
 """Connections at a time, if the process may open as many files beside :data:`FILES_KEPT`."""
-RESERVED = 32
+RESERVED_CONNECTIONS = 32
 """Connections kept for the health of the service. Each brings one request, which it must send at once."""
-FILES_KEPT = 64
+FILES_RESERVED = 64
 """Open files for the store, the projections and the log."""
 
 HEAD_SECONDS = 10.0
@@ -82,7 +82,9 @@ unread bytes would lose the answer too."""
 @cache
 def connections_max() -> int:
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return CONNECTIONS_MAX if files == resource.RLIM_INFINITY else max(1, min(CONNECTIONS_MAX, files - FILES_KEPT))
+    return (
+        CONNECTIONS_MAX if files == resource.RLIM_INFINITY else max(1, min(CONNECTIONS_MAX, files - FILES_RESERVED))
+    )
 
 
 class ServingState(ServerState):
@@ -116,14 +118,14 @@ class Protocol(HttpToolsProtocol):
         self._count: Callable[[str, str, int, str], None] | None = app.state.get("count")
         self._refuses: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
         self._connections: Connections | None = app.state.get("connections")
-        self._whose: str | None = None
+        self._limit_key: str | None = None
         """The address that this connection counts for while it is open."""
-        self._during: str | None = None
+        self._request_limit_key: str | None = None
         """The address that it counts for during a request that a proxy brings."""
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._begun_now = False
         self._head_size = self._body_size = self._declared = self._hosts = 0
-        self._came = 0
+        self._came_before = 0
         """Bytes received of a message, without the piece in which it began."""
         self._deadline: asyncio.TimerHandle | None = None
         self._deadline_is_for_head = False
@@ -139,17 +141,17 @@ class Protocol(HttpToolsProtocol):
         """Start the connection. It is closed if no request arrives in time, or refused if there are too many."""
         super().connection_made(transport)
         most = connections_max()
-        whose = None if self._connections is None else self._connections.at_once(self.client)
-        if whose is not None and self._connections is not None:
-            if not self._connections.take(whose):
+        limit_key = None if self._connections is None else self._connections.at_once(self.client)
+        if limit_key is not None and self._connections is not None:
+            if not self._connections.take(limit_key):
                 self._refuse(self._too_many())
                 self.transport.close()  # it must not wait for bytes that the client still sends
                 return
-            self._whose = whose
+            self._limit_key = limit_key
         if len(self.connections) > most and not self._makes_room():
             self._refuse(Problem("busy", headers=RETRY_AFTER))
             return
-        if len(self.connections) > most - RESERVED:
+        if len(self.connections) > most - RESERVED_CONNECTIONS:
             self._state.reserved[self] = None
         self._deadline = self.loop.call_later(HEAD_SECONDS, transport.close)
         if self._state.stopping:
@@ -162,9 +164,9 @@ class Protocol(HttpToolsProtocol):
         self._state.refused.forget(self)
         self._state.reserved.pop(self, None)
         self._request_ended()
-        if self._whose is not None and self._connections is not None:
-            self._connections.leave(self._whose)
-            self._whose = None
+        if self._limit_key is not None and self._connections is not None:
+            self._connections.leave(self._limit_key)
+            self._limit_key = None
         super().connection_lost(exc)
         if (
             running := self._running
@@ -189,9 +191,9 @@ class Protocol(HttpToolsProtocol):
         return False
 
     def _request_ended(self) -> None:
-        if self._during is not None and self._connections is not None:
-            self._connections.leave(self._during)
-            self._during = None
+        if self._request_limit_key is not None and self._connections is not None:
+            self._connections.leave(self._request_limit_key)
+            self._request_limit_key = None
 
     def _why_refused(self, scope: Any) -> Problem | None:
         """Return why this connection may not bring a request, ``None`` if it may. Health is always answered."""
@@ -202,20 +204,20 @@ class Protocol(HttpToolsProtocol):
             return None
         if reserved:
             return Problem("busy", headers=RETRY_AFTER)
-        whose = None if self._connections is None else self._connections.by_request(scope)
-        if whose is None or whose == self._whose or self._connections is None:
+        limit_key = None if self._connections is None else self._connections.by_request(scope)
+        if limit_key is None or limit_key == self._limit_key or self._connections is None:
             return None
-        if not self._connections.take(whose):
+        if not self._connections.take(limit_key):
             return self._too_many()
-        self._during = whose
+        self._request_limit_key = limit_key
         return None
 
     def data_received(self, data: bytes) -> None:
-        if len(data) <= PIECE:
+        if len(data) <= READ_BYTES:
             self._read(data)
         else:
-            for start in range(0, len(data), PIECE):
-                self._read(data[start : start + PIECE])
+            for start in range(0, len(data), READ_BYTES):
+                self._read(data[start : start + READ_BYTES])
 
     def _read(self, piece: bytes) -> None:
         if self._reads_no_more:
@@ -240,10 +242,10 @@ class Protocol(HttpToolsProtocol):
 
     def _wait_for_the_rest(self, came: int) -> None:
         """Check the size of an incomplete message, and set the time in which the rest must arrive."""
-        self._came, self._begun_now = 0 if self._begun_now else self._came + came, False
-        if self._in_head and self._came > URL_MAX + HEAD_MAX:
+        self._came_before, self._begun_now = 0 if self._begun_now else self._came_before + came, False
+        if self._in_head and self._came_before > URL_MAX + HEAD_MAX:
             self._refuse(_headers_too_large())
-        elif self._came > HEAD_MAX + WIRE_FACTOR * self._body_max:
+        elif self._came_before > HEAD_MAX + WIRE_FACTOR * self._body_max:
             self._refuse(self._too_large())
         elif self._deadline is None or self._deadline_is_for_head != self._in_head:
             self._stop_clock()

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from api.access.codes import number_of
 from api.access.tokens import hash_of
-from api.clubs.new_keys import derive_secrets, made_key, make_key, random_bytes
+from api.clubs.new_keys import derived_secrets, key_in_club, make_key, random_bytes
 from api.clubs.schemas import KeyGiven
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
@@ -61,7 +61,7 @@ async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId]
     """Return the club and the key whose invitation has this code, or ``None``."""
     try:
         club = await service.reader.club(club_id)
-        if (key_id := _key_with(club, code)) is None:  # a different process may just have made it
+        if (key_id := _key_with(club, code)) is None:  # a different process may just have made the invitation
             club = await service.reader.newest_club(club)
             key_id = _key_with(club, code)
     except UnknownAggregate:
@@ -106,14 +106,14 @@ async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, 
     """Give the key to the holder of its code. Raises ``Refused`` if it cannot be redeemed any more."""
     key, own_key, random = request.secret_idempotency_key, None, random_bytes()
     if key is not None:
-        derived = await derive_secrets(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")
+        derived = await derived_secrets(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")
         own_key, random = str(derived.id_of("redemption")), derived.secret_of("key")
-    made = make_key(club.id, key_id, random)
-    asked = RedeemKey(key=key_id, hash=made.hash)
+    new_key = make_key(club.id, key_id, random)
+    asked = RedeemKey(key=key_id, hash=new_key.hash)
     outcome = await service.commands.do(Command(id=club.id, actor=f"key:{key_id}", request=asked, key=own_key))
     version = outcome.events[-1].originator_version
-    taken = made_key(club_of(outcome.aggregate), key_id)
+    taken = key_in_club(club_of(outcome.aggregate), key_id)
     assert taken.member is not None, "only members are invited"
-    given = KeyTaken(club=club.id, version=version, member=taken.member, key=made.view(key_id, taken))
+    given = KeyTaken(club=club.id, version=version, member=taken.member, key=new_key.view(key_id, taken))
     headers = {"Location": f"/v1/clubs/{club.id}", **NO_STORE, **replayed(outcome)}
     return of_match(given, version, NO_TEXTS, status=201, headers=headers)

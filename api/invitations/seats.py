@@ -4,7 +4,7 @@ from uuid import UUID
 
 from api.access.codes import number_of
 from api.access.tokens import hash_of, new_token
-from api.clubs.new_keys import derive_secrets
+from api.clubs.new_keys import derived_secrets
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
 from api.http.writes import replayed
@@ -47,7 +47,7 @@ class SeatInvitation(Value, tag_field="admits_to", tag="seat"):
     evening: wire_types.EveningNumber | None
     stakes: Stakes | None
     points: wire_types.BySeat[Points]
-    """The points at the opening; in Rams balances."""
+    """The points at the opening, in Rams the balances."""
     pot: wire_types.Money
     """The pot at the opening."""
     agrees: bool
@@ -70,7 +70,7 @@ class SeatTaken(Value, tag_field="admits_to", tag="seat"):
     official: wire_types.OfficialPlace | None
     """The number of the official, from 1; null: a different role."""
     token: wire_types.Token
-    """The token. An earlier one has ended."""
+    """The token. An earlier token of the seat or role has ended."""
     stakes: Stakes | None
     agreed: bool
     """The seat has agreed to the stakes."""
@@ -81,7 +81,7 @@ async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int]
     try:
         match = await service.reader.match(match_id)
         number = number_of(code, match.seating.invitations)
-        if number is None:  # a different process may just have made it
+        if number is None:  # a different process may just have made the invitation
             match = await service.reader.newest(match)
             number = number_of(code, match.seating.invitations)
     except UnknownAggregate:
@@ -96,7 +96,11 @@ async def show(service: Service, match: Match, number: int) -> Reply:
     match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
     opened, seat = match.opened, invitation.seat
     member = await _member_by(service, opened, invitation.by)
-    names = {} if member is None or opened.club is None else await service.member_names.called(opened.club, (member,))
+    names = (
+        {}
+        if member is None or opened.club is None
+        else await service.member_names.names_by_number(opened.club, (member,))
+    )
     shown = SeatInvitation(
         match=match.id,
         ruleset=opened.ruleset,
@@ -128,7 +132,7 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
         own_key, token = None, new_token()
     else:
         shown = RedeemInvitation(invitation=number, hash=hash_of(code))
-        derived = await derive_secrets(service, key, shown, "invitation")
+        derived = await derived_secrets(service, key, shown, "invitation")
         own_key, token = str(derived.id_of("redemption")), derived.token("invitation")
     redemption = RedeemInvitation(invitation=number, hash=hash_in_match(match.id, hash_of(token)))
     outcome = await service.commands.do(

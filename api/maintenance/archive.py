@@ -29,7 +29,7 @@ BYTES = "base64"
 
 
 class Damaged(Exception):
-    """A file is not a backup, or was changed after it was written. The message says which."""
+    """The file is not a backup of this format, or was changed after it was written. The message says which."""
 
 
 class PartInfo(Value):
@@ -41,7 +41,7 @@ class PartInfo(Value):
 
 
 class Manifest(Value):
-    """``head``: the position of the last event. ``keys``: those of the projections."""
+    """``head``: the position of the last event. ``keys``: the keys of the projections."""
 
     format: int
     knacka: str
@@ -99,7 +99,7 @@ class Writer:
 
 
 class Archive:
-    """A backup that is open for reading. Opening raises :class:`Damaged` if any byte was changed."""
+    """A backup that is open for reading. Creating it raises :class:`Damaged`."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
@@ -133,7 +133,8 @@ class Archive:
         return zip_file, manifest
 
     def rows(self, part: PartInfo) -> Iterator[list[Any]]:
-        """Yield the rows of a part. Raises :class:`Damaged` after the last row if they do not match the manifest."""
+        """Yield the rows of a part. Raises :class:`Damaged` for an unreadable row, or at the end if the rows do not
+        match the manifest."""
         digest, count = sha256(), 0
         try:
             with self._zip.open(part.name + SUFFIX) as lines:
@@ -148,7 +149,7 @@ class Archive:
 
 
 def _seal_of(file: IO[bytes]) -> bytes:
-    """Return the SHA-256 of all bytes before the seal. The file is then at the seal."""
+    """Return the SHA-256 of all bytes before the seal. Leave the file positioned at the seal."""
     left = max(0, file.seek(0, os.SEEK_END) - SEAL)
     file.seek(0)
     digest = sha256()

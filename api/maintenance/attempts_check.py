@@ -14,15 +14,15 @@ from referee.store.rows import FIRST, row_hash
 
 
 class AttemptCheck:
-    """Checks the attempts in a match, which are read before its rows."""
+    """Checks the attempts in a match. They must be read before its rows."""
 
     def __init__(self, match_id: UUID, rows: Sequence[Row]) -> None:
         self._id = match_id
         self._problems: list[str] = []
         self._named: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        """The attempts that name each event, with the hashes that they name."""
+        """By event number: the attempts that name the event, with the hashes that they name."""
         self._heads: dict[int, str] = {}
-        """The hashes of these events' rows."""
+        """The hashes of the rows of these events."""
         number, prev = 0, FIRST
         for row in rows:
             if row.number != number + 1:

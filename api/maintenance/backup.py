@@ -1,10 +1,11 @@
 """``knacka backup``: copies events, projections and names of one moment, while services run.
 
-On PostgreSQL two transactions read one snapshot. That for names and projections ends before events are copied.
+On PostgreSQL two transactions read one snapshot. The transaction for names and projections ends before the events are
+copied.
 
-On SQLite the file of names is locked until it is copied, and only acts that store a name wait. Then a reader of the
-projections begins, then one of the events. So the copy has all names of its events, and its projections are not ahead
-of them. It may have a name whose erasure is on record: a restore erases it.
+On SQLite the file of names is locked until it is copied; only acts that store a name wait for it. Then a transaction
+begins that reads the projections, then one that reads the events. So the copy has all names of its events, and its
+projections are not ahead of the events. It may have names whose erasure is recorded: a restore erases them.
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from sqlalchemy import Connection, func, select, text
 
 from api import VERSION
 from api.maintenance.archive import FORMAT, Manifest, Writer
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.maintenance.tables import NEEDED, Part, complete_projections, existing, parts_of_events, parts_of_names
 from api.personal_data.names import NAMES, PRAGMAS, names_file
 from projections.follow.engine import engine_for, without_limits, writer
@@ -29,7 +30,7 @@ class NoStore(Exception):
 
 
 class Section(NamedTuple):
-    """Parts that are copied over one connection. ``keys``: those of the projections in them."""
+    """Parts that are copied over one connection. ``keys``: the keys of the projections in them."""
 
     connection: Connection
     parts: tuple[Part, ...]
@@ -41,7 +42,7 @@ def write_backup(url: str, file: IO[bytes]) -> Manifest:
 
     Raises :class:`NoStore` and the databases' errors.
     """
-    with closing(Stored(url)) as stored, at_one_moment(stored, url) as sections:
+    with closing(StoreReader(url)) as stored, at_one_moment(stored, url) as sections:
         taken_at, events = utc_now(), sections[-1].connection
         if missing := NEEDED - {part.name for part in sections[-1].parts}:
             raise NoStore(f"the store has no {', '.join(sorted(missing))}: start `knacka serve` once to create them")
@@ -70,13 +71,13 @@ def write_backup(url: str, file: IO[bytes]) -> Manifest:
 
 
 @contextmanager
-def at_one_moment(stored: Stored, url: str) -> Iterator[list[Section]]:
+def at_one_moment(stored: StoreReader, url: str) -> Iterator[list[Section]]:
     """Yield the parts of the store, all of one moment, the events last."""
     with ExitStack() as stack:
         yield _sqlite_sections(stored, url, stack) if stored.files else _postgres_sections(stored, stack)
 
 
-def _sqlite_sections(stored: Stored, url: str, stack: ExitStack) -> list[Section]:
+def _sqlite_sections(stored: StoreReader, url: str, stack: ExitStack) -> list[Section]:
     if not stored.files[0].exists():
         raise NoStore(f"there is no store {stored.files[0]}: set KNACKA_DATABASE_URL to an existing one")
     sections = []
@@ -87,13 +88,13 @@ def _sqlite_sections(stored: Stored, url: str, stack: ExitStack) -> list[Section
         sections.append(Section(names, existing(names, parts_of_names())))  # locked from here on
     if stored.files[1].exists():
         projections = stack.enter_context(stored.projections.connect())
-        sections.append(Section(projections, *complete_projections(projections)))  # the reader begins here
+        sections.append(Section(projections, *complete_projections(projections)))  # the transaction begins here
     events = stack.enter_context(stored.events.connect())
     sections.append(Section(events, existing(events, parts_of_events(stored))))
     return sections
 
 
-def _postgres_sections(stored: Stored, stack: ExitStack) -> list[Section]:
+def _postgres_sections(stored: StoreReader, stack: ExitStack) -> list[Section]:
     events = stack.enter_context(stored.events.connect())
     moment = events.scalar(text("SELECT pg_export_snapshot()"))
     without_limits(events)

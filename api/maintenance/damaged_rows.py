@@ -6,7 +6,7 @@ from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
 
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.maintenance.replay_check import KIND_OF, UNKNOWN
 from referee.store.damaged import DamagedRow
 from referee.store.rows import from_row
@@ -18,8 +18,8 @@ class Damage(NamedTuple):
     row: DamagedRow
 
 
-def damages(stored: Stored) -> Iterator[Damage]:
-    """Yield each row that cannot be decoded, and each that is missing before a later one."""
+def damages(stored: StoreReader) -> Iterator[Damage]:
+    """Yield each row that cannot be decoded, and the first of each gap of missing rows before a later row."""
     known: dict[UUID, tuple[str, int]] = {}
     for rows in stored.log():
         for _, stored_id, number, topic, state in rows:

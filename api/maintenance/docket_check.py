@@ -1,15 +1,15 @@
 """Checks the sealed tokens of officials against the hashes of tokens in their matches."""
 
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.maintenance.replay_check import History
 from referee.store.match import Match
 from referee.tokens import encrypt_or_decrypt, hash_in_match
 
 
 class DocketCheck:
-    """Checks dockets: sealed tokens, by which the service finds all matches of one official."""
+    """Checks dockets: sealed tokens with which the service finds all matches of one official."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: StoreReader) -> None:
         self._secret = stored.secret
 
     def compare(self, history: History) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.maintenance.damaged_rows import damages
-from api.maintenance.raw_store import ASIDE, Stored, one_line
+from api.maintenance.raw_store import SET_ASIDE, StoreReader, one_line
 from api.runtime.checkpoint_file import CheckpointFile, extends, file_for
 from api.runtime.projections import all_projections, match_projections
 from api.settings import PREFIX, Settings, SettingsError, from_environment
@@ -30,11 +30,11 @@ from referee.store.log import LOG_ID
 from referee.store.rows import OlderStore
 
 FREE_BYTES_MIN = 256 * 2**20
-"""Minimum number of free bytes on the disk: a rebuild writes the projections a second time."""
-LOOK_SECONDS = 2.0
+"""Minimum of free bytes on the disk, because a rebuild writes the projections a second time."""
+PROGRESS_SECONDS = 2.0
 """Seconds in which a projection that is behind must make progress."""
 NAMED_MAX = 20
-"""Matches of each projection that are searched in the store, and damaged rows that are named."""
+"""Maximum number of matches of a table that are searched in the store, and of damaged rows that are named."""
 VERSION_MIN = 13
 """Oldest supported release of PostgreSQL."""
 
@@ -58,7 +58,7 @@ def problems(environment: Mapping[str, str]) -> Problems:
     yield from _check_clock()
     try:
         settings = from_environment({name: value for name, value in environment.items() if name in _names()})
-        stored = Stored(settings.database_url)
+        stored = StoreReader(settings.database_url)
     except SettingsError as error:
         linked = any(environment.get(name, "").startswith("tcp://") for name in _names())
         yield f"{error}{': Kubernetes sets it, set enableServiceLinks to false' if linked else ''}"
@@ -80,7 +80,7 @@ def _names() -> tuple[str, ...]:
 
 def _check_names(environment: Mapping[str, str]) -> Problems:
     for name in sorted(environment):
-        # Kubernetes sets such variables for a Service that is called knacka.
+        # Kubernetes sets KNACKA_SERVICE_… and KNACKA_PORT_… for a Service that is called knacka.
         if name.startswith(PREFIX) and name not in _names() and not re.match(rf"{PREFIX}(SERVICE|PORT)_", name):
             near = get_close_matches(name, _names(), 1, 0.8)
             yield f"{name}: unknown setting: {f'use {near[0]}' if near else 'see `knacka serve --help`'}"
@@ -99,7 +99,7 @@ def _check_clock() -> Problems:
 # SQLite
 
 
-def _check_sqlite(stored: Stored) -> Problems:
+def _check_sqlite(stored: StoreReader) -> Problems:
     events, books = stored.files
     if not events.exists():
         yield (
@@ -161,7 +161,7 @@ REMEDIES = {
     "pg_hba": "allow this host in pg_hba.conf",
     "": f"check that it runs and that {PREFIX}DATABASE_URL names its host and port",
 }
-"""Remedies by parts of PostgreSQL's message when it refuses a connection without an error code."""
+"""Remedies for refused connections, by a part of PostgreSQL's message: such an error has no code."""
 
 SERVER_FACTS = text(
     "SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,"
@@ -182,7 +182,7 @@ NOT_OWNED = text(
 )
 
 
-def _check_postgres(stored: Stored) -> Problems:
+def _check_postgres(stored: StoreReader) -> Problems:
     try:
         with stored.events.connect() as connection:
             faults = list(_check_server(connection))
@@ -222,7 +222,7 @@ def _check_server(connection: Connection) -> Problems:
 # Both
 
 
-def _check_content(stored: Stored, faults_of_projections: Iterable[str] = ()) -> Problems:
+def _check_content(stored: StoreReader, faults_of_projections: Iterable[str] = ()) -> Problems:
     yield from _check_tables(stored)
     yield from _check_rows(stored)
     faults = list(faults_of_projections)
@@ -230,7 +230,7 @@ def _check_content(stored: Stored, faults_of_projections: Iterable[str] = ()) ->
     yield from _check_erasures(stored)
 
 
-def _check_tables(stored: Stored) -> Problems:
+def _check_tables(stored: StoreReader) -> Problems:
     with stored.events.connect() as connection:
         there = inspect(connection).get_table_names()
     for table in (stored.rows_table, stored.snapshots_table):
@@ -238,12 +238,12 @@ def _check_tables(stored: Stored) -> Problems:
             yield f"there is no table {table.name}: start `knacka serve` once, or name a store of Knacka"
 
 
-def _check_rows(stored: Stored) -> Problems:
+def _check_rows(stored: StoreReader) -> Problems:
     with stored.events.connect() as connection:
         if not inspect(connection).has_table(stored.rows_table.name):
             return
     try:
-        stored.refuse_older()
+        stored.check_release()
     except OlderStore as older:
         yield str(older)
         return
@@ -257,13 +257,13 @@ def _check_rows(stored: Stored) -> Problems:
         yield f"{more} more rows are missing or cannot be read: run `knacka verify`, which names them"
 
 
-def _check_projections(stored: Stored) -> Problems:
+def _check_projections(stored: StoreReader) -> Problems:
     try:
-        head, positions, tables = stored.head(), stored.positions(), stored.projection_tables()
+        head, positions, tables = stored.last_position(), stored.positions(), stored.projection_tables()
         aside: list[Any] = []
-        if ASIDE.name in tables:
+        if SET_ASIDE.name in tables:
             with stored.projections.connect() as connection:
-                aside += connection.execute(select(ASIDE))
+                aside += connection.execute(select(SET_ASIDE))
     except SQLAlchemyError as error:
         yield f"the projections cannot be read: {one_line(error)}: `knacka rebuild` builds them again"
         return
@@ -297,8 +297,8 @@ def _check_set_aside(rows: Sequence[Any]) -> Problems:
             )
 
 
-def _check_origin(stored: Stored, projection: Projection, position: int, head: int) -> Problems:
-    """Yield a line if the projection was not made from this log."""
+def _check_origin(stored: StoreReader, projection: Projection, position: int, head: int) -> Problems:
+    """Yield a line if the projection was made from a different log."""
     if position > head:
         yield (
             f"projection {projection.name} is at position {position}, but the log ends at {head}: the log is an "
@@ -311,13 +311,13 @@ def _check_origin(stored: Stored, projection: Projection, position: int, head: i
         )
 
 
-def _check_progress(stored: Stored, before: Mapping[str, int], head: int) -> Problems:
-    """Yield a line for each projection that a running service does not update."""
+def _check_progress(stored: StoreReader, before: Mapping[str, int], head: int) -> Problems:
+    """Yield a line for each projection that lags behind the log and makes no progress."""
     if all(position >= head for position in before.values()) or not is_followed(
         stored.projections, _books_file(stored)
     ):
         return
-    time.sleep(LOOK_SECONDS)
+    time.sleep(PROGRESS_SECONDS)
     now = stored.positions()
     for key, name in _names_by_key().items():
         if before.get(key, head) < head and now.get(key) == before[key]:
@@ -327,8 +327,8 @@ def _check_progress(stored: Stored, before: Mapping[str, int], head: int) -> Pro
             )
 
 
-def _check_erasures(stored: Stored) -> Problems:
-    """Yield a line if an erasure is not finished and no service runs that would finish it."""
+def _check_erasures(stored: StoreReader) -> Problems:
+    """Yield a line if the names cannot be read, or an erasure may have left copies in their files."""
     try:
         left = stored.is_rewriting_due() and not is_followed(stored.projections, _books_file(stored))
     except (SQLAlchemyError, OSError) as error:
@@ -338,12 +338,12 @@ def _check_erasures(stored: Stored) -> Problems:
         yield "the files of the names may still hold erased data: start `knacka serve`, which rewrites them"
 
 
-def _books_file(stored: Stored) -> Path | None:
+def _books_file(stored: StoreReader) -> Path | None:
     return stored.files[1] if stored.files else None
 
 
-def _check_log(settings: Settings, stored: Stored) -> Problems:
-    """Yield a line if the log does not extend its last signed checkpoint, or that is missing."""
+def _check_log(settings: Settings, stored: StoreReader) -> Problems:
+    """Yield a line if the log does not extend its last signed checkpoint, or the checkpoint is missing."""
     if not settings.log_key:
         return
     file = file_for(settings.database_url, settings.log_file)
@@ -382,8 +382,8 @@ def _check_log(settings: Settings, stored: Stored) -> Problems:
     )
 
 
-def _unknown_match(stored: Stored, projection: Projection) -> str | None:
-    """Return a match that the projection has and the store lacks, among the first of each table."""
+def _unknown_match(stored: StoreReader, projection: Projection) -> str | None:
+    """Return a match that the projection has and the store lacks, among the first of each table, or None."""
     for ids in stored.ids_in(projection):
         some = list(islice(ids, NAMED_MAX))
         with stored.events.connect() as connection:

@@ -12,12 +12,12 @@ OWNER_ALONE = 0o077
 
 
 def hide_new_files() -> None:
-    """Make files that this process creates from now on accessible to their owner only."""
+    """Let only the owner access the files that this process creates from now on."""
     os.umask(OWNER_ALONE)
 
 
 def store_files(url: str) -> tuple[Path, ...]:
-    """Return the files of the names, the projections and the events; none on PostgreSQL."""
+    """Return the files of the names, the projections and the events; empty on PostgreSQL."""
     place = parse_store_url(url)
     return (names_file(url), books_file(url), Path(place.path)) if isinstance(place, SqliteFile) else ()
 

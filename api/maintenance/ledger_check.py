@@ -1,4 +1,4 @@
-"""Compares the ledger of all clubs with one that is calculated from the rows."""
+"""Compares the stored ledger of all clubs with a ledger calculated from the rows."""
 
 from collections.abc import Iterator
 from itertools import groupby, zip_longest
@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, select
 
 from api.maintenance.projection_check import raw_column
-from api.maintenance.raw_store import POSITIONS, ROWS, Stored
+from api.maintenance.raw_store import POSITIONS, ROWS_PER_QUERY, StoreReader
 from api.runtime.projections import decoded
 from projections.follow.engine import DamagedCell, engine_for
 from projections.follow.page import Page
@@ -17,8 +17,8 @@ from projections.follow.projection import rebuild
 from projections.ledger import Ledger
 
 
-def check_ledger(stored: Stored) -> Iterator[str]:
-    """Yield a line for each table that differs, with the first club or match that does."""
+def check_ledger(stored: StoreReader) -> Iterator[str]:
+    """Yield a line for each table that differs or cannot be read, with the first club or match in it that differs."""
     ledger = Ledger()
     if ledger.key in stored.positions():
         with stored.projections.connect() as kept:
@@ -26,7 +26,7 @@ def check_ledger(stored: Stored) -> Iterator[str]:
             yield from _differences(stored, ledger, kept, position)
 
 
-def _differences(stored: Stored, ledger: Ledger, kept: Connection, position: int) -> Iterator[str]:
+def _differences(stored: StoreReader, ledger: Ledger, kept: Connection, position: int) -> Iterator[str]:
     pages = stored.log()
 
     def read(_: int, __: int) -> Page:
@@ -34,7 +34,7 @@ def _differences(stored: Stored, ledger: Ledger, kept: Connection, position: int
 
     with TemporaryDirectory() as folder:
         engine = engine_for(f"sqlite:///{folder}/knacka.db")
-        rebuild(read, engine, ledger, page=ROWS)
+        rebuild(read, engine, ledger, page=ROWS_PER_QUERY)
         with engine.connect() as made:
             for name, table in ledger.metadata.tables.items():
                 try:
@@ -52,7 +52,7 @@ def _differences(stored: Stored, ledger: Ledger, kept: Connection, position: int
 def _by_owner(connection: Connection, table: Table) -> Iterator[tuple[Any, set[Any]]]:
     """Yield each owner with its rows, without matches that have no stakes.
 
-    The rows are sets because databases sort texts differently.
+    Rows are in sets, because databases sort texts differently.
     """
     owner = next(iter(table.primary_key.columns))
     query = select(owner, *map(raw_column, table.c)).order_by(owner)

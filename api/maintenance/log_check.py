@@ -1,11 +1,11 @@
-"""Checks the tree over the log and the recorded checkpoints against the rows."""
+"""Compares the stored tree over the log, and the recorded checkpoints, with the rows."""
 
 from collections.abc import Iterator
 
 import msgspec
 from sqlalchemy import Connection, StaticPool, create_engine, select
 
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from projections.follow.page import Page
 from projections.log import Log
 from referee.log.facts import LogSigned
@@ -21,7 +21,7 @@ class _Row(msgspec.Struct):
 _signed_in = msgspec.json.Decoder(_Row).decode
 
 
-def check_tree(stored: Stored) -> Iterator[str]:
+def check_tree(stored: StoreReader) -> Iterator[str]:
     """Yield a line for each tile and each checkpoint that does not match the rows."""
     tree = Log()
     memory = create_engine("sqlite://", poolclass=StaticPool)
@@ -43,7 +43,7 @@ def check_tree(stored: Stored) -> Iterator[str]:
     memory.dispose()
 
 
-def _differences(stored: Stored, tree: Log, made: Connection) -> Iterator[str]:
+def _differences(stored: StoreReader, tree: Log, made: Connection) -> Iterator[str]:
     this = tree.tiles.c
     tiles = select(this.level, this.number, this.hashes).order_by(this.level, this.number)
     with stored.projections.connect() as kept:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import msgspec
 
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.maintenance.replay_check import History
 from api.personal_data.erasures import Redactions, folded_over
 from api.personal_data.names import Origin, ref_of
@@ -14,7 +14,7 @@ from referee.store.club import Club
 from referee.store.match import Match
 
 
-def changed_texts(stored: Stored) -> Iterator[str]:
+def changed_texts(stored: StoreReader) -> Iterator[str]:
     """Yield a line for each text that was changed or moved, other than by an erasure."""
     for ref, salt, text, redacted, club, match, member, kind in stored.texts():
         try:
@@ -33,10 +33,10 @@ class _Row(msgspec.Struct):
 class TextCheck:
     """Checks the texts of clubs and of their matches, one aggregate after the other."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
         self._erased: dict[UUID, Redactions] = {}
-        """The changes of each club's texts by recorded erasures."""
+        """By club: the texts that recorded erasures have changed."""
 
     def compare(self, history: History, refs: Mapping[str, int]) -> None:
         """Report the differences of a club or a match, after its rows were read.
@@ -49,14 +49,12 @@ class TextCheck:
             self._compare_match(history, history.aggregate.opened.club, refs)
 
     def _compare_club(self, history: History, club: Club) -> None:
-        """Report missing and left names and numbers, and texts changed without a recorded erasure.
-
-        Ignores changes by erasures during the check.
-        """
+        """Report names and numbers that are missing or that an erasure left, and texts changed without a recorded
+        erasure. Ignore changes by erasures during the check."""
         stored, members = self._stored, club.state.members
         payees = (club.state.payee, *(member.payee for member in members))
         numbers = [ref for payee in payees for ref in (payee.swish, payee.iban) if ref is not None]
-        found, lists = stored.redacted(club.id), stored.erased(club.id)
+        found, lists = stored.replacements(club.id), stored.erased(club.id)
         erased = folded_over(club.state.erasures, lists)
         wrong = []
         if not found.keys() >= set(numbers) and not stored.has_event_since(club.id.hex, club.version, PayeeSet.TOPIC):
@@ -88,7 +86,7 @@ class TextCheck:
 
     def _deleted(self, club: UUID, *, reload: bool) -> set[str]:
         if reload or club not in self._erased:
-            rows = self._stored.states(club.hex, MemberErased.TOPIC)
+            rows = self._stored.events_of_topic(club.hex, MemberErased.TOPIC)
             erasures = [msgspec.json.decode(row, type=_Row).event.texts for row in rows]
             self._erased[club] = folded_over(erasures, self._stored.erased(club))
         return {ref for ref, redacted in self._erased[club].items() if redacted is None}

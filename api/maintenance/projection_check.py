@@ -1,4 +1,4 @@
-"""Compares the rows of projections about one aggregate with those calculated from its events alone."""
+"""Compares the stored rows of projections about one aggregate with rows calculated from its events alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from api.maintenance.raw_store import ASIDE, POSITIONS, Row, Stored
+from api.maintenance.raw_store import POSITIONS, SET_ASIDE, Row, StoreReader
 from api.maintenance.replay_check import History, differing
 from api.runtime.projections import match_projections
 from projections.follow.engine import Json
@@ -34,7 +34,7 @@ Lines = Mapping[str, Sequence[RowMapping]]
 
 
 class _Queries:
-    """The queries to a projection about an aggregate."""
+    """Queries for the rows of a projection about an aggregate."""
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
@@ -56,7 +56,7 @@ def raw_column(column: Column[Any]) -> ColumnElement[Any]:
 
 
 class _StoredState(NamedTuple):
-    """The state of a projection for an aggregate."""
+    """What a projection has stored about an aggregate."""
 
     queries: _Queries
     aside: tuple[int, str] | None
@@ -68,14 +68,14 @@ class _StoredState(NamedTuple):
 
 
 class StoredProjections:
-    """The projections of a store, and the same in memory for one aggregate after the other."""
+    """The projections of a store, and projections in memory for calculating the rows of one aggregate at a time."""
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
         self._memory = create_engine("sqlite://", poolclass=StaticPool).connect()
         self._queries: list[_Queries] = []
         tables, positions = stored.projection_tables(), stored.positions()
-        self._sets_aside = ASIDE.name in tables
+        self._sets_aside = SET_ASIDE.name in tables
         for projection in match_projections(lambda: stored.secret or b""):
             if projection.key in positions and tables.issuperset(projection.metadata.tables):
                 self._queries.append(_Queries(projection))
@@ -112,7 +112,7 @@ class StoredProjections:
     def _aside(self, connection: Connection, aggregate_id: UUID) -> dict[str, tuple[int, str]]:
         if not self._sets_aside:
             return {}
-        query = select(ASIDE).where(ASIDE.c.match == aggregate_id.hex)
+        query = select(SET_ASIDE).where(SET_ASIDE.c.match == aggregate_id.hex)
         return {row.book: (row.event, " ".join(row.error.split())) for row in connection.execute(query)}
 
 
@@ -122,7 +122,7 @@ class ProjectionCheck:
     def __init__(self, states: list[_StoredState], aggregate_id: UUID, memory: Connection) -> None:
         self._states, self._id, self._memory = states, aggregate_id, memory
         self._due = dict.fromkeys((one.queries.projection.name for one in states), 0)
-        """The event that each projection must have reached, according to its position."""
+        """By projection: the event that it must have reached, according to its position."""
         self._failed: dict[str, str] = {}
 
     def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
@@ -187,13 +187,13 @@ def _row_differences(projection: Projection, stored_lines: Lines, calculated_lin
 
 
 def _by_key(table: Table, lines: Sequence[RowMapping]) -> dict[str, RowMapping]:
-    """Return the rows by their primary key, without the aggregate's id."""
+    """Return the rows by their primary key as text, without the aggregate's id."""
     keys = [column.name for column in table.primary_key.columns if column.name != "match"]
     return {", ".join(f" {key} {line[key]}" for key in keys): line for line in lines}
 
 
 def _cell_differences(column: Any, actual: Any, expected: Any) -> Iterator[str]:
-    """Yield the differences of two cells; JSON is compared by its values."""
+    """Yield the differences of two cells. JSON cells are compared value by value."""
     if isinstance(column.type, Json) and actual is not None and expected is not None:
         try:
             yield from differing(msgspec.json.decode(actual), msgspec.json.decode(expected), column.name)

@@ -43,15 +43,15 @@ from referee.store.rows import refuse_older
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
 """The type of an aggregate's id: a UUID on PostgreSQL, any text (32 hex digits) on SQLite."""
-IDS, ROWS = 500, 2000
-"""Maximum number of ids and rows that one query reads."""
+IDS_PER_QUERY, ROWS_PER_QUERY = 500, 2000
+"""Maximum numbers of ids and of rows that one query reads."""
 LOCK_SECONDS = 10
-SILENCE_SECONDS = 30.0
-"""Seconds PostgreSQL may take to answer."""
+ANSWER_SECONDS = 30.0
+"""Seconds that PostgreSQL may take to answer."""
 
 POSITIONS = table("book_places", column("book", Text()), column("position"), column("mark", Text()))
 """The table of the projections' positions in the log."""
-ASIDE = table(
+SET_ASIDE = table(
     "book_aside",
     column("book", Text()),
     column("match", ID),
@@ -71,11 +71,11 @@ class Row(NamedTuple):
     state: Any
 
 
-class Stored:
-    """A store opened for reading. Raises the databases' errors, and ``FileNotFoundError`` for a missing file."""
+class StoreReader:
+    """Reads a store. Methods raise the databases' errors, and ``FileNotFoundError`` for a missing file."""
 
     def __init__(self, url: str) -> None:
-        """Raises ``ValueError`` if the URL names no store."""
+        """Raises ``ValueError`` if the URL does not name a store."""
         self.files: tuple[Path, ...] = ()
         """The files of the events and of the projections; empty on PostgreSQL."""
         place = parse_store_url(url)
@@ -85,7 +85,7 @@ class Stored:
             self._names = sqlite_engine(names_file(url))
             prefix, position = "stored", "rowid"
         else:
-            engine = engine_for(url, SILENCE_SECONDS)
+            engine = engine_for(url, ANSWER_SECONDS)
             self.events = self.projections = self._names = engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
@@ -119,23 +119,23 @@ class Stored:
                 return
             page = query.where(key > found[-1]._mapping[key])
 
-    def _has(self, one: TableClause) -> bool:
+    def _has_table(self, one: TableClause) -> bool:
         with self.events.connect() as connection:
             return inspect(connection).has_table(one.name)
 
     @cached_property
     def secret(self) -> bytes | None:
         """The secret of the store; None before the first start of the service."""
-        found = self._all(select(self.secret_table.c.secret)) if self._has(self.secret_table) else []
+        found = self._all(select(self.secret_table.c.secret)) if self._has_table(self.secret_table) else []
         return found[0].secret if found and isinstance(found[0].secret, bytes) else None
 
     # The log
 
-    def head(self) -> int:
+    def last_position(self) -> int:
         """Return the position of the last event of the log, or 0."""
         return self._all(select(func.max(self._position)))[0][0] or 0
 
-    def refuse_older(self) -> None:
+    def check_release(self) -> None:
         """Raise :class:`~referee.store.rows.OlderStore` if an earlier release stored the rows."""
         query = select(cast(self.rows_table.c.state, LargeBinary)).limit(1)
         with self.events.connect() as connection:
@@ -150,7 +150,7 @@ class Stored:
         """Yield all rows in the order of the log, page by page: position, aggregate, number, topic, state."""
         this = self.rows_table.c
         query = select(self._position, this.originator_id, this.originator_version, this.topic, this.state)
-        for page in self._pages(self.events, query, self._position, ROWS):
+        for page in self._pages(self.events, query, self._position, ROWS_PER_QUERY):
             yield [tuple(row) for row in page]
 
     def ids(self) -> Iterator[str]:
@@ -177,7 +177,7 @@ class Stored:
 
     def _ids(self, engine: Engine, ids: ColumnClause[Any], *which: ColumnElement[bool]) -> Iterator[str]:
         query = select(ids).where(ids.is_not(None), *which).distinct()
-        for (one,) in chain.from_iterable(self._pages(engine, query, ids, IDS)):
+        for (one,) in chain.from_iterable(self._pages(engine, query, ids, IDS_PER_QUERY)):
             yield str(one).replace("-", "") if engine.dialect.name == "postgresql" else one
 
     def rows(self, aggregate_id: str) -> Iterator[list[Row]]:
@@ -185,7 +185,7 @@ class Stored:
         this = self.rows_table.c
         query = select(self._position, this.originator_version, this.topic, this.state)
         query = query.where(this.originator_id == aggregate_id)
-        for page in self._pages(self.events, query, this.originator_version, ROWS):
+        for page in self._pages(self.events, query, this.originator_version, ROWS_PER_QUERY):
             yield [Row(*row) for row in page]
 
     def snapshots(self, aggregate_id: str) -> list[tuple[int, bytes]]:
@@ -196,7 +196,7 @@ class Stored:
 
     @cached_property
     def _has_attempts(self) -> bool:
-        return self._has(self.attempts_table)
+        return self._has_table(self.attempts_table)
 
     def attempts(self, aggregate_id: str) -> list[Row]:
         """Return the refused attempts in a match, in order."""
@@ -208,19 +208,19 @@ class Stored:
 
     @cached_property
     def _has_acts(self) -> bool:
-        return self._has(self.acts_table)
+        return self._has_table(self.acts_table)
 
     def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]] | None:
-        """Return the first and the last event of each keyed act of an aggregate, by hash of its key; None before the
-        next start of the service, which creates the table."""
+        """Return the first and the last event of each act with an Idempotency-Key, by the hash of the key; None if
+        the table does not exist. The service creates it when it starts."""
         if not self._has_acts:
             return None
         this = self.acts_table.c
         query = select(this.key, this.first, this.last).where(this.originator_id == aggregate_id)
         return {_bytes(key): (first, last) for key, first, last in self._all(query)}
 
-    def states(self, aggregate_id: str, topic: str) -> list[bytes]:
-        """Return the rows of an aggregate that have this topic, in order."""
+    def events_of_topic(self, aggregate_id: str, topic: str) -> list[bytes]:
+        """Return the encoded events of an aggregate that have this topic, in order."""
         this = self.rows_table.c
         query = select(this.state).where(this.originator_id == aggregate_id, this.topic == topic)
         return [_bytes(row.state) for row in self._all(query.order_by(this.originator_version))]
@@ -234,27 +234,29 @@ class Stored:
     # Names
 
     def texts(self) -> Iterator[Sequence[Any]]:
-        """Yield each ref with its salt, text, replacing ref, club, match, member and kind, as they are stored."""
+        """Yield each stored text: ref, salt, text, ref of the replacement, club, match, member and kind."""
         this = NAMES_TABLE.c
         club, match = type_coerce(this.club, Text), type_coerce(this.match, Text)
         query = select(this.ref, this.salt, type_coerce(this.text, Text), this.redacted, club, match)
         query = query.add_columns(this.member, this.kind).order_by(this.ref)
         with self._names_connection() as connection:
             if connection is not None:
-                yield from connection.execute(query, execution_options={"yield_per": ROWS})
+                yield from connection.execute(query, execution_options={"yield_per": ROWS_PER_QUERY})
 
     def refs(self, club: UUID, wanted: Sequence[str]) -> set[str]:
-        """Return the refs that have a text in a club."""
+        """Return those of the ``wanted`` refs that have a text in this club."""
         found: set[str] = set()
         with self._names_connection() as connection:
-            for first in range(0, len(wanted) if connection is not None else 0, IDS):
+            for first in range(0, len(wanted) if connection is not None else 0, IDS_PER_QUERY):
                 assert connection is not None, "the range is empty without a connection"
                 query = select(NAMES_TABLE.c.ref).where(NAMES_TABLE.c.club == club)
-                found.update(connection.scalars(query.where(NAMES_TABLE.c.ref.in_(wanted[first : first + IDS]))))
+                found.update(
+                    connection.scalars(query.where(NAMES_TABLE.c.ref.in_(wanted[first : first + IDS_PER_QUERY])))
+                )
         return found
 
-    def redacted(self, club: UUID) -> dict[str, str | None]:
-        """Return the refs of a club's names, numbers and texts, each with the ref of the text that replaced it."""
+    def replacements(self, club: UUID) -> dict[str, str | None]:
+        """Return the refs of a club's names, numbers and texts, each with the ref of its replacement, or None."""
         this = NAMES_TABLE.c
         with self._names_connection() as connection:
             if connection is None:
@@ -263,14 +265,14 @@ class Stored:
             return {row.ref: row.redacted for row in connection.execute(query)}
 
     def erased(self, club: UUID) -> dict[str, Redactions]:
-        """Return the changes of each erasure of a club, planned or done, as :func:`lists_in` does."""
+        """Return the texts that each erasure of a club changes, planned or done, as :func:`lists_in` does."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
             return lists_in(connection, club)
 
     def is_rewriting_due(self) -> bool:
-        """Return whether an erasure may have left copies in the files of the names."""
+        """Return whether an erasure may have left copies in the names' files, which a service then rewrites."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(DUE.name):
                 return False
@@ -290,7 +292,7 @@ class Stored:
     # The projections
 
     def positions(self) -> dict[str, int]:
-        """Return the positions of the projections by their keys; empty before the first start."""
+        """Return the positions of the projections by key; empty before the first start."""
         if POSITIONS.name not in self.projection_tables():
             return {}
         with self.projections.connect() as connection:
@@ -312,7 +314,7 @@ def _rows(name: str, *more: ColumnClause[Any]) -> TableClause:
 
 
 def sqlite_engine(file: Path) -> Engine:
-    """Return an engine that only reads. Its connections raise ``FileNotFoundError`` without a file."""
+    """Return an engine that only reads. Connecting raises ``FileNotFoundError`` if the file does not exist."""
 
     def connect() -> sqlite3.Connection:
         if not file.exists():
@@ -338,6 +340,6 @@ def _bytes(state: Any) -> bytes:
 
 
 def one_line(error: Exception) -> str:
-    """Return the message of a database or the system as one line."""
+    """Return the message of an error of a database or of the system as one line."""
     said = str(getattr(error, "orig", None) or error)
     return " ".join(said.split()) or type(error).__name__

@@ -22,7 +22,7 @@ from referee.store.store import Loaded, Snapshot, snapshot_row
 from referee.visibility import Event, Recorded
 
 SEED, OTHER_SEED = "heads", "tails"
-"""Seeds for acts without a recorded seed. An event that differs between them depends on chance."""
+"""Seeds for acts without a recorded seed. An event that differs with the seed depends on chance."""
 LENGTH_MAX = 60
 """Maximum number of characters of a value in a line."""
 
@@ -32,7 +32,7 @@ KIND_OF = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact
 
 
 class Difference(NamedTuple):
-    """A difference between stored and expected data. ``event``: 0 if it concerns the whole aggregate."""
+    """A difference between stored and expected data. ``event``: 0 if the difference concerns the whole aggregate."""
 
     kind: str
     aggregate: str
@@ -44,7 +44,7 @@ class Difference(NamedTuple):
 
 
 class _ReadRow(NamedTuple):
-    """``hash``: the one that the next row must name."""
+    """A row that could be read. ``hash``: its hash, which the next row must name."""
 
     stored: StoredEvent
     recorded: Recorded
@@ -69,16 +69,16 @@ class History:
         self._folds = True
         self._act: list[_ReadRow] = []
         self._past: list[Recorded] = []
-        """The events before the act."""
+        """The events before the act that is being read."""
         self._keyed: dict[bytes, tuple[int, int]] = {}
 
     def report(self, number: int, what: str) -> None:
-        """Note a difference at this event; 0: it concerns the whole aggregate."""
+        """Note a difference at event ``number``, or in the whole aggregate (0)."""
         self._problems.append((number, what))
 
     @property
     def kind(self) -> str:
-        """The kind of the aggregate, by its first row with a known topic; without rows a match."""
+        """The kind of the aggregate, by its first row with a known topic. Without rows it is a match."""
         return self._kind or (UNKNOWN if self.events else MATCH)
 
     @property
@@ -106,7 +106,7 @@ class History:
 
     @property
     def aggregate(self) -> Aggregate | None:
-        """The aggregate after its rows; None if some cannot be folded."""
+        """The aggregate after its last row; None if a row cannot be read or folded."""
         return self._aggregate if self.events == self.readable else None
 
     def end(self, acts: Mapping[bytes, tuple[int, int]] | None) -> None:
@@ -131,7 +131,7 @@ class History:
     # Rows
 
     def _read(self, row: Row) -> _ReadRow | None:
-        """Check the number of a row and its link to the row before. Return None if it cannot be read."""
+        """Check the number of a row and its link to the row before. Return the row, or None if it cannot be read."""
         number, state, before, prev = row.number, row.state, self._number, self._prev
         if number != before + 1:
             self._stop_folding()
@@ -160,7 +160,7 @@ class History:
             self._keyed[key] = self._keyed.get(key, (number, number))[0], number
 
     def _check_act(self) -> None:
-        """Decide the act again, fold it, and compare its snapshots."""
+        """Decide the act that has been read again, fold it, and compare its snapshots."""
         act, self._act = self._act, []
         before, number = self._aggregate, act[0].stored.originator_version
         after: Aggregate | None = None
@@ -250,9 +250,9 @@ def _events(first: int, last: int) -> str:
 def _decided(
     before: Aggregate | None, first: Recorded, request: bytes, seed: str, past: Sequence[Recorded]
 ) -> tuple[tuple[Event, ...], Any]:
-    """Return the events by which today's rules decide a request, and the state after them.
+    """Return the events that today's rules make from a request, and the state after them.
 
-    Raises the rules' errors, LookupError for an unknown first event, PermissionError for a different seat's act.
+    Raises the rules' errors, LookupError for an unknown first event, PermissionError for the act of a different seat.
     """
     if before is None:
         opened = first.event
@@ -286,7 +286,7 @@ def _reproduces(act: list[_ReadRow], events: Sequence[Event], request: bytes) ->
 
 
 def _differences(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the numbers and differences of events that today's rules decide differently."""
+    """Yield each difference between an act's stored events and those of today's rules, with the event's number."""
     for (kept, expected), event in zip(_rows(act, events, request), events, strict=False):
         number, stored = kept.stored.originator_version, kept.recorded.event
         if type(event) is not type(stored):

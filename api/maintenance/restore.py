@@ -1,8 +1,8 @@
 """``knacka restore``: checks a backup, and then installs it as an empty store.
 
-It makes a temporary SQLite store from the backup, carries out its recorded erasures, and verifies it. Then SQLite's
-files are moved, the events last, or PostgreSQL stores all rows in one transaction. So an interrupted restore leaves
-no events.
+It makes a temporary SQLite store from the backup, carries out the recorded erasures in it, and verifies it. Then it
+moves the files, the events last, or stores all rows in PostgreSQL in one transaction. So an interrupted restore
+leaves no events.
 """
 
 import sqlite3
@@ -19,7 +19,7 @@ from sqlalchemy import Connection, create_engine, delete, func, select, text
 from api.maintenance.archive import Archive, Damaged
 from api.maintenance.backup import write_backup
 from api.maintenance.files import store_files, sync
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.maintenance.tables import (
     BY_BOOK,
     Cell,
@@ -48,7 +48,7 @@ class NotEmpty(Exception):
 
 
 class Connections(NamedTuple):
-    """Connections to the parts of a store, which are one and the same on PostgreSQL."""
+    """Connections to the parts of a store; on PostgreSQL one connection for all."""
 
     events: Connection
     projections: Connection
@@ -57,9 +57,9 @@ class Connections(NamedTuple):
 
 @contextmanager
 def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
-    """Yield the URL of a temporary store with the content of a backup, and report the members erased again in it.
+    """Yield the URL of a temporary store with the content of a backup. Report the members erased again in it.
 
-    ``beside``: the folder in which to make it. Raises :class:`~api.maintenance.archive.Damaged`.
+    ``beside``: the folder in which to make the store. Raises :class:`~api.maintenance.archive.Damaged`.
     """
     with TemporaryDirectory(prefix="knacka-restore-", dir=beside) as folder:
         url = f"sqlite:///{quote(str(Path(folder).absolute() / 'knacka.db'))}"
@@ -93,11 +93,11 @@ def refuse_unless_empty(url: str) -> None:
             if one.exists():
                 raise NotEmpty(f"{one} exists already: move it away, or set KNACKA_DATABASE_URL to a new file")
         return
-    with closing(Stored(url)) as stored, stored.events.connect() as connection:
+    with closing(StoreReader(url)) as stored, stored.events.connect() as connection:
         _refuse_rows(connection, stored)
 
 
-def _refuse_rows(connection: Connection, stored: Stored) -> None:
+def _refuse_rows(connection: Connection, stored: StoreReader) -> None:
     for part in existing(connection, (*parts_of_events(stored), *parts_of_names())):
         if part.name != "secret" and not is_empty(connection, part):
             raise NotEmpty(
@@ -118,13 +118,13 @@ def _move(staged_url: str, url: str) -> None:
 
 
 def load(archive: Archive, url: str, say: Say) -> None:
-    """Fill the empty tables of a store with the content of a backup, and report the projections to build again.
+    """Fill the empty tables of a store with the content of a backup. Report the projections to build again.
 
-    Raises :class:`~api.maintenance.archive.Damaged` or :class:`NotEmpty`, and then stores nothing.
+    Raises :class:`~api.maintenance.archive.Damaged` or :class:`NotEmpty`; nothing is stored then.
     """
     keys = _usable_projections(archive, say)
     projections = [one for one in parts_of_projections() if one.name in BY_BOOK or one.key in keys]
-    with closing(Stored(url)) as stored, _write_connections(url) as connections:
+    with closing(StoreReader(url)) as stored, _write_connections(url) as connections:
         events = connections.events
         if events.dialect.name == "postgresql":
             events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
@@ -178,8 +178,8 @@ def _read(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell]]:
         raise Damaged(f"its part {part.name} cannot be read: {error}") from None
 
 
-def _set_next_position(connection: Connection, stored: Stored) -> None:
-    """Make PostgreSQL continue the positions after the last row."""
+def _set_next_position(connection: Connection, stored: StoreReader) -> None:
+    """Let PostgreSQL number the next row after the last position."""
     name, position = stored.rows_table.name, stored.rows_table.c[0]
     if last := connection.scalar(select(func.max(position))):
         connection.execute(select(func.setval(func.pg_get_serial_sequence(name, position.name), last)))
@@ -207,8 +207,8 @@ def _write_connections(url: str) -> Iterator[Connections]:
 
 
 def erase_again(url: str, say: Say) -> None:
-    """Carry out the recorded erasures in a store, and report the members whose names and texts were left."""
-    with closing(Names(url)) as names, closing(Stored(url)) as stored, construct(url) as referee:
+    """Carry out the recorded erasures in a store. Report the members of whom names or texts were left."""
+    with closing(Names(url)) as names, closing(StoreReader(url)) as stored, construct(url) as referee:
         erasures = Erasures(names)
         for club_id in stored.ids_of(ClubFounded.TOPIC):
             try:

@@ -25,14 +25,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import NullType, TypeEngine
 
-from api.maintenance.raw_store import ASIDE, ID, POSITIONS, Stored
+from api.maintenance.raw_store import ID, POSITIONS, SET_ASIDE, StoreReader
 from api.personal_data import names
 from api.runtime.projections import all_projections
 from projections.follow.engine import Day, Json, Utc
 from projections.follow.projection import Projection
 from projections.follow.sheets import RawJson
 
-PAGE = 2000
+ROWS_AT_ONCE = 2000
 """Rows that are read or stored at a time."""
 Cell = str | int | float | bytes | date | datetime | None
 """An id is 32 hex digits, JSON is text."""
@@ -51,7 +51,7 @@ FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
 
 
 class Part(NamedTuple):
-    """A table. ``columns``: their names in a backup. ``key``: that of its projection."""
+    """A table. ``columns``: the names of its columns in a backup. ``key``: the key of its projection."""
 
     name: str
     table: TableClause
@@ -59,13 +59,13 @@ class Part(NamedTuple):
     key: str | None = None
 
     def rows(self, connection: Connection, keys: Sequence[str] = ()) -> Iterator[list[Cell]]:
-        """Yield the rows in order; of parts in :data:`BY_BOOK` only those of the projections with these ``keys``."""
+        """Yield the rows in order, of parts in :data:`BY_BOOK` only those of the projections with these ``keys``."""
         these = tuple(self.table.c)
         query = select(*these).order_by(these[0])
         if self.name in BY_BOOK:
             query = query.where(self.table.c.book.in_(keys))
         ids = [place for place, one in enumerate(these) if one.type is ID]
-        for row in connection.execute(query, execution_options={"yield_per": PAGE}):
+        for row in connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}):
             cells = list(row)
             for place in ids:
                 cells[place] = cells[place] and cells[place].replace("-", "")
@@ -83,7 +83,7 @@ class Part(NamedTuple):
                     copy.write_row(row)
             return
         rows = iter(rows)
-        while page := list(islice(rows, PAGE)):
+        while page := list(islice(rows, ROWS_AT_ONCE)):
             connection.execute(insert(self.table), [dict(zip(columns, row, strict=True)) for row in page])
 
     def read(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Cell]]:
@@ -100,10 +100,10 @@ class Part(NamedTuple):
 
 
 BY_BOOK = frozenset({"places", "aside"})
-"""Parts with rows for each projection."""
+"""Parts whose rows belong to different projections."""
 
 
-def parts_of_events(stored: Stored) -> tuple[Part, ...]:
+def parts_of_events(stored: StoreReader) -> tuple[Part, ...]:
     """Return the parts of the events' file or schema."""
     return (
         _part("events", stored.rows_table, "position"),
@@ -119,11 +119,11 @@ NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
 
 
 def parts_of_projections(selected: Sequence[Projection] | None = None) -> tuple[Part, ...]:
-    """Return the parts of the ``selected`` projections, else of all."""
+    """Return the parts of the ``selected`` projections; None: of all projections."""
     projections = all_projections() if selected is None else selected
     return (
         _part("places", POSITIONS),
-        _part("aside", raw_table(ASIDE)),
+        _part("aside", raw_table(SET_ASIDE)),
         *(
             _part(name, raw_table(one), key=projection.key)
             for projection in projections
@@ -161,9 +161,9 @@ def existing(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def complete_projections(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
-    """Return the parts of the projections that have all their tables, and their keys."""
+    """Return the parts and the keys of the projections that have all their tables."""
     found = set(inspect(connection).get_table_names())
-    if not {POSITIONS.name, ASIDE.name} <= found:
+    if not {POSITIONS.name, SET_ASIDE.name} <= found:
         return (), ()
     known = set(connection.scalars(select(POSITIONS.c.book)))
     selected = [

@@ -1,11 +1,11 @@
 """``knacka verify``: checks that all stored data agree with each other.
 
-Rows must be complete, readable and chained. Each request is decided again from its row and seed. Snapshots, keyed
-acts, projections, the ledger, the tree and the checkpoints are compared with those calculated from the rows, names
+Rows must be complete, readable and chained. Each request is decided again from its row and seed. Snapshots, acts with
+keys, projections, the ledger, the tree and the checkpoints are compared with those calculated from the rows, names
 and texts with their refs, and refused attempts with the events that they name.
 
-The store alone cannot prove that no acts are missing at its end, that no act was replaced with all its records by a
-different legal one, or which cards the house drew for the first deal or a duel's lead: their seed is not recorded.
+The store alone cannot prove that no acts are missing at its end, that no act was replaced, with all its records, by a
+different legal act, or which cards the house drew for the first deal or a duel's lead, whose seed is not recorded.
 """
 
 import heapq
@@ -25,7 +25,7 @@ from api.maintenance.ledger_check import check_ledger
 from api.maintenance.log_check import check_tree
 from api.maintenance.personal_data_check import TextCheck, changed_texts
 from api.maintenance.projection_check import StoredProjections
-from api.maintenance.raw_store import Stored, one_line
+from api.maintenance.raw_store import StoreReader, one_line
 from api.maintenance.replay_check import MATCH, UNKNOWN, Difference, History
 from projections.refs import refs_in
 
@@ -43,13 +43,13 @@ class Found(NamedTuple):
 
 
 def verify_aggregate(
-    stored: Stored,
+    stored: StoreReader,
     projections: StoredProjections,
     aggregate_id: str,
     texts: TextCheck | None = None,
     dockets: DocketCheck | None = None,
 ) -> Found:
-    """Check an aggregate by its id as it is stored. Several calls may share ``texts`` and ``dockets``."""
+    """Check an aggregate. ``aggregate_id``: as it is stored. Several calls may share ``texts`` and ``dockets``."""
     try:
         valid_id = UUID(aggregate_id)
     except ValueError:
@@ -59,7 +59,7 @@ def verify_aggregate(
         return Found(UNKNOWN, 0, 0, (no_id,))
     history = History(valid_id, ())
     try:
-        # These data are read before the rows, to which others may be added meanwhile.
+        # Attempts and projections are read before the rows, because rows may be added meanwhile.
         attempts = AttemptCheck(valid_id, stored.attempts(aggregate_id))
         projection_check = projections.of(valid_id)
         history, refs = History(valid_id, stored.snapshots(aggregate_id)), dict[str, int]()
@@ -80,7 +80,7 @@ def verify_aggregate(
     return Found(history.kind, history.events, history.unusable_snapshots, history.differences)
 
 
-def ids(stored: Stored, projections: StoredProjections) -> Iterator[str]:
+def ids(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
     """Yield the ids of all aggregates in the store, in order."""
     ids_of_projections = [ids for projection in projections.existing for ids in stored.ids_in(projection)]
     others = stored.ids_of_snapshots(), stored.ids_of_attempts()
@@ -89,19 +89,19 @@ def ids(stored: Stored, projections: StoredProjections) -> Iterator[str]:
 
 
 def verify(url: str, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]) -> int:
-    """Check one aggregate by its id (``match``), or the whole store; report each difference, and a summary.
+    """Check the aggregate with the id ``match``, or the whole store (None). Report each difference, and a summary.
 
-    Return the exit code: 0 without differences, 1 with some, 2 for an unknown id. Raises the databases' errors, and
-    :class:`~referee.store.rows.OlderStore`.
+    Return the exit code: 0 without differences, 1 with differences, 2 for an unknown id. Raises the databases'
+    errors, and :class:`~referee.store.rows.OlderStore` for rows of an earlier release.
     """
-    with closing(Stored(url)) as stored:
-        stored.refuse_older()
+    with closing(StoreReader(url)) as stored:
+        stored.check_release()
         with closing(StoredProjections(stored)) as projections:
             return _verify(stored, projections, match, say, progress)
 
 
 def _verify(
-    stored: Stored,
+    stored: StoreReader,
     projections: StoredProjections,
     match: str | None,
     say: Callable[[str], None],
@@ -139,7 +139,7 @@ def _verify(
 
 
 def _counted(kinds: Mapping[str, int]) -> str:
-    """Return the number of matches as text, and that of the other kinds if there are any."""
+    """Return as text the number of matches, and the numbers of the other kinds that occur."""
     matches, clubs, unknown = (kinds.get(kind, 0) for kind in (MATCH, "club", UNKNOWN))
     parts = [
         "1 match" if matches == 1 else f"{matches} matches",
@@ -151,8 +151,8 @@ def _counted(kinds: Mapping[str, int]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _check_positions(stored: Stored, projections: StoredProjections) -> Iterator[str]:
-    positions, head = stored.positions(), stored.head()
+def _check_positions(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
+    positions, head = stored.positions(), stored.last_position()
     for projection in projections.existing:
         position = positions.get(projection.key, 0)
         if position > head:

@@ -32,7 +32,7 @@ BATCH_MAX = 64
 """Maximum number of acts in a batch."""
 PLACE = Meta(extra_json_schema={"minimum": 0, "maximum": BATCH_MAX})
 BATCH_SECONDS = 10.0
-"""Seconds after which a batch begins no act."""
+"""Seconds after which a batch begins no further act."""
 
 
 class ActDone(Value):
@@ -55,7 +55,7 @@ class NotDone(Value):
     index: Annotated[int, PLACE]
     """The index of the act in the batch, from 0."""
     problem: Document
-    """The problem that `send_act` would return."""
+    """The problem, as `send_act` returns it."""
 
 
 class BatchDone(Value):
@@ -66,14 +66,14 @@ class BatchDone(Value):
     replayed: Annotated[int, PLACE]
     """The number of acts, from the first, that an earlier request had recorded."""
     refused: NotDone | None
-    """The refused act; null: all were recorded."""
+    """The act at which the batch stopped; null: all acts were recorded."""
 
 
 BATCH: Body[Batch] = Body(Batch)
-AGAINST: tuple[type[Exception], ...] = (Refused, Full, KeyReused, Overtaken)
-"""Errors that refuse an act."""
-AMISS: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, NotHeld, *STORE_FAILURES)
-"""Other errors. Before the first act is recorded they fail the whole batch."""
+REFUSALS: tuple[type[Exception], ...] = (Refused, Full, KeyReused, Overtaken)
+"""Errors that refuse an act of a batch. The answer is still 200."""
+FAILURES: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, NotHeld, *STORE_FAILURES)
+"""Errors that also stop a batch, but fail the whole request if no act has been recorded."""
 
 
 @get(
@@ -108,11 +108,11 @@ async def list_legal_acts(
     access = request.service.access
     request.must_show()
     match, caller = await access.sees(request, match_id, min_version)
-    whose: Viewer = caller.viewer if seat is None else seat
-    caller.must_know_acts(match, whose)
-    if isinstance(whose, int) and whose >= len(match.opened.players):
-        raise NotInPlay("no_such_seat", None, seat=whose)
-    return short(request, tag_of(match.version), lambda: match.legal(whose), caller.texts)
+    actor: Viewer = caller.viewer if seat is None else seat
+    caller.must_know_acts(match, actor)
+    if isinstance(actor, int) and actor >= len(match.opened.players):
+        raise NotInPlay("no_such_seat", None, seat=actor)
+    return short(request, tag_of(match.version), lambda: match.legal(actor), caller.texts)
 
 
 def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
@@ -121,8 +121,8 @@ def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
 
 
 def events_then(events: tuple[Recorded, ...], caller: Caller) -> list[dict[str, Any]]:
-    """Return the events of an act as the caller saw them when it was recorded: a repeated request gets the same
-    answer."""
+    """Return the events of an act as the caller could see them when the act was recorded, so that a repeated request
+    gets the same answer."""
     public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
     number = events[0].originator_version
     return [event_seen(one, caller, one.originator_version <= public_to, number) for one in events]
@@ -207,17 +207,17 @@ async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
             if index and clock() >= deadline:
                 raise Busy
             outcomes.append(await service.commands.do(command))
-        except (*AGAINST, *AMISS) as error:
-            if not outcomes and isinstance(error, AMISS):
+        except (*REFUSALS, *FAILURES) as error:
+            if not outcomes and isinstance(error, FAILURES):
                 raise
             refused = {"index": index, "problem": encoded_problem(request, error)}
             break
     done = [done_of(outcome, caller) for outcome in outcomes]
-    again = sum(outcome.repeated for outcome in outcomes)
-    answer = {"done": done, "replayed": again, "refused": refused}
+    repeated = sum(outcome.repeated for outcome in outcomes)
+    answer = {"done": done, "replayed": repeated, "refused": refused}
     language = request.language
     headers = {**PRIVATE, "Content-Language": language, "Vary": "Accept-Language, Authorization"}
-    if done and again == len(done):
+    if done and repeated == len(done):
         headers |= replayed(outcomes[-1])
     if done:
         return of_match(answer, done[-1]["version"], caller.texts, headers=headers)

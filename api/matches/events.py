@@ -61,11 +61,11 @@ from referee.store.store import UnknownAggregate
 from referee.value import EventNumber, Value, Version
 from referee.visibility import Recorded
 
-PAGE = 500
+READ_MAX = 500
 """Maximum number of events in one read."""
-EARLIER = 8
-"""Rows read before a page, to find the beginning of the act with which it begins. Few acts have more events."""
-STREAMED = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+EARLIER_ROWS = 8
+"""Rows read before a page, to find the first event of the act that the page continues. Few acts have more events."""
+STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 KEEP_ALIVE_SECONDS = 15
 """Seconds between comments in a stream. Proxies close a connection that is silent for a minute."""
 
@@ -73,9 +73,9 @@ KEEP_ALIVE_SECONDS = 15
 RETRY = b"retry: 1000\n\n"
 """The first piece of a stream: after a broken connection an EventSource waits one second."""
 NO_RETRY = b"retry: 86400000\n\n"
-"""The first piece of a stream that a repeat of the request cannot open: an EventSource waits one day."""
+"""The first piece of a stream that carries a refusal: an EventSource waits one day before it repeats the request."""
 Names = Literal["message", "topic"]
-SENT = Text(
+STREAM_DESCRIPTION = Text(
     "Server-sent events. The `data` of each is one line of JSON with its `topic`: an `EventSeen`, whose number is "
     "the `id` (for the official the first event of an act also has `request`, the request of the act); a `StateSeen` "
     "(`state`) or a `StreamEnd` (`end`), both without an `id`. With `names=topic` the field `event` is the topic. "
@@ -96,26 +96,28 @@ class EventPage(Value):
     version: Version
 
 
-Shown = tuple[str, dict[str, Any], msgspec.Raw | None]
-"""The topic of an event, the event as the caller may see it, and the request of its act if it is the first of it."""
+VisibleEvent = tuple[str, dict[str, Any], msgspec.Raw | None]
+"""The topic of an event, the event as the caller may see it, and with the first event of an act the act's request, if
+the caller may see that."""
 
 
-def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[Shown]:
-    """Return events up to the version of ``match``, as the caller may see them. Touches the database."""
+def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[VisibleEvent]:
+    """Return at most ``limit`` events after event ``after``, up to the version of ``match``, as the caller may see
+    them. Touches the database."""
     last = min(match.version, after + limit)
     if after >= last:
         return []
-    start = max(0, after - EARLIER)
+    start = max(0, after - EARLIER_ROWS)
     rows = service.referee.rows(match.id, after=start, to=last)
     earlier, rows = rows[: after - start], rows[after - start :]
     events = [from_row(row) for row in rows]
-    return _shown(match, rows, events, service.referee.first_of_act(events[0], earlier), caller)
+    return _visible(match, rows, events, service.referee.first_of_act(events[0], earlier), caller)
 
 
-def _shown(
+def _visible(
     match: Match, rows: Sequence[StoredEvent], events: Sequence[Recorded], act_number: int, caller: Caller
-) -> list[Shown]:
-    """Return the events of these rows as the caller may see them. ``act_number``: that of the first."""
+) -> list[VisibleEvent]:
+    """Return the events of these rows as the caller may see them. ``act_number``: the act of the first event."""
     by_official = "official" in (caller.sees_as(False), caller.sees_as(True))
     hashes = row_hashes(rows) if by_official else itertools.repeat(None)
     before, public_to, shown = events[0], match.public_to, []
@@ -125,14 +127,14 @@ def _shown(
             act_number = number
         before, public = recorded, number <= public_to
         request = request_seen(recorded, caller, public) if by_official else None
-        if number == 1 and isinstance(recorded.event, MatchOpened):  # names for the caller
+        if number == 1 and isinstance(recorded.event, MatchOpened):  # ``match`` has the names for the caller
             recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
         shown.append((recorded.event.TOPIC, event_seen(recorded, caller, public, act_number, hashed), request))
     return shown
 
 
-def _sent(shown: Shown) -> dict[str, Any]:
-    """Return an event as a line of NDJSON and a message of a stream have it."""
+def _with_request(shown: VisibleEvent) -> dict[str, Any]:
+    """Return an event with the request of its act, as NDJSON lines and stream messages contain it."""
     _, event, request = shown
     return event if request is None else {**event, "request": request}
 
@@ -148,18 +150,23 @@ def read_page(service: Service, match: Match, caller: Caller, after: int, limit:
 
 
 def next_after(match: Match, after: int, limit: int) -> int | None:
-    """Return the ``after`` of the next page, if there is one."""
+    """Return the ``after`` of the next page, or None on the last page."""
     return after + limit if after + limit < match.version else None
 
 
-Form = Callable[[Shown], bytes]
-"""Encodes one event of a list."""
+EncodeEvent = Callable[[VisibleEvent], bytes]
+"""A function that encodes an event."""
 
 
-def read_piece(service: Service, match: Match, caller: Caller, after: int, to: int, form: Form) -> tuple[bytes, int]:
-    """Return at most ``PAGE`` encoded events up to number ``to``, and the last number. Touches the database."""
-    last = min(to, match.version, after + PAGE)
-    return b"".join(map(form, read_events(service, match, caller, after, last - after))), max(last, after)
+def read_encoded(
+    service: Service, match: Match, caller: Caller, after: int, to: int, encode_event: EncodeEvent
+) -> tuple[bytes, int]:
+    """Return at most ``READ_MAX`` encoded events up to event ``to``, and the number of the last one.
+
+    Touches the database.
+    """
+    last = min(to, match.version, after + READ_MAX)
+    return b"".join(map(encode_event, read_events(service, match, caller, after, last - after))), max(last, after)
 
 
 @get(
@@ -206,18 +213,18 @@ async def list_events(
     if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
     if lined:
-        return await _lined(request, match, caller, after, following or match.version, tag, headers)
+        return await _ndjson_reply(request, match, caller, after, following or match.version, tag, headers)
     page = await in_thread(read_page, service, match, caller, after, limit)
     return await long_reply(request, page, tag, caller.texts, headers=headers)
 
 
-async def _lined(
+async def _ndjson_reply(
     request: ApiCall, match: Match, caller: Caller, after: int, end: int, tag: str, headers: dict[str, str]
 ) -> ASGIApp:
     service = request.service
-    # The first read precedes the answer, which can still become a problem.
-    first = await in_thread(read_piece, service, match, caller, after, end, _line)
-    lines = _lines(service, match, caller, first, end)
+    # Read once before the answer begins: an error can still be answered with a problem.
+    first = await in_thread(read_encoded, service, match, caller, after, end, _ndjson_line)
+    lines = _ndjson_pieces(service, match, caller, first, end)
     if len(first[0]) < PACK_FROM or not takes_gzip(request):
         return streamed(request, lines, caller.texts, headers=etag_headers(tag, headers), media_type=NDJSON)
     headers = etag_headers(packed_tag(tag), headers | GZIP)
@@ -232,18 +239,18 @@ async def _packed(pieces: AsyncIterator[bytes], first: bytes) -> AsyncIterator[b
     yield packer.end()
 
 
-async def _lines(
+async def _ndjson_pieces(
     service: Service, match: Match, caller: Caller, first: tuple[bytes, int], end: int
 ) -> AsyncIterator[bytes]:
     piece, last = first
     yield piece
     while last < end:
-        piece, last = await in_stream_thread(read_piece, service, match, caller, last, end, _line)
+        piece, last = await in_stream_thread(read_encoded, service, match, caller, last, end, _ndjson_line)
         yield piece
 
 
-def _line(shown: Shown) -> bytes:
-    return encode(_sent(shown)) + b"\n"
+def _ndjson_line(shown: VisibleEvent) -> bytes:
+    return encode(_with_request(shown)) + b"\n"
 
 
 @get(
@@ -264,7 +271,7 @@ def _line(shown: Shown) -> bytes:
     "with status 200, because an EventSource does not show other answers.",
     tags=["Events"],
     operation_class=described(
-        others={EVENT_STREAM: SENT},
+        others={EVENT_STREAM: STREAM_DESCRIPTION},
         headers=("X-Accel-Buffering",),
         takes=(
             in_header(
@@ -308,7 +315,7 @@ async def stream_events(
             if not prefers(request.accepted, EVENT_STREAM, to=MEDIA_TYPE):
                 raise
             return streamed(
-                request, _refusal(request, refused, names), NO_TEXTS, headers=STREAMED, media_type=EVENT_STREAM
+                request, _refusal(request, refused, names), NO_TEXTS, headers=STREAM_HEADERS, media_type=EVENT_STREAM
             )
     if is_over(match) and start >= match.version:
         return bodiless(204, PRIVATE)
@@ -316,7 +323,7 @@ async def stream_events(
         raise Busy
     ended = service.quotas.stream(request, None if caller.shown is None else service.limits.counts_as(caller.shown))
     pieces = _stream(request, match_id, caller, start, names)
-    return streamed(request, pieces, caller.texts, headers=STREAMED, media_type=EVENT_STREAM, ended=ended)
+    return streamed(request, pieces, caller.texts, headers=STREAM_HEADERS, media_type=EVENT_STREAM, ended=ended)
 
 
 def _last_event_id(request: ApiCall) -> int | None:
@@ -329,66 +336,68 @@ def _last_event_id(request: ApiCall) -> int | None:
 
 
 async def _refusal(request: ApiCall, refused: Exception, names: Names) -> AsyncIterator[bytes]:
-    """Yield a stream that shows only why it is not opened."""
-    yield NO_RETRY + _framed_end("refused", names, encoded_problem(request, refused))
+    """Yield the only message of a refused stream."""
+    yield NO_RETRY + _end_message("refused", names, encoded_problem(request, refused))
 
 
 async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int, names: Names) -> AsyncIterator[bytes]:
     """Yield the stored events and the state, then each new act and its state, until the match is over or the caller
-    may no longer see it. The last message is the end, unless the service stops."""
+    may no longer see it. The last message is ``end``, unless the service stops."""
     yield RETRY
     service = request.service
-    framed = partial(_framed, names=names)
+    event_message = partial(_event_message, names=names)
     sent: Match | None = None
     with service.hub.waiting(match_id, *caller.revoking_club_ids) as changed:
         while not service.hub.closed:
             match = await service.reader.match(match_id)
             now = await service.access.still(match, caller)
             if now is None:
-                yield _framed_end("token_ended", names)
+                yield _end_message("token_ended", names)
                 return
             caller = now
             if after == 0:
                 match, _ = await service.member_names.named(match, caller.texts)
-            if sent is not None and sent.version == after >= match.version - PAGE:
+            if sent is not None and sent.version == after >= match.version - READ_MAX:
                 if after < match.version:
-                    yield await in_stream_thread(read_acts, service, sent, match, caller, names)
+                    yield await in_stream_thread(read_messages, service, sent, match, caller, names)
                     after = match.version
             elif sent is None or sent.version < match.version:  # the stream begins, or is far behind
                 while after < match.version:
                     end = match.version
-                    piece, after = await in_stream_thread(read_piece, service, match, caller, after, end, framed)
+                    piece, after = await in_stream_thread(
+                        read_encoded, service, match, caller, after, end, event_message
+                    )
                     yield piece
-                yield _framed_state(match, caller, names)
+                yield _state_message(match, caller, names)
             sent = match
             if is_over(match):
-                yield _framed_end("match_over", names)
+                yield _end_message("match_over", names)
                 return
             left = caller.seconds_left(utc_now())
             if not await set_within(changed, min(KEEP_ALIVE_SECONDS, left)) and left > KEEP_ALIVE_SECONDS:
                 yield b": keep-alive\n\n"
 
 
-def read_acts(service: Service, sent: Match, match: Match, caller: Caller, names: Names) -> bytes:
+def read_messages(service: Service, sent: Match, match: Match, caller: Caller, names: Names) -> bytes:
     """Return the encoded events since ``sent``, with the state after each act. Touches the database."""
     pieces: list[bytes] = []
     act: list[Recorded] = []
     rows = service.referee.rows(match.id, after=sent.version, to=match.version)
     events = [from_row(row) for row in rows]
-    shown = _shown(match, rows, events, events[0].originator_version, caller)
+    shown = _visible(match, rows, events, events[0].originator_version, caller)
     for recorded, one in zip(events, shown, strict=True):
         if act and recorded.begins_after(act[-1]):  # the first event of the next act
             sent = fold(sent, act)
-            pieces.append(_framed_state(sent, caller, names))
+            pieces.append(_state_message(sent, caller, names))
             act = []
         act.append(recorded)
-        pieces.append(_framed(one, names))
-    return b"".join([*pieces, _framed_state(match, caller, names)])
+        pieces.append(_event_message(one, names))
+    return b"".join([*pieces, _state_message(match, caller, names)])
 
 
-def _framed(shown: Shown, names: Names) -> bytes:
+def _event_message(shown: VisibleEvent, names: Names) -> bytes:
     topic, event, _ = shown
-    return b"id: %d\n%b" % (event["number"], _message(topic, encode({"topic": topic, **_sent(shown)}), names))
+    return b"id: %d\n%b" % (event["number"], _message(topic, encode({"topic": topic, **_with_request(shown)}), names))
 
 
 def _message(topic: str, data: bytes, names: Names) -> bytes:
@@ -397,10 +406,10 @@ def _message(topic: str, data: bytes, names: Names) -> bytes:
     return b"%bdata: %b\n\n" % (name, data)
 
 
-def _framed_state(match: Match, caller: Caller, names: Names) -> bytes:
+def _state_message(match: Match, caller: Caller, names: Names) -> bytes:
     seen = state_seen(match, caller.sees_as(match.version <= match.public_to))
     return _message("state", encode(seen), names)
 
 
-def _framed_end(reason: EndReason, names: Names, problem: msgspec.Raw | None = None) -> bytes:
+def _end_message(reason: EndReason, names: Names, problem: msgspec.Raw | None = None) -> bytes:
     return _message("end", encode({"topic": "end", "reason": reason, "problem": problem}), names)

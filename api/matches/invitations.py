@@ -1,4 +1,4 @@
-"""The operation that makes invitations to a match."""
+"""The operation that makes an invitation to a match."""
 
 from uuid import UUID
 

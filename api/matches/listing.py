@@ -29,7 +29,7 @@ from referee.events import Dealing, Enforcement, Visibility
 from referee.value import Seat, Time, Value, Version
 
 TIME_MAX = 64
-"""Maximum characters of a time."""
+"""Maximum characters of a time in the query."""
 MOMENT = Annotated[datetime, Meta(tz=True)]
 EARLIEST, LATEST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -93,7 +93,7 @@ class MatchListed(Value):
 
 
 class MatchPage(Value):
-    """A page of matches, by opening."""
+    """A page of matches, in the order in which they were opened."""
 
     items: Annotated[tuple[MatchListed, ...], wire_types.at_most(LIMIT_MAX)]
     next: wire_types.Cursor | None
@@ -101,7 +101,7 @@ class MatchPage(Value):
 
 
 def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
-    """Return a match of the list. ``names``: members' names, if the caller may see them."""
+    """Return a match of the list. ``names``: members' names by number; empty if the caller may not see them."""
     fields = msgspec.structs.asdict(entry)
     del fields["currency"]
     if names:
@@ -109,8 +109,9 @@ def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
     return MatchListed(id=fields.pop("match"), **fields)
 
 
-def _moment(name: str, text: str | None) -> datetime | None:
-    """Return a time in UTC, limited to the range of ``datetime``. Raises Problem for another text."""
+def _utc_time(name: str, text: str | None) -> datetime | None:
+    """Return the time of a parameter in UTC, or None without one. A time outside the range of ``datetime`` becomes
+    its nearest end. Raises Problem (400) for a text that is not a time."""
     if text is None:
         return None
     try:
@@ -154,7 +155,7 @@ async def list_matches(
     of_club = {"evening": evening, "member": member}
     if club is None and (given := [name for name, number in of_club.items() if number is not None]):
         raise Problem("no_club_named", fields=given)
-    begin, end = _moment("opened_from", opened_from), _moment("opened_to", opened_to)
+    begin, end = _utc_time("opened_from", opened_from), _utc_time("opened_to", opened_to)
     service = request.service
     found, following, behind = await read_list_page(
         service.projections,
@@ -177,9 +178,9 @@ async def list_matches(
 
 
 async def _with_names(service: Service, sight: Sight, found: Sequence[Listed]) -> tuple[MatchListed, ...]:
-    """Return the matches with members' names in those of the caller's club."""
+    """Return the items of the page. Matches of the caller's club get the present names of its members."""
     names: Mapping[int, str] = {}
     if sight.club is not None:
         of_club = (one.members for one in found if one.club == sight.club)
-        names = await service.member_names.called(sight.club, set(chain.from_iterable(of_club)))
+        names = await service.member_names.names_by_number(sight.club, set(chain.from_iterable(of_club)))
     return tuple(_listed(one, names if one.club == sight.club else {}) for one in found)

@@ -1,4 +1,4 @@
-"""The request that opens a match: schema, checks, first event."""
+"""The schema of the request that opens a match, its checks, and the first event made from it."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -85,13 +85,13 @@ class AdjudicationSet(Value, forbid_unknown_fields=True):
     officials: Annotated[tuple[OfficialNamed, ...], Meta(min_length=1, max_length=wire_types.OFFICIALS_MAX)] = (
         OfficialNamed(name=OFFICIAL),
     )
-    """The first acts as `official`, the second as `official:2`."""
+    """The officials. The first acts as `official`, the second as `official:2`."""
     appeal_minutes: MinutesSent = 30
     """Minutes in which a ruling may be appealed (J7); 0: no appeal."""
     correction_minutes: MinutesSent = 30
     """Minutes after the end of the match in which a score may be corrected (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
-    """Play continues, or waits (`hold`) while a case waits for its ruling (J5)."""
+    """While a case waits for its ruling, play continues (`play_on`) or waits (`hold`) (J5)."""
     take_back: bool = False
     """The last act may be taken back by agreement (J11). Needs `enforcement: refuse` or `dealing: tally`."""
 
@@ -106,7 +106,7 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     first_dealer: Annotated[int, tied("ruleset", "first_dealer")] | None = None
     dealing: Dealing = "house"
     enforcement: Enforcement | None = None
-    """Left out: `refuse`, but with `tally` `penalise`, which it requires."""
+    """Left out: `refuse`, but `penalise` with `dealing: tally`, which requires it."""
     stakes: StakesSet | None = None
     opening: Opening | None = None
     adjudication: AdjudicationSet | msgspec.UnsetType | None = msgspec.UNSET
@@ -115,9 +115,9 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     shuffle: Shuffling | None = None
     """`committed`: each shuffle can be checked when its deal is over. Only if the server deals."""
     entropy_seconds: Annotated[int, Meta(ge=0, le=wire_types.ENTROPY_SECONDS_MAX)] | None = None
-    """Seconds a deal waits for contributions (`entropy`), with `shuffle` only. Left out: 30."""
+    """Seconds that a deal waits for contributions (`entropy`); only with `shuffle`. Left out: 30."""
     club: UUID | None = None
-    """The club; needs its key with `open`. Left out: none."""
+    """The club, which requires one of its keys with `open`. Left out: a match without a club."""
     evening: EveningSent | None = None
     """The evening; required with `club`."""
     table: Annotated[int, Meta(ge=1, le=999)] | None = None
@@ -126,7 +126,10 @@ class OpenMatch(Value, forbid_unknown_fields=True):
 
 
 def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of a match, with defaults. Raises Problem (422) for an unknown option or a bad value."""
+    """Return the ``given`` options of a match, with defaults for the others.
+
+    Raises Problem (422) for an unknown option or a bad value.
+    """
     known = rules.options.__struct_fields__
     for name in given:
         if name not in known:
@@ -142,14 +145,15 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
-def house_rules(rules: Ruleset) -> list[str]:
-    """Return the values of a game's option for money."""
+def money_rules(rules: Ruleset) -> list[str]:
+    """Return the house rules for money that a game offers; empty if it offers none."""
     values = options_schema(rules.key)["properties"].get("money", {}).get("enum", [])
     return [value for value in values if value != "none"]
 
 
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
-    """Return the officials, at least one, who can end the match."""
+    """Return the officials of the request. Without adjudication there is one unnamed official, who can end the
+    match."""
     terms = adjudication_of(body)
     return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
 
@@ -161,8 +165,11 @@ def adjudication_of(body: OpenMatch) -> AdjudicationSet | None:
 
 
 def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
-    """Return the members by seat; none without a club. Raises Problem or ``Refused`` if players and club do not
-    fit."""
+    """Return the members by seat; empty without a club.
+
+    Raises Problem if players, club and evening do not fit each other, ``Refused`` if the club refuses a member or
+    the evening.
+    """
     if club is None:
         if given := [name for name in ("evening", "table") if getattr(body, name) is not None]:
             raise Problem("no_club_named", fields=given)
@@ -181,14 +188,14 @@ def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
     return members
 
 
-def opened_by(
+def opening_event(
     body: OpenMatch,
     seats: tuple[str, ...],
     attending: tuple[str, ...],
     club: Club | None = None,
     dockets: tuple[str, ...] = (),
 ) -> MatchOpened:
-    """Return the first event. Raises Problem or ``Refused`` if the request does not fit the game or club.
+    """Return the first event of a match. Raises Problem or ``Refused`` if the request does not fit the game or club.
 
     ``seats``, ``attending``: hashes of tokens in this match. ``dockets``: see :mod:`referee.tokens`.
     """
@@ -227,7 +234,7 @@ def opened_by(
         official=attending[0],
         officials=attending[1:],
         dockets=dockets,
-        adjudication=None if terms is None else _attending(terms),
+        adjudication=None if terms is None else _adjudication_settings(terms),
         shuffle=body.shuffle,
         entropy_seconds=_entropy_seconds(body),
         club=body.club,
@@ -251,7 +258,7 @@ def _ruleset_of(body: OpenMatch) -> Ruleset:
 
 
 def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
-    """Raise Problem for an unknown first dealer or an unfit tally."""
+    """Raise Problem for an unknown first dealer, and for a tally that the game or the other settings do not allow."""
     last = len(body.players) - 1
     if body.first_dealer is not None and not 0 <= body.first_dealer <= last:
         raise Problem("no_such_first_dealer", last=last)
@@ -266,7 +273,7 @@ def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
 
 
 def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], int]:
-    """Return points by seat, and the pot. Raises Problem if they do not fit the game."""
+    """Return the points by seat and the pot at the opening. Raises Problem if they do not fit the game."""
     count = len(body.players)
     if body.opening is None:
         return (rules.start_points,) * count, 0
@@ -278,19 +285,20 @@ def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], i
 
 
 def _stakes_of(body: OpenMatch, rules: Ruleset, options: Mapping[str, Any], club: Club | None) -> Stakes | None:
-    """Return the stakes. Raises Problem without a rule for money, ``Refused`` if the club does not have the
-    currency."""
+    """Return the stakes, or None. Raises Problem if neither the game nor an option has a rule for money, ``Refused``
+    if the club does not use the currency."""
     if body.stakes is None:
         return None
     if rules.basis(options) is None:
-        raise Problem("no_money_rule", ruleset=rules.key, allowed=house_rules(rules))
+        raise Problem("no_money_rule", ruleset=rules.key, allowed=money_rules(rules))
     if club is not None and body.stakes.currency not in club.currencies:
         raise AgainstTheClub("currency_not_kept", None, currency=body.stakes.currency, currencies=club.currencies)
     return Stakes(currency=body.stakes.currency, unit=body.stakes.unit)
 
 
 def _entropy_seconds(body: OpenMatch) -> int:
-    """Return the seconds that a deal waits. Raises Problem if ``shuffle`` does not fit."""
+    """Return the seconds that a deal waits for contributions to its shuffle. Raises Problem if the server does not
+    deal, or the request has seconds without ``shuffle``."""
     if body.shuffle is not None and body.dealing != "house":
         raise Problem("shuffle_needs_house", dealing=body.dealing)
     if body.shuffle is None and body.entropy_seconds is not None:
@@ -300,13 +308,13 @@ def _entropy_seconds(body: OpenMatch) -> int:
     return ENTROPY_SECONDS if body.entropy_seconds is None else body.entropy_seconds
 
 
-def officials_named(opened: MatchOpened) -> tuple[str, ...]:
+def official_names(opened: MatchOpened) -> tuple[str, ...]:
     terms = opened.adjudication
     return () if terms is None else tuple(name for name in terms.officials if name != OFFICIAL)
 
 
-def with_officials(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened:
-    """Return the first event with other names of officials."""
+def with_official_names(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened:
+    """Return the first event with its officials' names replaced according to ``names``."""
     terms = opened.adjudication
     if terms is None or not names:
         return opened
@@ -314,7 +322,7 @@ def with_officials(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened
     return structs.replace(opened, adjudication=structs.replace(terms, officials=officials))
 
 
-def _attending(terms: AdjudicationSet) -> Adjudication:
+def _adjudication_settings(terms: AdjudicationSet) -> Adjudication:
     return Adjudication(
         officials=tuple(one.name for one in terms.officials),
         appeal_minutes=terms.appeal_minutes,

@@ -18,7 +18,7 @@ from api.http.describe import OPENING_KEY, described, link
 from api.http.replies import Reply, of_match
 from api.http.threads import in_thread
 from api.http.writes import must_be_recent
-from api.matches.opening_request import OpenMatch, officials_named, officials_of, opened_by, with_officials
+from api.matches.opening_request import OpenMatch, official_names, officials_of, opening_event, with_official_names
 from api.matches.schemas import RulesetSeen
 from api.runtime.aggregate_reader import match_of
 from api.runtime.call import ApiCall
@@ -40,7 +40,8 @@ class SeatGiven(Value):
     seat: Seat
     name: wire_types.Name
     token: wire_types.Token | None
-    """null: in a club's match for money the member takes the seat by an invitation, or acts with their own key."""
+    """The token; null: in a club's match for money the member takes the seat by an invitation, or acts with their own
+    key."""
     member: wire_types.MemberNumber | None
 
 
@@ -67,12 +68,12 @@ class MatchMade(Value):
     shuffle: Shuffling | None
     """`committed`: each shuffle can be checked when its deal is over; null: it cannot."""
     entropy_seconds: wire_types.EntropySeconds
-    """Seconds a deal waits for contributions to the shuffle."""
+    """Seconds that a deal waits for contributions to the shuffle."""
     seats: wire_types.BySeat[SeatGiven]
     official_token: wire_types.Token | None
     adjudication: Adjudication | None
     officials: Annotated[tuple[OfficialGiven, ...], wire_types.at_most(wire_types.OFFICIALS_MAX)]
-    """The officials as named; the first has `official_token`."""
+    """The officials in the order of the request. `official_token` is the token of the first."""
     club: UUID | None
     evening: wire_types.EveningNumber | None
     table: wire_types.TableNumber | None
@@ -137,8 +138,10 @@ async def open_match(request: ApiCall) -> Reply:
     before = None if own_key is None else await in_thread(service.referee.opened_by, match_id, actor, own_key)
     if before is None:
         opened = _first_event(body, tokens, secret, club, actor)
-        await _may_open(service, request, body.club)
-        outcome = await _opened(service, Command(id=match_id, actor=actor, request=opened, key=own_key), opened)
+        await _check_quota(service, request, body.club)
+        outcome = await _store_opening(
+            service, Command(id=match_id, actor=actor, request=opened, key=own_key), opened
+        )
         match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
     else:
         match, version = await service.reader.opened(match_id), before.last
@@ -156,7 +159,7 @@ class _Tokens(NamedTuple):
 
 
 def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
-    """Return random tokens, or with a key those derived from key and body."""
+    """Return a new match's id and tokens: derived from key and body if there is a key, else random."""
     make: Callable[[str], str]
     if key is None:
         match_id, make = uuid4(), lambda _: new_token()
@@ -180,7 +183,7 @@ def _first_event(body: OpenMatch, tokens: _Tokens, secret: bytes, club: Club | N
     match_id, hashes = tokens.match_id, tokens.official_hashes
     seats = tuple(hash_in_match(match_id, hash_of(token)) for token in tokens.seats)
     attending = tuple(hash_in_match(match_id, one) for one in hashes)
-    opened = opened_by(body, seats, attending, club, encrypt_or_decrypt(secret, match_id, hashes))
+    opened = opening_event(body, seats, attending, club, encrypt_or_decrypt(secret, match_id, hashes))
     by_key = None if club is None else key_of_actor(club, actor)
     return opened if by_key is None else replace(opened, given_by=tuple(sorted(by_key.behind)))
 
@@ -218,18 +221,19 @@ def _match_made(match: Match, version: int, tokens: _Tokens) -> MatchMade:
     )
 
 
-async def _opened(service: Service, command: Command, opened: MatchOpened) -> Outcome:
-    """Open a match. In a club's match refs replace the names of officials."""
-    names = officials_named(opened)
+async def _store_opening(service: Service, command: Command, opened: MatchOpened) -> Outcome:
+    """Store the opening of a match. In a club's match, refs replace the names of officials."""
+    names = official_names(opened)
     if opened.club is None or not names:
         return await service.commands.do(command)
     async with service.commands.refs_for(opened.club, names, act=command.key, match=command.id) as refs:
-        named = with_officials(opened, dict(zip(names, refs, strict=True)))
+        named = with_official_names(opened, dict(zip(names, refs, strict=True)))
         return await service.commands.do(replace(command, request=named))
 
 
 async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
-    """Return the club and the actor who opens the match. Raises Problem (401, 403, 404) if they may not."""
+    """Return the club, None without one, and the actor who opens the match. Raises Problem (401, 403, 404) if the
+    caller may not open it."""
     if body.club is None:
         check_authorization(request)
         service.quotas.may_open()
@@ -241,8 +245,8 @@ async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[
     return caller.club.state, caller.actor
 
 
-async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> None:
-    """Raise Problem (403) if the club or the address has its maximum of matches."""
+async def _check_quota(service: Service, request: ApiCall, club: UUID | None) -> None:
+    """Raise Problem (403) if the club, or without a club the address, has its maximum number of matches."""
     if club is None:
         service.quotas.opens(request)
         return
@@ -252,8 +256,8 @@ async def _may_open(service: Service, request: ApiCall, club: UUID | None) -> No
 
 
 def _replayed_headers(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
-    """Return the headers of a repeated opening. Raises ``KeyReused`` for a different body, Problem (422) after too
-    long."""
+    """Return the headers of a repeated opening. Raises ``KeyReused`` if the first request had a different body,
+    Problem (422) if it was too long ago."""
     if not compare_digest(match.opened.tokens[0], hash_in_match(match.id, hash_of(tokens[0]))):
         raise KeyReused
     must_be_recent(match.opened_at)

@@ -23,14 +23,16 @@ from referee.store.store import Referee
 
 
 class Replayed(MatchSeen, kw_only=True):
-    """The state of a match after event ``version``. When its deal is over, every caller sees its cards."""
+    """The state of a match after event ``version``. When the deal of that event is over, every caller sees its
+    cards."""
 
     legal_acts: wire_types.BySeat[Annotated[tuple[ActSchema, ...], wire_types.at_most(wire_types.ACTS_MAX)] | None]
     """Legal acts by seat; ``null``: the caller may not see them."""
 
 
 def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
-    """Return the fields of :class:`Replayed`. Shows face-down cards if their deal is over ``now``."""
+    """Return the fields of :class:`Replayed` for the state ``then``. They include face-down cards if the deal is over
+    in the state ``now``."""
     public = then.version <= now.public_to
     viewer = caller.sees_as(public)
     fields = seen_fields(then, viewer)

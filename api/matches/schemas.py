@@ -52,11 +52,11 @@ class ShufflingSeen(Value):
     commitment: wire_types.Hash
     """The SHA-256 of the seed, which is shown when the deal is over."""
     entropy: wire_types.BySeat[wire_types.Entropy | None]
-    """The contribution of each seat; null: none."""
+    """The contribution of each seat; null: the seat has not contributed."""
     awaited: wire_types.Seats
     """Seats that may still contribute; empty after dealing."""
     until: Time | None
-    """The time until which the deal waits; null: it does not."""
+    """The time until which the deal waits for contributions; null: it does not wait."""
 
 
 class TakingBackSeen(Value):
@@ -67,9 +67,9 @@ class TakingBackSeen(Value):
     last: EventNumber
     """The last event of the act."""
     agreed: wire_types.Seats
-    """Seats that want this; the first is the player of the act."""
+    """Seats that have sent `take_back`; the first is the player of the act."""
     awaited: wire_types.Seats
-    """Seats that still have to agree."""
+    """Seats that have not sent it yet."""
 
 
 class MatchSeen(Shown, kw_only=True):
@@ -129,7 +129,7 @@ def seated(match: Match) -> tuple[Seated, ...]:
 
 
 def tag_now(match: Match) -> str:
-    """Return the ETag of a match. It includes ``provisional``, which ends without an event."""
+    """Return the ETag of a match. It includes whether the match is ``provisional``, which ends without an event."""
     return tag_of(match.version, *(("provisional",) if match.provisional(utc_now()) else ()))
 
 
@@ -172,26 +172,26 @@ class StateSeen(Value):
     phase: PHASE
     """The phase."""
     to_act: wire_types.Seats
-    """Seats that the match waits for; none while a case holds play."""
+    """Seats that the match waits for; empty while a case holds play."""
     due: wire_types.Many[DueAct]
     """Acts that must come before play continues: ``ask``, ``answer``, ``knock_out``."""
     points: wire_types.BySeat[Points]
     line: wire_types.DealNumber | None
-    """The number of the last scored deal, whose line is the last of the protocol; null: none is scored."""
+    """The number of the last scored deal, whose line is the last of the protocol; null: no deal is scored."""
 
 
 EndReason = Literal["match_over", "token_ended", "refused"]
 
 
 class StreamEnd(Value):
-    """The last message of a stream. Close an EventSource when it comes, or it connects again."""
+    """The last message of a stream. Close the EventSource then, or it connects again."""
 
     topic: Literal["end"]
     """The topic of the message."""
     reason: Annotated[EndReason, Meta(title="EndReason", description="The reason for the end of a stream.")]
     """The reason: the match is over, the token has ended, or the ticket was refused."""
     problem: Document | None
-    """The problem of the refused ticket, as the answer to other clients; null: the stream was not refused."""
+    """The problem of the refused ticket, which other clients get as the answer; null: the stream was not refused."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:
@@ -207,8 +207,8 @@ def state_seen(match: Match, viewer: Viewer) -> StateSeen:
     )
 
 
-NAMES_A_HASH = (TokenEnded, TokenMade, Invited, InvitationRedeemed)
-"""Events whose request holds a hash and is never shown."""
+HIDDEN_REQUESTS = (TokenEnded, TokenMade, Invited, InvitationRedeemed)
+"""Events whose request is never shown, because it contains a hash."""
 
 
 class EventSeen(Value, omit_defaults=True):
@@ -219,7 +219,7 @@ class EventSeen(Value, omit_defaults=True):
 
     number: EventNumber
     act_number: EventNumber
-    """The number of its act: that of the first event of the act."""
+    """The number of its act, which is the number of the act's first event."""
     at: Time
     actor: Actor
     act: Annotated[wire_types.Key | None, Meta(description="null: the act had no key, or the caller may not see it.")]
@@ -233,7 +233,7 @@ class ActSeen(Value):
     """An act of a match, for the official."""
 
     number: EventNumber
-    """The number of the act: that of its first event."""
+    """The number of the act, which is the number of its first event."""
     request: AskedSeen
     """The request, byte for byte."""
 
@@ -241,7 +241,8 @@ class ActSeen(Value):
 def event_seen(
     recorded: Recorded, caller: Caller, public: bool, act_number: int, hashed: str | None = None
 ) -> dict[str, Any]:
-    """Return an event as the caller may see it, ready to encode. ``public``: its deal is over."""
+    """Return the fields of :class:`EventSeen` as the caller may see them. ``public``: the deal of the event is over.
+    ``hashed``: the event's hash, which only the official gets."""
     viewer = caller.sees_as(public)
     official, event, act = viewer == "official", recorded.event, recorded.act_id
     mine = official or recorded.actor == caller.actor
@@ -261,7 +262,8 @@ def event_seen(
 
 
 def request_seen(recorded: Recorded, caller: Caller, public: bool) -> msgspec.Raw | None:
-    """Return the request of the act that begins with this event; ``None`` if the caller may not see it."""
-    if recorded.request is None or isinstance(recorded.event, NAMES_A_HASH):
+    """Return the request of the act that begins with this event; ``None`` if no act begins with it or the caller may
+    not see the request."""
+    if recorded.request is None or isinstance(recorded.event, HIDDEN_REQUESTS):
         return None
     return recorded.request if caller.sees_as(public) == "official" else None

@@ -34,7 +34,7 @@ class TokenWanted(Value, forbid_unknown_fields=True):
 
 
 class TokenGiven(Value):
-    """A new token, shown only once. It ends the earlier one."""
+    """A new token, shown only once. The earlier token of the seat or role is no longer valid."""
 
     match: UUID
     version: Version
@@ -84,10 +84,9 @@ class OfficialToken(Value):
     """A token for an official, shown only once and not stored."""
 
     token: wire_types.Token
-    """The secret, for each of their matches and the list of their cases."""
+    """The token, valid in each of the official's matches and for the list of their cases."""
     token_sha256: wire_types.Hash
-    """The SHA-256, for callers who open matches (`adjudication.officials[].token_sha256`). It permits nothing
-    else."""
+    """The SHA-256 of the token, for callers who open matches (`adjudication.officials[].token_sha256`)."""
 
 
 @post(

@@ -31,7 +31,7 @@ class AccountSeen(Value):
     account: Account
     currency: wire_types.Currency
     balance: wire_types.Money
-    """Minor units: debit, such as a member's debt, above zero."""
+    """Minor units. A debit, such as a member's debt, is above zero."""
     to_receive: wire_types.Money | None
     """Minor units that the club owes the member, below zero the member's debt; null: an account of the club."""
     name: Ref | None
@@ -44,7 +44,7 @@ class AccountPage(Value):
     entry: wire_types.EntryCount
     """Number of the last entry in the balances."""
     items: Annotated[tuple[AccountSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Balances by currency and account. In each currency those of all pages add up to 0."""
+    """Balances by currency and account. In each currency the balances of all pages add up to 0."""
     next: wire_types.Cursor | None
 
 

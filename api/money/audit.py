@@ -58,7 +58,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     head = await in_thread(books.head)
 
     def nothing(_: Connection, __: UUID) -> None:
-        """Read nothing: the call only waits for the ledger."""
+        """Read nothing, because the call only waits for the ledger."""
 
     await ask_the_books(service, caller.club, nothing, fresh=True)
     await books.catch_up(books.tree)

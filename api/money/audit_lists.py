@@ -1,4 +1,4 @@
-"""The tables of an audit's page, from open matches to events that are left out."""
+"""The tables of an audit's page, from open matches to results that are left out."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

@@ -47,7 +47,7 @@ from referee.value import VERSION_MAX, EventNumber, Time, Value
 
 
 class TrialLine(Value):
-    """A balance by the books and by the rows: debit above zero."""
+    """A balance by the books and by the rows. A debit is above zero."""
 
     account: Account
     currency: wire_types.Currency
@@ -90,7 +90,7 @@ class MatchAcrossClosings(Value):
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
     closings: Annotated[tuple[wire_types.ClosingNumber, ...], wire_types.at_most(LISTED_MAX)]
-    """Numbers of the closings after its opening that lack its result; at most the last 1000."""
+    """Numbers of the closings between its opening and its end; at most the last 1000."""
     event: EventNumber
     """Number of the event that ended the match."""
     entry: wire_types.EntryNumber | None
@@ -98,7 +98,7 @@ class MatchAcrossClosings(Value):
 
 
 class Reversal(Value):
-    """An entry that reverses a different one."""
+    """An entry that reverses an earlier entry."""
 
     number: wire_types.EntryNumber
     """Number of the entry."""
@@ -109,7 +109,7 @@ class Reversal(Value):
 
 
 class ViewRefused(Value):
-    """Requests for the officials' view of a match, by one key or token that its player held or gave."""
+    """Requests for the officials' view of a match, with a key or token that a player of the match held or gave."""
 
     match: wire_types.MatchId
     at: Time
@@ -156,7 +156,7 @@ class Audit(Value):
     reversals: Annotated[tuple[Reversal, ...], wire_types.at_most(LISTED_MAX)]
     """Entries that reverse earlier ones."""
     keys: Annotated[tuple[KeyAudited, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
-    """All keys, also ended ones."""
+    """All keys, including ended keys."""
     settings: Annotated[tuple[SettingChange, ...], wire_types.at_most(LISTED_MAX)]
     """Changes of settings."""
     payees: Annotated[tuple[PayeeChange, ...], wire_types.at_most(LISTED_MAX)]
@@ -166,7 +166,7 @@ class Audit(Value):
     closings: Annotated[tuple[BooksClosing, ...], wire_types.at_most(LISTED_MAX)]
     """Closings of the books."""
     alone: Annotated[tuple[LoneAct, ...], wire_types.at_most(LISTED_MAX)]
-    """Acts for two persons, done by one alone."""
+    """Acts for two persons that one person did alone."""
     related: Annotated[tuple[ActOfTwo, ...], wire_types.at_most(LISTED_MAX)]
     """Acts by two persons related by invitations: one invited the other, or a third person both."""
     stakes: Annotated[tuple[StakesAnswered, ...], wire_types.at_most(LISTED_MAX)]
@@ -174,7 +174,7 @@ class Audit(Value):
     waiting: Annotated[tuple[MatchWaiting, ...], wire_types.at_most(LISTED_MAX)]
     """Finished matches for money whose stakes not all members have agreed to."""
     attempts: Annotated[tuple[ViewRefused, ...], wire_types.at_most(LISTED_MAX)]
-    """Requests for the officials' view of an unfinished match by a key or token that its player holds or gave."""
+    """Requests for the officials' view of an unfinished match with a key or token that its player held or gave."""
     left_out: Annotated[tuple[ResultLeftOut, ...], wire_types.at_most(LISTED_MAX)]
     """Results that are too large for the books."""
     closed_through: wire_types.EntryCount
@@ -187,7 +187,7 @@ Say = Callable[[Difference], str]
 
 
 def settlement_basis(opened: MatchOpened) -> SettlingRules | None:
-    """Return the basis for a settlement; ``None``: the match is not for money."""
+    """Return the basis for a settlement; ``None`` if the match is not for money."""
     rules = RULESETS.get(opened.ruleset)
     basis = None if rules is None or opened.stakes is None else rules.basis(opened.options)
     return None if rules is None or basis is None else SettlingRules(basis, rules.has_pot)

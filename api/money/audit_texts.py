@@ -1,4 +1,4 @@
-"""The texts of an audit and of its page."""
+"""Makes the texts of an audit and of its page in the reader's language."""
 
 from importlib.resources import files as resources
 
@@ -14,7 +14,7 @@ from referee.sentences import Language, Text
 from referee.value import Value
 
 PLACES = ("entry", "account", "aggregate", "event", "closing", "leaf", "member")
-"""Fields of a place, in the order of a sentence."""
+"""Fields that locate a difference, in the order in which a sentence names them."""
 
 
 class Words(Value, forbid_unknown_fields=True):
@@ -69,7 +69,7 @@ class Sheet:
         return person.actor if person.app is None else f"{person.app} ({person.actor})"
 
     def act(self, tag: str) -> str:
-        """Return the name of an act for two persons."""
+        """Return the name of an act that needs two persons."""
         return (STATEMENT.kinds.get(tag) or WORDS.acts[tag]).in_(self.language)
 
     def proposed(self, one: Waiting) -> str:

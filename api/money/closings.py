@@ -34,7 +34,7 @@ class ClosingSeen(Value):
     through: wire_types.EntryNumber
     """Number of the last closed entry."""
     digest: wire_types.Hash
-    """SHA-256 over the previous digest and the entries since then."""
+    """SHA-256 over the previous digest and the entries since the previous closing."""
     label: Label
     """Name of the closing."""
     at: Time

@@ -1,4 +1,4 @@
-"""The values of the books on which acts about money are decided."""
+"""Reads the values of the books that are needed to decide acts about money."""
 
 from typing import Any
 from uuid import UUID
@@ -25,15 +25,15 @@ WITH_BASIS: dict[type, type] = {
     commands.ConfirmSent: commands.Confirm,
     commands.CloseBooksSent: commands.CloseBooks,
 }
-"""The type that is decided, with values of the books, by the type that a client sends."""
+"""By the type that a client sends: the type that is decided, which adds values of the books."""
 BasisAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
-"""Acts that can be proposed. A confirmation reads the books again."""
+"""Acts that can be proposed. Their confirmation reads the books again."""
 BasisSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BasisAct
 
 
 async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str, Any]:
-    """Return the fields of an act that the client did not send, by the present books. Raises ``Problem`` (503) if
-    the books do not include all stored events in time."""
+    """Return the fields of an act that the books add. Raises ``Problem`` (503) if the books do not include all stored
+    events in time."""
     books = service.projections
     if isinstance(sent, commands.PaySent):
         return {"planned": await planned_payment(service, club, sent)}
@@ -57,7 +57,7 @@ def _needs_match_entries(club: Club, sent: BasisSent) -> bool:
 
 
 def as_first_decided(sent: BasisSent, before: Any) -> Any | None:
-    """Return the act with the values of its first request; ``None`` if that was a different act."""
+    """Return the act with the values of the first request (``before``); ``None`` if that was a different act."""
     kind = WITH_BASIS[type(sent)]
     if type(before) is not kind:
         return None
@@ -66,7 +66,7 @@ def as_first_decided(sent: BasisSent, before: Any) -> Any | None:
 
 
 def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BasisSent) -> dict[str, Any]:
-    """Return the fields of an act that the client did not send."""
+    """Return the fields of an act that the books add."""
     state = club.state
     match sent:
         case commands.EraseSent(member=member):

@@ -42,7 +42,7 @@ from referee.value import Value
 
 KIND = "^(hledger|beancount|sie|csv|json)$"
 LAST_DAY = date.max - timedelta(days=1)
-"""Last day of a file: some formats name the next day."""
+"""Maximum last day of a file, because some formats name the next day."""
 
 
 class AccountFiled(Value):
@@ -136,7 +136,7 @@ async def export_books(
 
 
 class _Part(NamedTuple):
-    """The part of the books in a file. ``None``: all."""
+    """The part of the books in a file. ``None``: no limit."""
 
     first: date | None
     last: date | None
@@ -145,14 +145,14 @@ class _Part(NamedTuple):
 
 
 async def _names(service: Service, caller: ClubCaller) -> dict[int, Ref]:
-    """Return the names that are not erased, by member."""
+    """Return by member the names that are not erased."""
     members = caller.club.state.members
     names = await names_by_member(service, caller, range(1, len(members) + 1))
     return {number: name for number, name in names.items() if name != members[number - 1].name}
 
 
 def _journal(ledger: Ledger, connection: Connection, club: Club, part: _Part) -> Journal:
-    """Return a part of a journal. Raises ``Problem`` (422) if it has no entry."""
+    """Return a part of a journal. Raises ``Problem`` (422) if that part has no entry."""
     low, high = ledger.days(connection, club.id, part.first, part.last)
     entries = tuple(ledger.read(connection, club.id, after=low - 1, to=high))
     if not any(part.currency in (None, entry.currency) for entry in entries):

@@ -51,7 +51,7 @@ class EntryFields(Value):
     number: wire_types.EntryNumber
     """Number of the entry, from 1 without gaps."""
     date: Day
-    """Date in the club's timezone, never before the previous one."""
+    """Date in the club's timezone, never before the date of the previous entry."""
     kind: EntryKind
     currency: wire_types.Currency
     cause: Cause
@@ -61,8 +61,8 @@ class EntryFields(Value):
 
 
 async def ask_the_books(service: Service, club: Club, question: Callable[[Connection, UUID], T], *, fresh: bool) -> T:
-    """Return the ledger's answer once it has the club's last event and, if ``fresh``, all stored events. Raises
-    ``Problem`` (503) if that takes too long."""
+    """Wait until the ledger has the club's last event and, if ``fresh``, all stored events, and return its answer.
+    Raises ``Problem`` (503) if that takes too long."""
     books = service.projections
     if fresh:
         await books.catch_up(books.ledger)
@@ -92,7 +92,7 @@ def must_be_period(first: date | None, last: date | None) -> None:
 
 
 async def names_by_member(service: Service, caller: ClubCaller, members: Iterable[int]) -> dict[int, Ref]:
-    """Return names by member; refs for a caller who may not see names."""
+    """Return names by member, or refs to a caller who may not see names."""
     state = caller.club.state
     found = {number: member for number in members if (member := state.member(number)) is not None}
     texts = await service.member_names.names_of(caller.club, found) if isinstance(caller, KeyHolder) else {}

@@ -29,7 +29,7 @@ from referee.value import Value
 
 SVG = "image/svg+xml"
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
-"""The payment number that a code needs, and its maximum in minor units, by currency."""
+"""By currency: the payment number that a code needs, and the maximum amount in minor units."""
 SwishCode = Annotated[
     str,
     Meta(
@@ -68,9 +68,9 @@ class PaymentPlanned(Value):
     text: wire_types.Name
     """Text for the payee."""
     swish: SwishCode | None
-    """QR code for a payment in kronor; null: the caller may see no number of the payee."""
+    """QR code for a payment in kronor; null: there is no code, or the caller may not see the payee's number."""
     epc: EpcCode | None
-    """QR code for a payment in euros; null: the caller may see no IBAN of the payee."""
+    """QR code for a payment in euros; null: there is no code, or the caller may not see the payee's IBAN."""
 
 
 class PlanSeen(Value):
@@ -79,7 +79,7 @@ class PlanSeen(Value):
     entry: wire_types.EntryCount
     """Number of the last entry in the plan."""
     payments: Annotated[tuple[PaymentPlanned, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
-    """Payments by payer and payee, the club last, or only those of the caller."""
+    """Payments by payer and payee, the club last; for some callers only their own."""
     count: wire_types.Tally
     """Number of payments."""
     minimal: bool | None
@@ -240,7 +240,7 @@ class _VisiblePlan(NamedTuple):
 
 
 def _is_of(member: int | None, *nodes: Node) -> bool:
-    """Return whether one of the nodes is this member. ``None`` is a caller who is no member, and is not the club."""
+    """Return whether one of the nodes is this member. ``None`` is a caller who is not a member, never the club."""
     return member is not None and member in nodes
 
 
@@ -261,7 +261,7 @@ async def _visible_plan(
 
 
 async def _codes(service: Service, made: _VisiblePlan, payments: tuple[Payment, ...]) -> list[str | None]:
-    """Return the content of each code; ``None`` if it does not exist or is hidden from the caller."""
+    """Return the content of each payment's code; ``None`` if there is no code or the caller may not see it."""
     if made.currency not in CODES:
         return [None] * len(payments)
     club = made.caller.club

@@ -25,8 +25,8 @@ class ClubPlan(NamedTuple):
 async def plan_of(
     service: Service, club: Club, evening: int | None, currency: str, *, fresh: bool = False
 ) -> ClubPlan:
-    """Return the plan for an evening, or for all entries. Raises Problem (503) if the ledger lacks the club's last
-    event."""
+    """Return the plan for an evening, or for all entries (None). Raises Problem (503) if the ledger lacks the club's
+    last event."""
     ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:

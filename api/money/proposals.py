@@ -34,15 +34,15 @@ class ProposalSeen(Value):
     act: ProposedAct
     """The act. Its payment numbers are shown to callers who may confirm it, or see the payee's numbers."""
     draft: MoneyDraft | None
-    """Entry that the act makes; null: none."""
+    """Entry that the act makes; null: the act makes no entry."""
     by: Author
     """Sender of the act."""
     at: Time
     event: EventNumber
     """Number of the proposal's event in the club."""
     other: wire_types.MemberNumber | None
-    """Other party of a `pay` or its reversal, who confirms with `self`, or else a treasurer who is neither party.
-    null: any other member confirms."""
+    """Other party of a `pay` or its reversal, who confirms with `self`; a treasurer who is neither party may confirm
+    too. null: any other member confirms."""
     yours: bool
     """True: the caller may confirm."""
 
@@ -109,7 +109,7 @@ async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal
 
 
 def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
-    """Return whether a caller reads the books, may confirm such acts, sent this one, or is concerned."""
+    """Return whether a caller may see a proposal: who reads the books, may confirm or sent it, or is a party."""
     member = caller.member
     if sees_proposals(caller, scopes_to_confirm(proposal.act)):
         return True

@@ -132,7 +132,7 @@ class _Lines(NamedTuple):
 
 
 def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -> _Lines:
-    """Return the postings of a part. If it has none, both balances are those after its last day."""
+    """Return the postings of a part. If it has none, both balances are the balance after its last day."""
     account, currency, after, first, last, limit = part
     found = ledger.statement(
         connection, club_id, account, currency, after=after, first=first, last=last, limit=limit + 1

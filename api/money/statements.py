@@ -39,7 +39,7 @@ class StatementLine(Value):
     date: Day
     kind: EntryKind
     amount: wire_types.Money
-    """Minor units: debit above zero, credit below."""
+    """Minor units. A debit is above zero, a credit below."""
     balance: wire_types.Money
     """Balance after the posting, in minor units."""
     evening: wire_types.EveningNumber | None
@@ -48,7 +48,7 @@ class StatementLine(Value):
 
 
 class Checkpointed(Value):
-    """The last checkpoint. A proof of consistency with a later one shows that no earlier row was changed."""
+    """The last checkpoint. A proof of consistency with a later checkpoint shows that no earlier row was changed."""
 
     size: LogSize
     """Number of rows."""
@@ -75,7 +75,7 @@ class Statement(Value):
     """Balance after the last line, in minor units."""
     next: wire_types.Cursor | None
     checkpoint: Checkpointed | None
-    """Last checkpoint, to keep with the statement; null: none."""
+    """Last checkpoint, to keep with the statement; null: nothing was signed yet."""
 
 
 def csv(statement: Statement) -> bytes:

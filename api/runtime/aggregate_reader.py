@@ -25,18 +25,18 @@ log = logging.getLogger(__name__)
 
 class AggregateReader:
     def __init__(self, referee: Referee, desk: Desk, hub: Hub, metrics: Metrics, wait_seconds: float) -> None:
-        """``wait_seconds``: longest wait for a version that another process may store."""
+        """``wait_seconds``: maximum wait for a version that another process may store."""
         self._referee, self._desk, self._hub, self._metrics = referee, desk, hub, metrics
         self._wait_seconds = wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
-        """Return the match at this version or later. Raises Problem (409) if it does not reach it in time."""
+        """Return the match at ``min_version`` or later. Raises Problem (409) if it does not reach that in time."""
         match = match_of(self._desk.cached(match_id) or await self._loaded(match_id))
         return match if match.version >= min_version else match_of(await self._at_version(match, min_version))
 
     async def club(self, club_id: UUID, min_version: int = 0) -> Club:
-        """Return the club at this version or later. Raises Problem (409) if it does not reach it in time."""
+        """Return the club at ``min_version`` or later. Raises Problem (409) if it does not reach that in time."""
         club = club_of(self._desk.cached(club_id) or await self._loaded(club_id))
         return club if club.version >= min_version else club_of(await self._at_version(club, min_version))
 
@@ -45,7 +45,7 @@ class AggregateReader:
         return match_of(self._desk.cached(match_id, allow_stale=True) or await self._loaded(match_id))
 
     async def begun(self, match_id: UUID) -> Match:
-        """Return the match after its opening. Raises ``DamagedRow`` if that cannot be read."""
+        """Return the match in its state after the opening. Raises ``DamagedRow`` if the opening cannot be read."""
         return match_of(await in_thread(self._referee.replay, match_id, 1))
 
     async def newest(self, match: Match) -> Match:
@@ -57,7 +57,7 @@ class AggregateReader:
         return club_of(await self._stored(club))
 
     async def readable_club(self, club_id: UUID) -> Club | None:
-        """Return the club, None if it does not exist or cannot be read: its matches go on, without names."""
+        """Return the club, or None if it does not exist or cannot be read. Its matches go on, without names."""
         try:
             club = self._desk.cached(club_id) or await self._loaded(club_id)
         except UnknownAggregate:
@@ -69,7 +69,7 @@ class AggregateReader:
         return club if isinstance(club, Club) else None
 
     async def match_with_case(self, match_id: UUID, case: int) -> Match:
-        """Raises Problem (404) if the match has no case of this number."""
+        """Return the match, read again if needed. Raises Problem (404) if it has no case of this number."""
         match = await self.match(match_id)
         if case > match.play.table.ledger.cases:
             match = await self.newest(match)
@@ -79,7 +79,7 @@ class AggregateReader:
         return match
 
     async def has_ruled(self, match_id: UUID, case: int, club: UUID | None) -> bool:
-        """Return whether a case was ruled on, in a match that exists and that a match of ``club`` may mention."""
+        """Return whether a case has a ruling, in a match that a match of ``club`` (None: no club) may mention."""
         try:
             match = await self.match(match_id)
         except (UnknownAggregate, DamagedRow):
@@ -92,11 +92,11 @@ class AggregateReader:
         return match.docket is None or match.docket.case(case).verdict is not None
 
     async def _loaded(self, aggregate_id: UUID) -> Aggregate:
-        """Read an aggregate once for all requests that wait for it."""
+        """Return an aggregate, read once for all requests that wait for it."""
         if aggregate_id in self._loading:
             await asyncio.shield(self._loading[aggregate_id])
             if found := self._desk.cached(aggregate_id):
-                return found  # else another process has added events
+                return found  # if it is not cached, another process has added events
         loading = asyncio.ensure_future(in_thread(self._desk.get, aggregate_id))
         self._loading[aggregate_id] = loading
         try:
@@ -109,7 +109,7 @@ class AggregateReader:
         aggregate_id = aggregate.id
         deadline = asyncio.get_running_loop().time() + self._wait_seconds
         with self._hub.waiting(aggregate_id) as changed:
-            # Once from the store: another process may have added the events. Later ones wake this request.
+            # Read the store once: another process may have added the events. Later events wake this request.
             now = await in_thread(self._desk.get, aggregate_id, min_version=min_version)
             while now.version < min_version:
                 left = deadline - asyncio.get_running_loop().time()
@@ -124,7 +124,7 @@ class AggregateReader:
 
 
 def is_over(match: Match) -> bool:
-    """Return whether no event can follow, except by officials."""
+    """Return whether the match is over and its result no longer provisional: only officials can add events."""
     return isinstance(match.play, Over) and not match.provisional(utc_now())
 
 

@@ -13,7 +13,7 @@ from referee.sentences import Language
 
 
 class ApiCall(Request[Any, Any, Any]):
-    """A request with its headers in the terms of the API; None for a header that is missing.
+    """A request with its headers as values of the API; None for a missing header.
 
     :class:`~api.access.access.Access` identifies the caller.
     """
@@ -41,7 +41,7 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def idempotency_key(self) -> str | None:
-        """Raises Problem (400) if it is not well-formed."""
+        """The Idempotency-Key. Raises Problem (400) if it is not well-formed."""
         return key_of(self)
 
     @property
@@ -51,5 +51,5 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def expected_version(self) -> int | None:
-        """The version in If-Match. Raises Problem (400) if it names none."""
+        """The version in If-Match. Raises Problem (400) if it does not name a version."""
         return expected_by(self)

@@ -1,4 +1,4 @@
-"""The last signed checkpoint in a file beside the data: it shows if a store is restored to an older state."""
+"""Stores the last signed checkpoint in a file beside the data, to detect a store restored to an older state."""
 
 import fcntl
 import os
@@ -12,7 +12,7 @@ from referee.store.connection import SqliteFile, parse_store_url
 
 
 def file_for(url: str, named: str) -> Path | None:
-    """Return ``named`` if it is set, else a path beside a SQLite file, and None for PostgreSQL."""
+    """Return ``named`` if it is not empty, else a path beside the SQLite file, or None on PostgreSQL."""
     if named:
         return Path(named)
     place = parse_store_url(url)
@@ -23,13 +23,13 @@ def file_for(url: str, named: str) -> Path | None:
 
 
 class CheckpointFile:
-    """Reads and replaces the file. Without a path it stores nothing."""
+    """Reads and replaces the file. Does nothing without a path."""
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
 
     def read(self) -> Checkpoint | None:
-        """Return the checkpoint in the file, if there is one. Raises ``ValueError`` or ``OSError``."""
+        """Return the checkpoint in the file, or None. Raises ``ValueError`` for bad content, or ``OSError``."""
         if self.file is None:
             return None
         try:
@@ -38,15 +38,15 @@ class CheckpointFile:
             return None
 
     def write(self, note: str) -> None:
-        """Replace the note, atomically and flushed to disk, unless the present one covers its rows.
+        """Replace the file by ``note``, atomically and flushed to disk, unless the present note covers as many rows.
 
-        Raises ``ValueError`` or ``OSError``.
+        Raises ``ValueError`` for bad content, or ``OSError``.
         """
         if self.file is None:
             return
         lock_file = self.file.with_name(f"{self.file.name}.lock")
         with lock_file.open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # another process may write it
+            fcntl.flock(lock, fcntl.LOCK_EX)  # another process may write the file
             known = self.read()
             if known is not None and known.size >= checkpoint_in(note).size:
                 return

@@ -1,4 +1,4 @@
-"""Sends commands to the desk, and stores the names and texts in them outside the events."""
+"""Sends commands to the desk. Stores the names and texts in them outside the events."""
 
 import asyncio
 from collections import deque
@@ -36,14 +36,25 @@ from referee.store.match import Match
 from referee.store.store import UnknownAggregate
 
 ACT_SECONDS = 4.5
-"""Seconds a request waits for the desk. It takes milliseconds if the store works."""
-ASIDE_SECONDS = 25.0
-"""Seconds a request waits if the whole history of a match has to be read for it. Proxies give up after 30 or 60."""
-REFUSED = (Refused, Stale, KeyReused, OpenedByAnother, Overtaken, Full, NotHeld, UnknownAggregate, Busy, ClockWrong)
-"""The errors after which it is certain that nothing was done."""
+"""Seconds that a request waits for the desk, which takes milliseconds if the store works."""
+HISTORY_SECONDS = 25.0
+"""Seconds that a request waits if the desk reads a whole history for it. Proxies give up after 30 or 60."""
+NOTHING_DONE = (
+    Refused,
+    Stale,
+    KeyReused,
+    OpenedByAnother,
+    Overtaken,
+    Full,
+    NotHeld,
+    UnknownAggregate,
+    Busy,
+    ClockWrong,
+)
+"""Errors of commands that certainly stored nothing."""
 
 
-def end(waiter: asyncio.Future[None]) -> None:
+def resume_once(waiter: asyncio.Future[None]) -> None:
     """Resume the coroutine that awaits this future, unless it has been resumed or cancelled."""
     if not waiter.done():
         waiter.set_result(None)
@@ -52,7 +63,7 @@ def end(waiter: asyncio.Future[None]) -> None:
 class Waiters:
     """Wakes an event loop for the answers that the desk gives on its own thread.
 
-    The loop is woken once for all answers of a transaction: each wake-up is a call to the system.
+    All answers of a transaction wake the loop once, because each wake-up is a system call.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -68,9 +79,9 @@ class Waiters:
             self.loop.call_soon_threadsafe(self._resume)
 
     def _resume(self) -> None:
-        self._woken = False  # first: an answer that arrives from here on wakes the loop again
+        self._woken = False  # set first: an answer that arrives from now on wakes the loop again
         while self._answered:
-            end(self._answered.popleft())
+            resume_once(self._answered.popleft())
 
 
 class Commands:
@@ -114,8 +125,8 @@ class Commands:
         refs = await in_thread(self._names.put, club, member, texts, act=act, match=match, kind=kind)
         try:
             yield refs
-        except REFUSED:
-            with suppress(Busy, *STORE_FAILURES):  # then they stay, and no event has their refs
+        except NOTHING_DONE:
+            with suppress(Busy, *STORE_FAILURES):  # the texts stay, but no event has their refs
                 await in_thread(self._names.drop, refs)
             raise
 
@@ -125,14 +136,14 @@ class Commands:
         answer.when_done(partial(self._waiters_of(loop).wake, waiter))
         timer: asyncio.TimerHandle
 
-        def give_up_unless_aside() -> None:
+        def give_up_unless_history_is_read() -> None:
             nonlocal timer
             if answer.aside:
-                timer = loop.call_later(ASIDE_SECONDS - ACT_SECONDS, end, waiter)
+                timer = loop.call_later(HISTORY_SECONDS - ACT_SECONDS, resume_once, waiter)
             else:
-                end(waiter)
+                resume_once(waiter)
 
-        timer = loop.call_later(ACT_SECONDS, give_up_unless_aside)
+        timer = loop.call_later(ACT_SECONDS, give_up_unless_history_is_read)
         await waiter
         timer.cancel()
         if not answer.done:  # a command that the desk has not begun can be cancelled
@@ -145,7 +156,7 @@ class Commands:
         return self._waiters
 
     async def _writer(self, match: Match, command: Command) -> int | None:
-        """Return the member who wrote the texts of a command: at a seat, or with a key. None if no member did."""
+        """Return the member who wrote the texts of a command, at a seat or with a key. None: no member wrote them."""
         actor, opened = command.actor, match.opened
         seat = seat_of(actor)
         if seat is None:

@@ -1,4 +1,4 @@
-"""The health of the process: reasons to send it no requests, the lag of its projections, and the gauges."""
+"""The health of the process: troubles, the lag of its projections, and the gauges."""
 
 import time
 from contextlib import suppress
@@ -19,8 +19,8 @@ STUCK_SECONDS = 5.0
 """Seconds after which a transaction of the desk counts as stuck."""
 FAILED_SECONDS = 30.0
 """Seconds for which a failed transaction counts as a trouble."""
-ASIDE_NAMED_MOST = 100
-"""Set-aside matches that the metrics name. The log names all."""
+NAMED_SET_ASIDE_MAX = 100
+"""Maximum number of set-aside matches that the metrics name. The log names all."""
 
 
 class Health:
@@ -66,12 +66,12 @@ class Health:
         return self._projections.lag()
 
     def gauges(self) -> Gauges:
-        """Touches the database."""
+        """Return the gauges, without the lag if the database cannot be read. Touches the database."""
         aside, lag = self._projections.set_aside(), {}
         with suppress(*STORE_FAILURES):
             lag = {"follower_lag_events": ("Stored events that the slowest projection has not applied.", self.lag())}
-        damaged = {f'{{id="{whose}",event="{number}"}}': 1 for whose, number in self._still_damaged()}
-        named = {f'{{book="{one.projection}",match="{one.match}"}}': one.event for one in aside[:ASIDE_NAMED_MOST]}
+        damaged = {f'{{id="{aggregate_id}",event="{number}"}}': 1 for aggregate_id, number in self._still_damaged()}
+        named = {f'{{book="{one.projection}",match="{one.match}"}}': one.event for one in aside[:NAMED_SET_ASIDE_MAX]}
         return {
             "desk_waiting": ("Requests that wait for the desk.", self._desk.waiting),
             "attempts_waiting": ("Refused attempts that wait to be written.", self._attempts.waiting),
@@ -84,11 +84,11 @@ class Health:
         }
 
     def _still_damaged(self) -> list[tuple[UUID, int]]:
-        """Return the ids and numbers of damaged rows that are not repaired."""
+        """Return the aggregate and number of each damaged row. Remove rows that are repaired from the metrics."""
         known = self._metrics.damaged
-        for whose, number in list(known):
+        for aggregate_id, number in list(known):
             with suppress(DamagedRow, UnknownAggregate, *STORE_FAILURES):
-                self._referee.history(whose, after=number - 1, to=number)
-                self._referee.load(whose)
-                known.remove((whose, number))
+                self._referee.history(aggregate_id, after=number - 1, to=number)
+                self._referee.load(aggregate_id)
+                known.remove((aggregate_id, number))
         return list(known)

@@ -20,9 +20,9 @@ async def read_list_page(
 ) -> tuple[Any, str | None, int]:
     """Return the items of a page, the cursor of the next page, and the number of events that the list lacks.
 
-    ``query``: arguments of the projection's ``page``. ``status``: ``any`` for all.
+    ``query``: other arguments of the projection's ``page``. ``fresh``: first wait for the events stored by now.
 
-    Raises Problem: 400 for a cursor that is not of this list, 422 for an unknown game.
+    Raises Problem (400) for a cursor of a different list, Problem (422) for an unknown game.
     """
     must_be_ruleset(ruleset)
     query |= {"ruleset": ruleset, "status": None if status == "any" else status}

@@ -1,4 +1,4 @@
-"""Holds back an answer until its match has new events."""
+"""Delays an answer until its match has new events."""
 
 import asyncio
 from collections.abc import Callable
@@ -17,31 +17,34 @@ from referee.store.match import Match
 async def wait_for_news(
     request: ApiCall, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
 ) -> tuple[Match, Caller]:
-    """Wait until the match is no longer ``known``, is over, or the caller has left. Return match and caller.
+    """Wait at most ``seconds`` while the match is ``known`` and not over, and the caller is connected.
 
-    Raises Busy if too many wait, Problem (401) if the token or key has ended meanwhile.
+    Return the newest match and the caller. Raises Busy if too many requests wait, Problem (401) if the token or key
+    has ended meanwhile.
     """
     service = request.service
     if not (seconds and known(match)):
         return match, caller
     deadline = asyncio.get_running_loop().time() + seconds
     with service.hub.polling(match.id, *caller.revoking_club_ids) as changed:
-        gone = asyncio.create_task(_gone(request, changed))
+        disconnected = asyncio.create_task(_set_on_disconnect(request, changed))
         try:
-            while known(match := await service.reader.match(match.id)) and not (is_over(match) or gone.done()):
+            while known(match := await service.reader.match(match.id)) and not (
+                is_over(match) or disconnected.done()
+            ):
                 left = deadline - asyncio.get_running_loop().time()
                 if left <= 0 or service.hub.closed:
                     break
                 await set_within(changed, min(left, caller.seconds_left(utc_now())))
                 caller = await service.access.must_still(match, caller)
         finally:
-            gone.cancel()
+            disconnected.cancel()
     caller = await service.access.must_still(match, caller)
     match, texts = await service.member_names.named(match, caller.texts)
     return match, replace(caller, texts=texts)
 
 
-async def _gone(request: Req, changed: asyncio.Event) -> None:
+async def _set_on_disconnect(request: Req, changed: asyncio.Event) -> None:
     """Set the event when the caller has closed the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -23,12 +23,12 @@ from referee.clubs.state import Member, Payee
 from referee.store.club import Club
 from referee.store.match import Match
 
-CLUBS_NAMED_MOST = 1000
-"""Clubs whose names are cached."""
+CACHED_CLUBS_MAX = 1000
+"""Maximum number of clubs whose names are cached."""
 
 
 def may_be_shown(field: str, name: str) -> None:
-    """Raise Problem (422) for a name in which nothing is visible. ``field``: its JSON pointer in the body."""
+    """Raise Problem (422) for a name without visible characters. ``field``: its JSON pointer in the body."""
     if not shows(name):
         raise Problem("unseen_text", field=field)
 
@@ -61,7 +61,7 @@ def sees_numbers(caller: ClubCaller, member: int | None) -> bool:
     return member in (None, caller.key.member) or caller.may("treasury") or caller.may("keys")
 
 
-def _kept(payee: Payee) -> tuple[str, ...]:
+def _number_refs(payee: Payee) -> tuple[str, ...]:
     return tuple(ref for ref in (payee.swish, payee.iban) if ref is not None)
 
 
@@ -72,35 +72,35 @@ def _refs(member: Member) -> tuple[Ref, ...]:
 class MemberNames:
     def __init__(self, names: Names, erasures: Erasures, reader: AggregateReader) -> None:
         self._names, self._erasures, self._reader = names, erasures, reader
-        self._called_by: dict[UUID, tuple[int, dict[str, str]]] = {}
-        """Version at which names were read, and the names by ref; by club."""
-        self._redacted: dict[UUID, tuple[tuple[str, ...], Redactions]] = {}
-        """Erasures on record, and the texts that they have changed; by club."""
+        self._names_cache: dict[UUID, tuple[int, dict[str, str]]] = {}
+        """By club: the version at which names were read, and the names by ref."""
+        self._redactions_cache: dict[UUID, tuple[tuple[str, ...], Redactions]] = {}
+        """By club: the recorded erasures, and the texts that they have changed."""
 
     def texts_in(self, match: Match) -> MemberTexts:
-        """Return the texts of a match, for a caller who may read them, without a mark of names."""
+        """Return the texts of a match, for a caller who may read them. :meth:`named` adds the mark of its names."""
         return NO_TEXTS if match.opened.club is None else self.texts_in_all({match.id})
 
     def texts_in_all(self, matches: Collection[UUID]) -> MemberTexts:
-        """Return the texts of these matches, for a caller who may read them, without a mark of names."""
+        """Return the texts of these matches, for a caller who may read them."""
         return MemberTexts(Texts(self._names, matches, self.redactions))
 
     async def redactions(self, club_id: UUID) -> Redactions:
-        """Return by ref the texts that erasures have changed; None for a deleted one."""
+        """Return by ref the texts that erasures have changed; None for a deleted text."""
         club = await self._reader.readable_club(club_id)
         if club is None or not (erasures := club.state.erasures):
             return {}
-        known = self._redacted.get(club_id)
+        known = self._redactions_cache.get(club_id)
         if known is None or known[0] != erasures:
-            if len(self._redacted) >= CLUBS_NAMED_MOST:
-                self._redacted.clear()
-            known = self._redacted[club_id] = erasures, await in_thread(self._erasures.redactions, club)
+            if len(self._redactions_cache) >= CACHED_CLUBS_MAX:
+                self._redactions_cache.clear()
+            known = self._redactions_cache[club_id] = erasures, await in_thread(self._erasures.redactions, club)
         return known[1]
 
     async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
-        """Return the match with the names of its players, and ``texts`` with the mark of the names.
+        """Return the match with the names of its players, and ``texts`` with the ETag mark of the names.
 
-        Both are unchanged if the caller may read no texts.
+        Both are unchanged if the match has no club, or the caller may read no texts.
         """
         opened = match.opened
         if opened.club is None or texts.resolver is None:
@@ -108,32 +108,32 @@ class MemberNames:
         club = await self._reader.readable_club(opened.club)
         if club is None:
             return match, texts
-        names = await self.called(club.id, opened.members)
+        names = await self.names_by_number(club.id, opened.members)
         players = tuple(
             names.get(member, shown) for member, shown in zip(opened.members, opened.players, strict=True)
         )
         named = replace(match, opened=replace(opened, players=players))
         return named, texts._replace(tag_mark=f"-names-{letters(club.version)}")
 
-    async def called(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
-        """Return by number the names of members that are not erased; none of a club that cannot be read."""
+    async def names_by_number(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
+        """Return by number the names of members that are not erased; empty if the club cannot be read."""
         club = await self._reader.readable_club(club_id)
         if club is None:
             return {}
         known = {number: club.state.member(number) for number in members}
         refs = {number: one.name for number, one in known.items() if one is not None and not one.erased}
-        names = await self._called(club, set(refs.values()))
+        names = await self._cached_names(club, set(refs.values()))
         return {number: names[ref] for number, ref in refs.items() if ref in names}
 
-    async def _called(self, club: Club, refs: set[str]) -> dict[str, str]:
-        """Return names by ref, cached for one version of the club: the next may erase a member."""
-        version, known = self._called_by.get(club.id, (0, {}))
+    async def _cached_names(self, club: Club, refs: set[str]) -> dict[str, str]:
+        """Return names by ref. They are cached for one version of the club, because the next may erase a member."""
+        version, known = self._names_cache.get(club.id, (0, {}))
         if version != club.version or not refs <= known.keys():
             before = known if version == club.version else {}
             known = before | await in_thread(self._names.read, club.id, refs)
-            if len(self._called_by) >= CLUBS_NAMED_MOST:
-                self._called_by.clear()
-            self._called_by[club.id] = club.version, known
+            if len(self._names_cache) >= CACHED_CLUBS_MAX:
+                self._names_cache.clear()
+            self._names_cache[club.id] = club.version, known
         return known
 
     async def names_of(self, club: Club, members: Mapping[int, Member]) -> dict[Ref, str]:
@@ -141,13 +141,13 @@ class MemberNames:
         found = await self._texts_of(club.id, (ref for member in members.values() for ref in _refs(member)))
         if any(member.erased and not found.keys().isdisjoint(member.names) for member in members.values()):
             await in_long_thread(self._erasures.carry_out, club)
-        here = (member.name for member in members.values() if not member.erased)
-        return {name: found[name] for name in here if name in found}
+        unerased = (member.name for member in members.values() if not member.erased)
+        return {name: found[name] for name in unerased if name in found}
 
     async def numbers_of(self, club: Club, payees: Iterable[int | None]) -> dict[int | None, Numbers]:
-        """Return the payment numbers by member, the club's under None."""
+        """Return the payment numbers by member; those of the club are under None."""
         known = {one: club.state.payee_of(one) for one in payees}
-        found = await self._texts_of(club.id, (ref for payee in known.values() for ref in _kept(payee)))
+        found = await self._texts_of(club.id, (ref for payee in known.values() for ref in _number_refs(payee)))
         return {
             one: Numbers(found.get(payee.swish or ""), found.get(payee.iban or "")) for one, payee in known.items()
         }
@@ -160,11 +160,11 @@ class MemberNames:
         texts = await self._texts_of(caller.club.id, refs.values())
         return {name: texts.get(ref, ref) for name, ref in refs.items()}
 
-    async def forget_numbers(self, club: Club, whose: int | None) -> None:
-        """Delete the replaced numbers of a member, or of the club (None)."""
-        payee = club.state.payee_of(whose)
-        if gone := set(payee.numbers).difference(_kept(payee)):
-            await in_thread(self._names.forget, gone)
+    async def forget_numbers(self, club: Club, member: int | None) -> None:
+        """Delete the replaced payment numbers of a member, or of the club (None)."""
+        payee = club.state.payee_of(member)
+        if replaced := set(payee.numbers).difference(_number_refs(payee)):
+            await in_thread(self._names.forget, replaced)
 
     async def _texts_of(self, club_id: UUID, refs: Iterable[Ref]) -> dict[Ref, str]:
         """Return by ref the texts that are not deleted."""

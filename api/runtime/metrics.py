@@ -7,7 +7,7 @@ from uuid import UUID
 from referee.store.damaged import DamagedRow
 
 DAMAGED_MAX = 100
-"""Damaged rows that the metrics name. The log names all."""
+"""Maximum number of damaged rows that the metrics name. The log names all."""
 MEDIA_TYPE = "text/plain; version=0.0.4"
 
 
@@ -19,14 +19,15 @@ class Metrics:
         """Answers with a problem, by its code."""
         self.events = 0
         self.batches: Counter[int] = Counter()
-        """Transactions by the bound in :data:`BATCH_BOUNDS` of the number of their events; 0: above all."""
+        """Transactions by their number of events: the first bound of :data:`BATCH_BOUNDS` that is not below it, or 0
+        if all are."""
         self.batch_events = 0
         self.attempts: Counter[str] = Counter(dict.fromkeys(("stored", "counted", "dropped"), 0))
         self.damaged: set[tuple[UUID, int]] = set()
         """Aggregate and event number of rows that could not be read."""
 
     def found_damaged(self, row: DamagedRow) -> bool:
-        """Count a row that could not be read. Return whether it is new."""
+        """Count a row that could not be read. Return False if it was counted before or :data:`DAMAGED_MAX` are."""
         place = row.aggregate_id, row.number
         if place in self.damaged or len(self.damaged) >= DAMAGED_MAX:
             return False
@@ -56,7 +57,7 @@ def _lines(name: str, kind: str, text: str, samples: Mapping[str, float]) -> Ite
 
 
 Gauges = Mapping[str, tuple[str, float | Mapping[str, float]]]
-"""Help text, and value or values by labels, of each gauge."""
+"""By gauge: its help text, and its value or its values by labels."""
 
 
 def exposition(metrics: Metrics, gauges: Gauges) -> str:

@@ -33,7 +33,7 @@ from referee.visibility import Recorded
 T = TypeVar("T")
 
 WAIT_SECONDS = 5.0
-"""Seconds a read waits for a projection. It takes milliseconds unless the projection is broken."""
+"""Seconds that a read waits for a projection, which takes milliseconds unless the projection is broken."""
 
 
 def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
@@ -42,9 +42,10 @@ def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
 
 
 def log_of(referee: Referee) -> Log:
-    """Return the functions by which a follower reads all rows.
+    """Return the functions with which a follower reads all rows.
 
-    They use the driver: the library makes an object of each row, which takes longer than decoding it.
+    They use the database driver, because the library makes an object of each row, which takes longer than decoding
+    the row.
     """
     recorder = referee.recorder
 
@@ -59,8 +60,8 @@ def log_of(referee: Referee) -> Log:
 
 def _sqlite(recorder: SQLiteApplicationRecorder) -> tuple[Read, History]:
     rows = f"SELECT rowid, originator_id, originator_version, topic, state FROM {recorder.events_table_name}"
-    behind = f"{rows} WHERE rowid > ? ORDER BY rowid LIMIT ?"
-    of_one = f"{rows} WHERE originator_id = ? AND originator_version > ? ORDER BY originator_version LIMIT ?"
+    after_position = f"{rows} WHERE rowid > ? ORDER BY rowid LIMIT ?"
+    of_aggregate = f"{rows} WHERE originator_id = ? AND originator_version > ? ORDER BY originator_version LIMIT ?"
 
     def page(query: str, *parameters: object) -> Page:
         with recorder.datastore.transaction(commit=False) as cursor:
@@ -76,14 +77,16 @@ def _sqlite(recorder: SQLiteApplicationRecorder) -> tuple[Read, History]:
                     connection.text_factory = str
             return Page(rows, decoded)
 
-    return partial(page, behind), lambda aggregate, after, limit: page(of_one, aggregate.hex, after, limit)
+    return partial(page, after_position), lambda aggregate, after, limit: page(
+        of_aggregate, aggregate.hex, after, limit
+    )
 
 
 def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
     rows = "SELECT notification_id, originator_id::text, originator_version, topic, state FROM {}"
     table = Identifier(recorder.datastore.schema, recorder.events_table_name)
-    behind = SQL(rows + " WHERE notification_id > %s ORDER BY notification_id LIMIT %s").format(table)
-    of_one = SQL(
+    after_position = SQL(rows + " WHERE notification_id > %s ORDER BY notification_id LIMIT %s").format(table)
+    of_aggregate = SQL(
         rows + " WHERE originator_id = %s AND originator_version > %s ORDER BY originator_version LIMIT %s"
     ).format(table)
 
@@ -94,7 +97,7 @@ def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
         ):
             return Page(cursor.execute(query, parameters, prepare=True).fetchall(), decoded)
 
-    return partial(page, behind), partial(page, of_one)
+    return partial(page, after_position), partial(page, of_aggregate)
 
 
 def match_projections(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cases, Matches, Pots]:
@@ -158,7 +161,7 @@ class Projections:
         return self._referee.tried.select_events(match_id)
 
     def lag(self) -> int:
-        """Return how many events the slowest projection is behind."""
+        """Return how many events the slowest projection is behind the log."""
         return self.follower.lag(self.head())
 
     def set_aside(self) -> tuple[Aside, ...]:
@@ -166,7 +169,7 @@ class Projections:
         return self.follower.set_aside()
 
     def standing_still(self) -> dict[str, Fault]:
-        """Return by name why projections make no progress."""
+        """Return by name the faults of the projections that make no progress."""
         return self.follower.standing_still()
 
     async def ask_of(
@@ -177,7 +180,7 @@ class Projections:
         question: Callable[[Connection, UUID], T],
         threads: Threads = in_thread,
     ) -> T:
-        """Ask a projection that has reached this version about a match.
+        """Wait until a projection has this version of a match or club, and return the answer to a question about it.
 
         ``threads``: ``in_long_thread`` for a question that decodes a whole match.
         Raises Problem (503) if the projection does not reach the version in time, or has set the match aside.
@@ -193,14 +196,14 @@ class Projections:
     async def ask_of_all(
         self, projection: Projection, question: Callable[[Connection], T], *, fresh: bool = False
     ) -> tuple[T, int]:
-        """Return a projection's answer and the number of events it lacks. ``fresh``: first :meth:`catch_up`."""
+        """Return a projection's answer and the number of events that it lacks. ``fresh``: :meth:`catch_up` first."""
         head = await in_thread(self.head) if fresh else None
         if head is not None:
             await self.follower.wait_to(head, WAIT_SECONDS, projection)
         return await in_thread(self._asked_of_all, projection, question, head)
 
     async def ask_long(self, question: Callable[[Connection], T]) -> T:
-        """Ask on a thread for long work."""
+        """Return the answer to a question, asked on a thread for long work."""
         return await in_long_thread(self._asked, question)
 
     async def catch_up(self, projection: Projection) -> None:

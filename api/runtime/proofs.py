@@ -24,7 +24,7 @@ from referee.wire_types import EXACT_MAX
 T = TypeVar("T")
 
 PROOF_MAX = 64
-"""Hashes of a proof in a tree of 2^64 leaves."""
+"""Maximum number of hashes in a proof: the tree has at most 2^64 leaves."""
 HashText = Annotated[
     str,
     Meta(
@@ -77,7 +77,8 @@ async def last_signed(service: Service) -> LogSigned:
 async def in_tree(
     service: Service, signed: LogSigned, question: Callable[[Connection, Tree], T], *, takes_long: bool = False
 ) -> T:
-    """Ask about the signed tree. Raises Problem (503) while the projection of the log has fewer rows than it."""
+    """Return the answer to a question about the signed tree. Raises Problem (503) while the projection of the log has
+    fewer rows."""
     projection = service.projections.tree
 
     def in_connection(connection: Connection) -> T:
@@ -99,7 +100,10 @@ def rows_of(
     last: int,
     kinds: Collection[str] | None = None,
 ) -> list[Placed]:
-    """Return the rows ``first`` to ``last`` of a match or club that the tree has. ``kinds``: only these topics."""
+    """Return the rows ``first`` to ``last`` of a match or club, up to the last one in the tree.
+
+    ``kinds``: only the rows with these topics.
+    """
     placed = []
     for row in service.projections.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
         if kinds is not None and row[3] not in kinds:
@@ -111,6 +115,6 @@ def rows_of(
 
 
 async def answer(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
-    """Return proofs, or 304 if the caller has them. Refs stay: texts would break the proofs."""
+    """Return proofs, or 304 if the caller has them. Refs are not replaced by texts, which would break the proofs."""
     written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
     return await marked_reply(request, written, NO_TEXTS, headers=headers, media_type=media_type)

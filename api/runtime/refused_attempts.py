@@ -1,4 +1,4 @@
-"""J12: Records refused attempts for officials after their answers have been sent."""
+"""J12: Records refused attempts, for officials to read, after the refusals have been sent."""
 
 import asyncio
 
@@ -12,30 +12,31 @@ from referee.store.clock import ClockWrong, utc_now
 from referee.store.desk import Desk
 from referee.store.match import Match
 
-KEPT = frozenset((403, 409, 412, 422))
+RECORDED_STATUSES = frozenset((403, 409, 412, 422))
 """Statuses of the refusals that are recorded."""
-SETTLE_SECONDS = 2.0
+STORE_WAIT_SECONDS = 2.0
 
 
 class RefusedAttempts:
-    """Call the methods on the loop. Attempts are dropped if the match is not cached or the clock is wrong."""
+    """Call the methods on the event loop. Attempts are dropped if the match is not cached or the clock is wrong."""
 
     def __init__(self, attempts: Attempts, desk: Desk, metrics: Metrics) -> None:
         self._attempts, self._desk, self._metrics = attempts, desk, metrics
         self.rows = attempts.rows
 
     def record(self, tried: Tried, problem: AnsweredProblem) -> None:
-        if problem.status not in KEPT:
+        if problem.status not in RECORDED_STATUSES:
             return
-        self._put(tried, problem.code, problem.rule)
+        self._store_later(tried, problem.code, problem.rule)
 
-    def record_held_back(self, match: Match, caller: Caller) -> None:
-        """Record that a caller requested a match in which a member behind their key or token plays."""
+    def record_refused_officials_view(self, match: Match, caller: Caller) -> None:
+        """Record that a caller was refused the officials' view, because a member who holds or gave their key or token
+        plays in the match."""
         actor = caller.actor if caller.key is None else caller.key.actor
         if actor is not None and self._desk.cached_head(match.id) is not None:
-            self._put(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)
+            self._store_later(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)
 
-    def _put(self, tried: Tried, code: str, rule: str | None) -> None:
+    def _store_later(self, tried: Tried, code: str, rule: str | None) -> None:
         place = self._desk.cached_head(tried.match)
         if place is None:
             self._metrics.attempts["dropped"] += 1
@@ -47,8 +48,8 @@ class RefusedAttempts:
             return
         asyncio.get_running_loop().call_soon(self._attempts.put, Attempt(*tried, code, rule, at, *place))
 
-    async def settled(self) -> None:
-        """Wait, at most :data:`SETTLE_SECONDS`, until recorded attempts are stored."""
-        loop, settled = asyncio.get_running_loop(), asyncio.Event()
-        self._attempts.settle(lambda: loop.call_soon_threadsafe(settled.set))
-        await set_within(settled, SETTLE_SECONDS)
+    async def wait_until_stored(self) -> None:
+        """Wait, at most :data:`STORE_WAIT_SECONDS`, until recorded attempts are stored."""
+        loop, stored = asyncio.get_running_loop(), asyncio.Event()
+        self._attempts.settle(lambda: loop.call_soon_threadsafe(stored.set))
+        await set_within(stored, STORE_WAIT_SECONDS)

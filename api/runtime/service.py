@@ -49,19 +49,19 @@ class Service:
         self.referee, self.desk, self.hub, self.projections, self.metrics = referee, desk, hub, projections, metrics
         self.names, self.limits, self.quotas = names, limits, quotas
         self.signer = signer
-        """Signs the log; None if the operator has set no key."""
+        """Signs the log; None if the settings have no key for it."""
         self.erasures, self.tickets = Erasures(names), Tickets(projections.engine)
         self.health = Health(referee, desk, hub, projections, attempts, metrics, signer)
         self.refused_attempts = RefusedAttempts(attempts, desk, metrics)
         self.reader = AggregateReader(referee, desk, hub, metrics, wait_seconds)
         self.member_names = MemberNames(names, self.erasures, self.reader)
         self.commands = Commands(desk, self.reader, names)
-        held_back = self.refused_attempts.record_held_back
+        held_back = self.refused_attempts.record_refused_officials_view
         self.access = Access(self.reader, self.member_names, limits, self.tickets, in_thread, held_back)
         self.club_access = ClubAccess(self.reader, limits, operator, anybody_founds=anybody_founds)
 
     def committed(self, recorded: Iterable[Recorded]) -> None:
-        """Wake the requests and projections that wait for these events. The desk calls it on its thread after a
+        """Wake the requests and projections that wait for these events. The desk calls this on its thread after each
         commit."""
         recorded = tuple(recorded)
         self.metrics.count_transaction(len(recorded))
@@ -69,8 +69,8 @@ class Service:
         self.projections.wake()
 
     def followed(self, page: Page) -> None:
-        """Wake the requests that wait for these events of any process. The follower calls it on its thread after each
-        page."""
+        """Wake the requests that wait for these events, of any process. The follower calls this on its thread after
+        each page."""
         for aggregate_id, (*_, last) in page.histories.items():
             self.desk.mark_stored(aggregate_id, last[2])
         self.hub.wake(page.histories)

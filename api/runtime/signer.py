@@ -1,7 +1,8 @@
 """Signs the log, periodically and at a client's request, if rows other than signatures were added.
 
-A checkpoint is stored first in a file, then as an event of the log, and only then shown: so after a crash no client
-has a checkpoint that the file lacks. If two processes sign, the expected version of the log decides.
+A checkpoint is stored first in a file, then as an event of the log, and is only then shown to clients. So after a
+crash no client has a checkpoint that is not in the file. If two processes sign at the same time, the desk refuses the
+one whose expected version of the log is old.
 """
 
 import logging
@@ -22,19 +23,19 @@ from referee.store.desk import Desk
 from referee.store.log import LOG_ID, Log
 from referee.store.store import UnknownAggregate
 
-LOOK_SECONDS = 5.0
-"""Seconds between two looks for rows to sign."""
+CHECK_SECONDS = 5.0
+"""Seconds between two checks for rows to sign."""
 ANSWER_SECONDS = 30.0
 """Seconds to wait for the desk or the projection of the log."""
 
-PASSING: tuple[type[Exception], ...] = (Stale, Busy, ClockWrong, InDoubt, OSError, *STORE_FAILURES)
-"""Errors that may be gone at the next look."""
+TEMPORARY_ERRORS: tuple[type[Exception], ...] = (Stale, Busy, ClockWrong, InDoubt, OSError, *STORE_FAILURES)
+"""Errors that may not occur at the next check."""
 
 log = logging.getLogger(__name__)
 
 
 def stored_log(desk: Desk) -> Log | None:
-    """Return the log aggregate, if anything was signed. Touches the database."""
+    """Return the log aggregate, or None if nothing was signed yet. Touches the database."""
     try:
         aggregate = desk.get(LOG_ID)
     except UnknownAggregate:
@@ -55,13 +56,14 @@ class Signer:
         *,
         seconds: float = 60.0,
     ) -> None:
-        """``keys``: all sign, and have the log's origin as their name. ``seconds``: between periodical signatures."""
+        """``keys``: each signs every checkpoint; their name is the log's origin. ``seconds``: time between periodic
+        signatures."""
         self.keys, self.origin = tuple(keys), keys[0].name
         self._projections, self._desk, self._file = projections, desk, checkpoint_file
         self._every = timedelta(seconds=seconds)
-        self._closed, self._requested, self._turn = threading.Event(), threading.Event(), threading.Lock()
+        self._closed, self._requested, self._sign_lock = threading.Event(), threading.Event(), threading.Lock()
         self._thread = threading.Thread(target=self._run, name="signer", daemon=True)
-        self._look_seconds = min(LOOK_SECONDS, seconds)
+        self._check_seconds = min(CHECK_SECONDS, seconds)
         self.trouble: Reason | None = None
         """The reason why nothing is signed."""
 
@@ -69,28 +71,28 @@ class Signer:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop the thread after its present look."""
+        """Stop the thread after its present check."""
         self._closed.set()
         self._requested.set()
         if self._thread.ident is not None:
             self._thread.join()
 
-    def sign_soon(self) -> None:
+    def request_signature(self) -> None:
         """Request a signature over the rows stored by now, without waiting. May be called on any thread."""
         self._requested.set()
 
     def _run(self) -> None:
         last_damage = ""
         while True:
-            requested = self._requested.wait(self._look_seconds)
+            requested = self._requested.wait(self._check_seconds)
             self._requested.clear()
             if self._closed.is_set():
                 return
             try:
-                self.sign(at_once=requested and self._caught_up())
-            except PASSING as error:
+                self.sign(at_once=requested and self._wait_until_caught_up())
+            except TEMPORARY_ERRORS as error:
                 log.info("the log was not signed; the next try follows: %s: %s", type(error).__name__, error)
-                if requested and not self._closed.wait(self._look_seconds):
+                if requested and not self._closed.wait(self._check_seconds):
                     self._requested.set()
             except DamagedRow as damaged:
                 if str(damaged) != last_damage:
@@ -99,7 +101,7 @@ class Signer:
             except Exception:
                 log.exception("the log could not be signed")
 
-    def _caught_up(self) -> bool:
+    def _wait_until_caught_up(self) -> bool:
         """Wait until the projection of the log has all rows stored by now, and return True.
 
         Raises ``TimeoutError`` after :data:`ANSWER_SECONDS` or on :meth:`close`.
@@ -111,11 +113,11 @@ class Signer:
         return True
 
     def sign(self, *, at_once: bool) -> bool:
-        """Sign the rows that the projection of the log has. Return whether any were new. Touches the database.
+        """Sign the rows that the projection of the log has, if there are new ones. Return whether it signed.
 
-        ``at_once``: even if the last signature is recent.
+        ``at_once``: sign even if the last signature is recent. Touches the database.
         """
-        with self._turn:
+        with self._sign_lock:
             head = self._projections.head()
             at_head = self._projections.follower.positions()[self._projections.tree.name] >= head
             stored = stored_log(self._desk)
@@ -126,7 +128,7 @@ class Signer:
                 self._report({"code": "log_note_unreadable", "kind": type(error).__name__})
                 return False
             on_record = None if last is None else checkpoint_in(last.note)
-            found = self._tree([one for one in (in_file, on_record) if one is not None], at_head)
+            found = self._checkpoint_to_sign([one for one in (in_file, on_record) if one is not None], at_head)
             if found is None:
                 return False
             self.trouble = None
@@ -142,8 +144,9 @@ class Signer:
             self._sign(found, stored.version if stored else self._open())
             return True
 
-    def _tree(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
-        """Return the checkpoint to sign; None if it lacks rows of the ``known`` ones or contradicts them."""
+    def _checkpoint_to_sign(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
+        """Return the checkpoint to sign; None if the tree does not have all rows of the ``known`` checkpoints yet, or
+        contradicts one of them."""
         tree = self._projections.tree
         with self._projections.engine.connect() as connection:
             size = tree.size(connection)
@@ -156,7 +159,7 @@ class Signer:
             return Checkpoint(origin=self.origin, size=size, root=tree.tree(connection, size).root())
 
     def _signature_rows(self, version: int, size: int) -> int:
-        """Return how many of the log's last two events are in the tree after its first ``size`` rows."""
+        """Return how many of the last two signature events are in the tree, but not among its first ``size`` rows."""
         tree, rows = self._projections.tree, self._projections.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
         with self._projections.engine.connect() as connection:
             leaves = [tree.index(connection, row[0]) for row in rows]

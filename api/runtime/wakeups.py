@@ -9,11 +9,11 @@ from uuid import UUID
 from referee.store.command import Busy
 
 POLLS_MAX = 5000
-"""Long polls at a time, of 16 kB each."""
+"""Maximum number of waiting long polls, which take 16 kB each."""
 
 
 class Hub:
-    """Knows the waiting requests of this process."""
+    """Holds the waiting requests of this process."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -34,7 +34,8 @@ class Hub:
 
     @contextmanager
     def waiting(self, *ids: UUID) -> Iterator[asyncio.Event]:
-        """Yield an event that is set when one of these matches or clubs changes. Enter, then read, then wait."""
+        """Yield an event that is set when one of these matches or clubs changes. Enter this before reading them, so
+        that no change is missed."""
         changed = asyncio.Event()
         for one in ids:
             self._waiting[one].add(changed)
@@ -48,7 +49,7 @@ class Hub:
 
     @contextmanager
     def polling(self, *ids: UUID) -> Iterator[asyncio.Event]:
-        """Yield the event of :meth:`waiting` for a long poll. Raises Busy if :data:`POLLS_MAX` wait already."""
+        """Yield the event of :meth:`waiting` for a long poll. Raises Busy if :data:`POLLS_MAX` polls wait already."""
         if self.polls >= POLLS_MAX:
             raise Busy
         self.polls += 1

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import httpx
 
 
-def busy(answer: httpx.Response) -> bool:
+def wait_if_busy(answer: httpx.Response) -> bool:
     """Return whether to repeat the request, after the pause that the service asks for."""
     if again := answer.status_code in (429, 503):
         time.sleep(float(answer.headers.get("Retry-After", 1)))
@@ -25,7 +25,7 @@ def states(client: httpx.Client) -> Iterator[dict]:
             with client.stream("GET", "/events/stream", headers={"Last-Event-ID": last}) as stream:
                 if stream.status_code == 204:
                     return
-                if not busy(stream):
+                if not wait_if_busy(stream):
                     stream.raise_for_status()
                 event: dict[str, str] = {}
                 for line in stream.iter_lines():
@@ -50,7 +50,7 @@ def play(base: str, match: str, seat: int, token: str) -> None:
             if not legal:
                 continue  # it is not, or no longer, this seat's turn
             act, once = random.choice(legal), {"Idempotency-Key": uuid.uuid4().hex, "If-Match": f'"{version}"'}
-            while busy(answer := client.post("/acts", json=act, headers=once)):
+            while wait_if_busy(answer := client.post("/acts", json=act, headers=once)):
                 pass  # with the same key the act is done only once
             if answer.status_code not in (201, 412):  # 412: the state has changed; the stream sends the next one
                 sys.exit(f"{act} was refused: {answer.text}")

@@ -19,7 +19,7 @@ import pytest
 
 from api.maintenance.archive import Archive
 from api.maintenance.backup import at_one_moment
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.personal_data.names import Names, names_file
 from referee.clubs.commands import Set
 from referee.store.command import Command
@@ -151,7 +151,7 @@ def test_names_and_books_are_of_the_moment_of_the_events(store_url: str, tmp_pat
 def test_all_parts_are_of_the_moment_at_which_it_began(store_url: str) -> None:
     """Names are held until they are copied (SQLite), or all is of one snapshot; acts go on."""
     club_in(store_url)
-    stored, names = Stored(store_url), Names(store_url)
+    stored, names = StoreReader(store_url), Names(store_url)
     rows: dict[str, list[Any]] = {}
     with at_one_moment(stored, store_url) as sections:
         if stored.files:

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import insert, inspect, select
 
 from api.maintenance.archive import Archive
-from api.maintenance.raw_store import ASIDE, Stored
+from api.maintenance.raw_store import SET_ASIDE, StoreReader
 from api.maintenance.restore import load
 from api.maintenance.tables import parts_of_events, parts_of_names, parts_of_projections
 from api.personal_data.names import NAMES
@@ -82,7 +82,7 @@ def rows_in(file: Path) -> dict[str, list[Any]]:
 
 def tables_of(url: str) -> set[str]:
     """Return the names of all tables of a store."""
-    stored, names = Stored(url), engine_for(url, what=NAMES)
+    stored, names = StoreReader(url), engine_for(url, what=NAMES)
     try:
         engines = (stored.events, stored.projections, names)
         return {name for engine in engines for name in inspect(engine).get_table_names()}
@@ -101,7 +101,7 @@ def written(url: str) -> dict[str, Any]:
 
 
 def test_every_table_is_in_a_backup(full_url: str) -> None:
-    stored = Stored(full_url)
+    stored = StoreReader(full_url)
     parts = (*parts_of_events(stored), *parts_of_projections(), *parts_of_names())
     stored.close()
     kept = {part.table.name for part in parts}
@@ -133,7 +133,7 @@ def test_aggregates_set_aside_survive_a_restore_into_the_other_database_and_back
     row = {"book": "protocols_4", "match": UUID(int=7).hex, "since": since, "event": 3, "error": f"\0 {NOTE}"}
     engine = engine_for(full_url)
     with writer(engine).begin() as connection:
-        connection.execute(insert(ASIDE).values(row))
+        connection.execute(insert(SET_ASIDE).values(row))
     engine.dispose()
     source = full_url
     for url in (away, home):
@@ -142,7 +142,7 @@ def test_aggregates_set_aside_survive_a_restore_into_the_other_database_and_back
             load(archive, url, lambda said: None)
         engine = engine_for(url)
         with engine.connect() as connection:
-            (found,) = connection.execute(select(ASIDE)).mappings()
+            (found,) = connection.execute(select(SET_ASIDE)).mappings()
         engine.dispose()
         assert {**found, "match": UUID(str(found["match"])).hex} == row
         source = url

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from api.http.problems import STORE_FAILURES
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.runtime.projections import all_projections, log_of
 from projections.follow.engine import engine_for
 from projections.follow.page import Page, Read
@@ -80,9 +80,9 @@ async def _taken_in(field: Field, seconds: float) -> int | None:
 
 
 def _head(url: str) -> int:
-    stored = Stored(url)
+    stored = StoreReader(url)
     try:
-        return stored.head()
+        return stored.last_position()
     finally:
         stored.close()
 
@@ -93,9 +93,9 @@ def compared(url: str, head: int) -> tuple[list[str], bool]:
     Return the faults, and whether a projection lacks events that were stored later.
     """
     wrong: list[str] = []
-    stored = Stored(url)
+    stored = StoreReader(url)
     try:
-        places, last = stored.positions(), stored.head()
+        places, last = stored.positions(), stored.last_position()
     finally:
         stored.close()
     with construct(url) as referee, TemporaryDirectory(prefix="knacka-fresh-") as folder:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from psycopg import sql
 
 from api.access.tokens import hash_of, new_token
-from api.matches.opening_request import OpenMatch, opened_by
+from api.matches.opening_request import OpenMatch, opening_event
 from api.runtime.service import Service
 from referee.clubs.commands import Join, Leave
 from referee.clubs.facts import ClubFounded
@@ -118,7 +118,7 @@ class ClubTable(Table):
         shown = tuple(hash_of(self.tokens[who]) for who in self._officials(officials))
         attending_hashes = tuple(hash_in_match(self.uuid, one) for one in shown)
         dockets = encrypt_or_decrypt(club.service.referee.secret, self.uuid, shown)
-        opened = opened_by(msgspec.convert(body, OpenMatch), seats, attending_hashes, dockets=dockets)
+        opened = opening_event(msgspec.convert(body, OpenMatch), seats, attending_hashes, dockets=dockets)
         opened = replace(opened, club=club.id, members=tuple(members), visibility="public")
         club.service.desk.submit(Command(id=self.uuid, actor="official", request=opened)).result(30)
         self.id = str(self.uuid)

@@ -12,7 +12,7 @@ import psycopg
 from eventsourcing.persistence import StoredEvent
 
 from api.maintenance.projection_check import StoredProjections
-from api.maintenance.raw_store import Stored
+from api.maintenance.raw_store import StoreReader
 from api.maintenance.replay_check import Difference
 from api.maintenance.verify import verify, verify_aggregate
 from api.runtime.projections import Projections
@@ -129,7 +129,7 @@ class Editor:
 
 def differences(url: str, match_id: UUID) -> tuple[Difference, ...]:
     """Return the differences that the check finds in a match."""
-    stored = Stored(url)
+    stored = StoreReader(url)
     projections = StoredProjections(stored)
     try:
         return verify_aggregate(stored, projections, match_id.hex).differences

@@ -33,7 +33,7 @@ def addresses() -> Addresses:
     ],
 )
 def test_addresses_of_one_network_have_one_owner(addresses: Addresses, one: str, other: str, same: bool) -> None:
-    assert (addresses.of(scope(one)).whose == addresses.of(scope(other)).whose) is same
+    assert (addresses.of(scope(one)).limit_key == addresses.of(scope(other)).limit_key) is same
 
 
 def test_the_whole_address_is_logged(addresses: Addresses) -> None:
@@ -42,7 +42,7 @@ def test_the_whole_address_is_logged(addresses: Addresses) -> None:
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.4.5.6", "::1", "::ffff:127.0.0.1", None, "a socket"])
 def test_this_machine(addresses: Addresses, peer: str | None) -> None:
-    assert addresses.of(scope(peer)).here
+    assert addresses.of(scope(peer)).is_local
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ class TestForwarded:
         assert addresses.of(scope(HERE, standard=('a="x', 'for="203.0.113.9"'))) == UNREADABLE
 
     def test_through_a_proxy_no_one_is_on_this_machine(self, addresses: Addresses) -> None:
-        assert not addresses.of(scope(HERE, standard=("for=127.0.0.1",))).here
+        assert not addresses.of(scope(HERE, standard=("for=127.0.0.1",))).is_local
 
     def test_both_headers_must_name_one_address(self, addresses: Addresses) -> None:
         """A proxy sets one of them and passes on the client's other one. The service cannot know which is which."""
@@ -151,8 +151,8 @@ class TestForwarded:
 
 
 def test_through_a_proxy_no_one_is_on_this_machine(addresses: Addresses) -> None:
-    assert not addresses.of(scope("10.0.0.1", "127.0.0.1")).here
-    assert not addresses.of(scope(HERE, "127.0.0.1")).here
+    assert not addresses.of(scope("10.0.0.1", "127.0.0.1")).is_local
+    assert not addresses.of(scope(HERE, "127.0.0.1")).is_local
 
 
 def test_networks_that_are_none_are_named() -> None:

@@ -301,7 +301,7 @@ class TestPace:
         assert pace.take("Anna") == (0, 60 * SECOND)
 
     def test_only_a_caller_with_all_requests_available_is_forgotten(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits, "KEPT_MAX", 3)
+        monkeypatch.setattr(limits, "REMEMBERED_MAX", 3)
         clock = Clock()
         pace = Pace(2, 60, clock)
         for who in ("Anna", "Bo"):
@@ -314,7 +314,7 @@ class TestPace:
         assert pace.take("Anna") == (1, 30 * SECOND)
 
     def test_for_whom_there_is_no_place_they_share(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(limits, "KEPT_MAX", 2)
+        monkeypatch.setattr(limits, "REMEMBERED_MAX", 2)
         pace = Pace(2, 60, Clock())
         for who in ("Anna", "Bo"):
             assert pace.take(who)[0] == 1
@@ -330,7 +330,7 @@ class TestPace:
             one, *others = (ANNA | bearer(token) for token in table.tokens.values())
             for _ in range(3):
                 used = left(client.get(table.path, headers=one))
-            monkeypatch.setattr(limits, "KEPT_MAX", 3)
+            monkeypatch.setattr(limits, "REMEMBERED_MAX", 3)
             for other in others:
                 assert client.get(table.path, headers=other).status_code == 200
             address = left(client.get(table.path, headers=ANNA))

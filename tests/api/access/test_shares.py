@@ -59,7 +59,7 @@ class Requests:
         }
         self.refused += self._limits.refuses(scope) is not None
         counted = notes_in(scope).counted
-        self.address = counted.address.whose
+        self.address = counted.address.limit_key
         self.waits_as[counted.waits_as] += 1
 
 

@@ -269,7 +269,7 @@ class TestGzip:
 
     def test_lines_too(self, match: Table, monkeypatch: pytest.MonkeyPatch) -> None:
         """The number of pieces in which the lines are read does not matter."""
-        monkeypatch.setattr(events, "PAGE", 10)
+        monkeypatch.setattr(events, "READ_MAX", 10)
         plain = match.get("/events", "official", Accept=NDJSON, **UNPACKED)
         answer = match.get("/events", "official", Accept=NDJSON)
         assert answer.headers["content-encoding"] == "gzip"

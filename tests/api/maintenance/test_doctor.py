@@ -19,7 +19,7 @@ import pytest
 from api.cli import main
 from api.maintenance import doctor as doctors
 from api.maintenance.doctor import doctor
-from api.maintenance.raw_store import ASIDE, POSITIONS
+from api.maintenance.raw_store import POSITIONS, SET_ASIDE
 from projections.follow.engine import books_file
 from projections.ledger import Ledger
 from tests.api.personal_data.test_names import opened, sql
@@ -31,7 +31,7 @@ from tests.support.running_service import running
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctors, "LOOK_SECONDS", 0.1)
+    monkeypatch.setattr(doctors, "PROGRESS_SECONDS", 0.1)
 
 
 def report(url: str, **more: str) -> list[str]:
@@ -197,10 +197,10 @@ class TestBooks:
     @pytest.mark.parametrize(("key", "name"), [("cases_4", "cases"), (Ledger.key, Ledger.name)])
     def test_a_match_that_is_set_aside(self, editor: Editor, matches: Matches, key: str, name: str) -> None:
         kinds = "book text, match uuid, since timestamp, event bigint, error text"
-        editor.run(f"CREATE TABLE IF NOT EXISTS {ASIDE.name} ({kinds})", books=True)
+        editor.run(f"CREATE TABLE IF NOT EXISTS {SET_ASIDE.name} ({kinds})", books=True)
         values = f"'{key}', ?, '2026-01-01 12:00:00', 9, '\"bad row\"'"
         editor.run(
-            f"INSERT INTO {ASIDE.name} (book, match, since, event, error) VALUES ({values})",
+            f"INSERT INTO {SET_ASIDE.name} (book, match, since, event, error) VALUES ({values})",
             matches.ids[0],
             books=True,
         )

@@ -12,7 +12,7 @@ import pytest
 
 from api.cli import main
 from api.maintenance import verify as verification
-from api.maintenance.raw_store import ASIDE, POSITIONS, Stored
+from api.maintenance.raw_store import POSITIONS, SET_ASIDE, StoreReader
 from referee.store.desk import Desk
 from referee.store.log import LOG_ID
 from referee.store.store import construct
@@ -167,16 +167,16 @@ class TestUnchangedStores:
         self, editor: Editor, match_id: UUID, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Books and snapshots are read before the rows, so acts in between only add rows."""
-        read = Stored.rows
+        read = StoreReader.rows
 
-        def rows(stored: Stored, aggregate_id: str) -> Any:
+        def rows(stored: StoreReader, aggregate_id: str) -> Any:
             with construct(editor.url) as referee:
                 desk = Desk(referee)
                 list(play_out(desk, UUID(aggregate_id), 20))
                 desk.close()
             return read(stored, aggregate_id)
 
-        monkeypatch.setattr(Stored, "rows", rows)
+        monkeypatch.setattr(StoreReader, "rows", rows)
         assert differences(editor.url, match_id) == ()
 
 
@@ -451,10 +451,10 @@ class TestBooks:
 
     def test_one_that_set_a_match_aside(self, editor: Editor, match_id: UUID) -> None:
         kinds = "book text, match uuid, since timestamp, event bigint, error text"
-        editor.run(f"CREATE TABLE IF NOT EXISTS {ASIDE.name} ({kinds})", books=True)
+        editor.run(f"CREATE TABLE IF NOT EXISTS {SET_ASIDE.name} ({kinds})", books=True)
         values = "'cases_4', ?, '2026-01-01 12:00:00', 12, '\"bad row\"'"
         editor.run(
-            f"INSERT INTO {ASIDE.name} (book, match, since, event, error) VALUES ({values})", match_id, books=True
+            f"INSERT INTO {SET_ASIDE.name} (book, match, since, event, error) VALUES ({values})", match_id, books=True
         )
         names(editor.url, match_id, 12, "projection cases has set the match aside here: bad row")
 

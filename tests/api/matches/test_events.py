@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.matches.events import in_stream_thread, read_acts
+from api.matches.events import in_stream_thread, read_messages
 from tests.support.match_client import HANDS, Table
 from tests.support.running_service import sse
 
@@ -152,12 +152,12 @@ class TestState:
         held, go_on = threading.Event(), threading.Event()
 
         async def later(call: Any, *args: Any) -> Any:
-            if call is read_acts and not held.is_set():
+            if call is read_messages and not held.is_set():
                 held.set()
                 await asyncio.to_thread(go_on.wait, PATIENCE_SECONDS)
             return await in_stream_thread(call, *args)
 
-        monkeypatch.setattr("api.matches.events.PAGE", page)
+        monkeypatch.setattr("api.matches.events.READ_MAX", page)
         monkeypatch.setattr("api.matches.events.in_stream_thread", later)
         version, expected = playing.version(), []
         with http.stream("GET", f"{playing.path}/events/stream?after={version}") as response:
