@@ -138,13 +138,13 @@ def must_audit(caller: ClubCaller) -> None:
 
 
 def is_operator_hash(secret_hash: str, operator: str) -> bool:
-    """Return whether a hash is the hash of the operator's key (``operator``; empty if there is no such key)."""
+    """Return whether a hash is the hash of the operator's key (``operator``; empty without this key)."""
     return compare_digest(secret_hash, operator or "none")
 
 
 class ClubAccess:
     def __init__(self, clubs: Clubs, limits: Limits, operator: str, *, anybody_founds: bool) -> None:
-        """``operator``: the SHA-256 of the operator's key in hex; empty if there is no such key."""
+        """``operator``: the SHA-256 of the operator's key in hex; empty without this key."""
         self._clubs, self._limits = clubs, limits
         self._operator, self._anybody_founds = operator, anybody_founds
 

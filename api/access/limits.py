@@ -146,7 +146,7 @@ class Limits:
         }
         self._acts, self._reads = policies.get("act"), policies.get("read")
         self._counts_as: OrderedDict[str, str] = OrderedDict()
-        """By SHA-256: the name under which each valid key or token counts. Least recently used first."""
+        """The names under which valid keys and tokens count, by SHA-256. Least recently used first."""
 
     def mark_valid(self, secret_hash: str, club: UUID | None = None) -> None:
         """Note that a key or token is valid: from now on it counts for its ``club``, or for itself without a club."""

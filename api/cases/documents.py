@@ -175,7 +175,7 @@ class CaseFile(Value):
     rules: wire_types.Many[RuleCited]
     """The cited rules."""
     precedents: wire_types.Many[EarlierRuling]
-    """At most the last 20 earlier rulings by the same rules, the latest first. Officials see those of all their
+    """The last earlier rulings by the same rules, at most 20, the latest first. Officials see those of all their
     matches, parties those of this match."""
     form: RulingForm | None
     """The form; null: the caller is not an official, or the case does not wait for a ruling."""

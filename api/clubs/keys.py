@@ -30,7 +30,7 @@ class KeySeen(Value):
     app: AppName | None
     expires_at: Time
     rotated_until: Time | None
-    """Time until which the previous secret is valid; null: there is none, or it is not valid."""
+    """Time until which the previous secret is valid; null: no previous secret is valid."""
     revoked: bool
     """True: the key was revoked."""
     invited_until: Time | None

@@ -20,7 +20,7 @@ class AttemptCheck:
         self._id = match_id
         self._problems: list[str] = []
         self._named: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        """By event number: the attempts that name the event, with the hashes that they name."""
+        """The attempts that name an event, with the hashes that they name, by the number of the event."""
         self._heads: dict[int, str] = {}
         """The hashes of the rows of these events."""
         number, prev = 0, FIRST

@@ -56,7 +56,7 @@ def raw_column(column: Column[Any]) -> ColumnElement[Any]:
 
 
 class _StoredState(NamedTuple):
-    """What a projection has stored about an aggregate."""
+    """The rows that a projection has stored about an aggregate."""
 
     queries: _Queries
     aside: tuple[int, str] | None
@@ -122,7 +122,7 @@ class ProjectionCheck:
     def __init__(self, states: list[_StoredState], aggregate_id: UUID, memory: Connection) -> None:
         self._states, self._id, self._memory = states, aggregate_id, memory
         self._due = dict.fromkeys((one.queries.projection.name for one in states), 0)
-        """By projection: the event that it must have reached, according to its position."""
+        """The event that each projection must have reached according to its position."""
         self._failed: dict[str, str] = {}
 
     def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:

@@ -29,7 +29,7 @@ from referee.value import Value
 
 SVG = "image/svg+xml"
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
-"""By currency: the payment number that a code needs, and the maximum amount in minor units."""
+"""The payment number that a code needs, and its maximum amount in minor units, by currency."""
 SwishCode = Annotated[
     str,
     Meta(

@@ -109,7 +109,8 @@ async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal
 
 
 def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
-    """Return whether a caller may see a proposal: who reads the books, may confirm or sent it, or is a party."""
+    """Return whether a caller may see a proposal. The caller reads the books, may confirm it,
+    sent it, or is a party."""
     member = caller.member
     if sees_proposals(caller, scopes_to_confirm(proposal.act)):
         return True

@@ -38,7 +38,7 @@ class CheckpointFile:
             return None
 
     def write(self, note: str) -> None:
-        """Replace the file by ``note``, atomically and flushed to disk, unless the present note covers as many rows.
+        """Replace the file by ``note``, atomically and flushed to disk, unless the present note covers all its rows.
 
         Raises ``ValueError`` for bad content, or ``OSError``.
         """

@@ -14,7 +14,7 @@ from referee.acts import Knock
 from referee.events import Stakes
 from referee.games import RULESETS
 from referee.notation.deals import Correction, Deal, Done, Header, Result, ResultWas, Ruling
-from referee.notation.words import BY_LINE, CARD_TEXTS, KINDS, OFFICIALS, WIDTH, WORDS
+from referee.notation.words import BY_LINE, CARD_TEXTS, KINDS, LINE_WORD_WIDTH, OFFICIALS, WORDS
 from referee.notation.writing import BETWEEN, write
 from referee.ruleset import Ruleset
 
@@ -39,12 +39,12 @@ class _Lines:
     def word(self, after: int = 0) -> str | None:
         """Return the word of the next line, or of the line ``after`` lines later."""
         place = self.at + after
-        return self.lines[place][:WIDTH].rstrip(" ") if place < len(self.lines) else None
+        return self.lines[place][:LINE_WORD_WIDTH].rstrip(" ") if place < len(self.lines) else None
 
     def take(self) -> str:
         """Return the rest of the next line."""
         self.at += 1
-        return self.lines[self.at - 1][WIDTH:]
+        return self.lines[self.at - 1][LINE_WORD_WIDTH:]
 
     def wrong(self, message: str, back: int = 1) -> Unreadable:
         """Return the error for the line just taken."""

@@ -1,4 +1,4 @@
-"""The words of the acts: one that begins the line, and a token for the content."""
+"""The notation of acts: a word that begins the line, then a text for the content of the act."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import msgspec
 from referee.acts import AnyAct
 from referee.cards import PACK, RANKS
 
-WIDTH = 10
+LINE_WORD_WIDTH = 10
 """Columns of the word that begins a line."""
 
 
@@ -19,7 +19,7 @@ _Read = Callable[[str], dict[str, Any] | None]
 
 
 class _Word(NamedTuple):
-    """The word that begins the line of an act, and functions for the token after the player."""
+    """The word that begins the line of an act, and functions that write and read the text after the player."""
 
     line: str
     write: _Write
@@ -27,11 +27,11 @@ class _Word(NamedTuple):
 
 
 def to_json(value: Any) -> str:
-    """Return a value as one line of JSON, always the same."""
+    """Return a value as one line of JSON. Equal values give equal lines."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _only(token: str, **fields: Any) -> tuple[_Write, _Read]:
+def _fixed_text(token: str, **fields: Any) -> tuple[_Write, _Read]:
     return lambda act: token, lambda text: dict(fields) if text == token else None
 
 
@@ -77,7 +77,7 @@ def _cards(cards: tuple[str, ...]) -> str:
 
 
 def _with_cards(word: str, field: str, none: str | None) -> tuple[_Write, _Read]:
-    """Return functions for cards after a word; ``none`` replaces missing cards."""
+    """Return functions that write and read cards after a word. ``none``: the text of an act without cards."""
 
     def write(act: Any) -> str:
         cards = getattr(act, field)
@@ -126,7 +126,7 @@ def _read_declare(text: str) -> dict[str, Any] | None:
 
 
 def _card_or(word: str) -> tuple[_Write, _Read]:
-    """Return functions for a card, or for this word if the card is missing."""
+    """Return functions that write and read a card, or this word if the act names no card."""
     return lambda act: act.card or word, lambda text: {} if text == word else _read_card(text)
 
 
@@ -178,11 +178,11 @@ def _read_result(text: str) -> dict[str, Any] | None:
 
 WORDS: dict[str, _Word] = {
     "draw": _Word("draw", *_card_or("draws")),
-    "cut": _Word("cut", *_only("")),
-    "knock_for_cards": _Word("formula", *_only("")),
-    "pick_up": _Word("picks up", *_only("")),
+    "cut": _Word("cut", *_fixed_text("")),
+    "knock_for_cards": _Word("formula", *_fixed_text("")),
+    "pick_up": _Word("picks up", *_fixed_text("")),
     "request_cards": _Word("cards", *_with_cards("asks", "cards", "asks")),
-    "keep_cards": _Word("cards", *_only("keeps")),
+    "keep_cards": _Word("cards", *_fixed_text("keeps")),
     "discard": _Word("cards", *_with_cards("throws", "cards", None)),
     "bid": _Word("bids", *_field("bid", *_values("bid", "bid"))),
     "reply": _Word(
@@ -192,20 +192,20 @@ WORDS: dict[str, _Word] = {
     ),
     "declare": _Word("sequence", _write_declare, _read_declare),
     "respond": _Word("sequence", *_field("answer", "better", "equal", "enough")),
-    "bella": _Word("bella", *_only("")),
-    "ask": _Word("question", *_only("asks")),
-    "remind": _Word("question", *_only("reminds")),
+    "bella": _Word("bella", *_fixed_text("")),
+    "ask": _Word("question", *_fixed_text("asks")),
+    "remind": _Word("question", *_fixed_text("reminds")),
     "answer": _Word("question", *_field("answer", "play", "fold")),
     "announce": _Word("announces", *_field("what", "near_zero", "thanks")),
-    "knock_out": _Word("exit", *_only("")),
+    "knock_out": _Word("exit", *_fixed_text("")),
     "exchange": _Word("exchange", *_card_or("takes")),
     "play": _Word("trick", _card, _read_card),
     "trick": _Word("trick", _write_trick, _read_trick),
     "result": _Word("sheet", _write_result, _read_result),
     "report": _Word("report", _write_report, _read_report),
-    "score": _Word("score", *_only("")),
+    "score": _Word("score", *_fixed_text("")),
     "void": _Word("void", _write_reason, _read_reason),
-    "close": _Word("close", *_only("")),
+    "close": _Word("close", *_fixed_text("")),
     "abandon": _Word("abandon", _write_reason, _read_reason),
 }
 """Words of every act except ``deal``, which has lines of its own."""

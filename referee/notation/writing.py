@@ -7,14 +7,14 @@ from referee import actors
 from referee.acts import Deal as DealAct
 from referee.acts import Knock, Play, Trick
 from referee.notation.deals import Correction, Deal, Done, Header, Result
-from referee.notation.words import WIDTH, WORDS, to_json
+from referee.notation.words import LINE_WORD_WIDTH, WORDS, to_json
 from referee.requests import act_name
 
 ITEMS_MAX = 8
 
 
 def _line(word: str, rest: str) -> str:
-    return f"{word:<{WIDTH}}{rest}".rstrip(" ")
+    return f"{word:<{LINE_WORD_WIDTH}}{rest}".rstrip(" ")
 
 
 def _number(points: int, halves: bool) -> str:
@@ -32,8 +32,8 @@ def _seats(seats: tuple[int, ...]) -> str:
     return " ".join(f"P{seat + 1}" for seat in seats)
 
 
-def _by(done: Done) -> str:
-    """Return the note on the actor, if it is not the seat of the act."""
+def _actor_note(done: Done) -> str:
+    """Return a note that names the actor; an empty text if the actor is the seat of the act."""
     return "" if done.actor == actors.actor_of(done.act) else f" ({actors.write(done.actor)})"
 
 
@@ -65,7 +65,7 @@ def _header_lines(header: Header) -> Iterator[str]:
 def _deal_lines(done: Done) -> Iterator[str]:
     act = done.act
     assert isinstance(act, DealAct)
-    yield _line("deal", f"P{act.seat + 1}{_by(done)}")
+    yield _line("deal", f"P{act.seat + 1}{_actor_note(done)}")
     for seat, hand in enumerate(act.hands or ()):
         yield _line(f"  P{seat + 1}", " ".join(hand) or "-")
     if act.counts is not None:
@@ -84,7 +84,7 @@ def _knock_line(done: Done) -> str:
     text = f"P{knock.seat + 1} on P{knock.accused + 1}"
     if knock.offence is not None:
         text += f" {knock.offence}"
-    text += _by(done)
+    text += _actor_note(done)
     if ruling is not None:
         text += f": {ruling.verdict} by {ruling.rule}"
         if ruling.payer is not None:
@@ -97,11 +97,11 @@ def _knock_line(done: Done) -> str:
 def _item(done: Done) -> str:
     seat = getattr(done.act, "seat", None)
     player = "" if seat is None else f"P{seat + 1}"
-    return " ".join(filter(None, (player, WORDS[act_name(done.act)].write(done.act)))) + _by(done)
+    return " ".join(filter(None, (player, WORDS[act_name(done.act)].write(done.act)))) + _actor_note(done)
 
 
-def _labelled(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
-    """Yield each act with its line: a new line for each trick, and for each other kind of act."""
+def _with_lines(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
+    """Yield each act with the number and word of its line. Each trick and each change of word begins a new line."""
     place, last, trick, played = 0, "", 0, set[int]()
     for done in acts:
         if isinstance(done.act, DealAct):
@@ -124,7 +124,7 @@ def _labelled(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
 
 
 def _act_lines(acts: tuple[Done, ...]) -> Iterator[str]:
-    for (_, label), group in groupby(_labelled(acts), key=lambda pair: pair[0]):
+    for (_, label), group in groupby(_with_lines(acts), key=lambda pair: pair[0]):
         dones = [done for _, done in group]
         if label == "deal":
             yield from _deal_lines(dones[0])

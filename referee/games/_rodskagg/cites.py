@@ -1,4 +1,4 @@
-"""The rule ids that each game cites for what the games share."""
+"""The ids of the rules that shared code cites: each Rödskägg game sets its own."""
 
 from referee.value import Value
 
@@ -11,11 +11,11 @@ class Cites(Value):
     six_cards: str
     misdeal: str
     accused: str
-    """Seats that cannot be accused by a report."""
+    """The rule that a report cannot accuse some seats."""
     bids: str
     bid_turn: str
     spoken: str
-    """Each seat speaks once."""
+    """The rule that each seat speaks once."""
     first_lead: str
     lead: str
     turn: str
@@ -28,7 +28,7 @@ class Cites(Value):
     folded: str
     lead_in_duel: str | None = None
     declarer_in: str | None = None
-    """The declarer need not answer."""
+    """The rule that the declarer need not answer."""
     higher: str | None = None
     capped: str | None = None
     new_hands: str | None = None
@@ -40,4 +40,4 @@ class Cites(Value):
     picking_up: str | None = None
     early_pick_up: str | None = None
     own_pick_up: str | None = None
-    """A dealer who misdealt also pays for picking up early."""
+    """The rule that a dealer who misdealt also pays for picking up early."""

@@ -48,8 +48,8 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """E5, E9, E-O5: Return the trumps made by the last call, or the end of the deal if all passed twice; else
-    empty."""
+    """E5, E9, E-O5: Return the event of the trumps that the last call made, or of the end of the deal if all passed
+    twice. Return no event while others may still call."""
     if not state.calls:
         return ()
     seat, call = state.calls[-1]
@@ -78,7 +78,7 @@ def _not_allowed(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> Against
 
 
 def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> Auction | Proposed | Naming:
-    """E8: Return the state after a call. After the dealer's pass the second round begins."""
+    """E8: Return the state after a call. If the dealer passes in the first round, the second round begins."""
     calls = (*state.calls, (event.seat, event.call))
     if isinstance(state, Naming):
         return replace(state, calls=calls)
@@ -120,8 +120,8 @@ def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Prop
 
 
 def redeal_decided(state: Proposed, moment: Moment) -> tuple[Event, ...]:
-    """E11-E13, E-O7: Return the end of the deal if all agree to a new one, or after a refusal the declarer; else
-    empty."""
+    """E11-E13, E-O7: Return the end of the deal if all agreed to a new one, or after a refusal the event that makes a
+    seat declarer. Return no event until then."""
     if state.refuser is None:
         return () if state.to_reply else (PlayEnded(kind="redeal"),)
     to_refuser = state.table.options.refused_redeal_declarer == "refuser"  # E-O7
@@ -138,7 +138,8 @@ def declarer_bound(state: Proposed, event: DeclarerBound, number: int) -> Naming
 def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
     """E13: Return the event by which the declarer names trumps.
 
-    Raises: WrongPhase for any other seat, whose second round is over (E10), AgainstTheRules for any other call.
+    Raises: WrongPhase for a different seat, because its second round is over (E10), AgainstTheRules for a call that
+    names no other suit.
     """
     if act.seat != state.declarer:
         raise WrongPhase("trumps_to_be_named", "E10", turn=state.declarer)
@@ -149,7 +150,7 @@ def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def trumps_named(state: Naming, moment: Moment) -> tuple[Event, ...]:
-    """E13: Return the trumps that the declarer has named; else empty."""
+    """E13: Return the event of the trumps that the declarer has named; no event if the declarer has not."""
     seat, call = state.calls[-1]
     return () if call == "redeal" else (TrumpsMade(seat=seat, trumps=call, rule="E13"),)
 

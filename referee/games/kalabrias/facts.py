@@ -67,7 +67,7 @@ class SevenExchanged(Event):
 
 
 class SequenceDeclared(Event):
-    """A seat stated one fact of its best sequence. ``five``: it has five cards, if that counts (E-O11)."""
+    """A seat stated one fact of its best sequence. ``five``: it has five cards, and that counts (E-O11)."""
 
     TOPIC: ClassVar[str] = "sequence/declared"
     seat: Seat
@@ -78,9 +78,9 @@ class SequenceDeclared(Event):
 
 
 class SequenceAnswered(Event):
-    """A seat answered the best sequence so far. ``refrains``: it did not say that its own is equal or better (E25).
+    """A seat answered the best sequence so far. ``refrains``: it has an equal or better one and did not say so (E25).
 
-    ``refrains`` is hidden until the deal is over, for it shows more of the other sequence than was stated.
+    ``refrains`` is hidden until the deal is over, because it shows more of the other sequence than its seat stated.
     """
 
     TOPIC: ClassVar[str] = "sequence/answered"
@@ -92,7 +92,7 @@ class SequenceAnswered(Event):
 
 
 class SequencesCompared(Event):
-    """The sequences were compared: ``seat`` has the best, and ``level`` equal sequences outside trumps (E24)."""
+    """``seat`` has the best sequence. The seats ``level`` have equal sequences outside trumps (E24)."""
 
     TOPIC: ClassVar[str] = "sequence/compared"
     seat: Seat | None

@@ -18,7 +18,7 @@ PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQK
 """32 cards: no twos to sixes (D6-D8)."""
 IN_PACK: Cards = cards_of(PACK)
 HAND = 5
-"""Cards in a hand, cards in the widow, tricks in a deal, and the tricks that a stake is worth (D3, D15, D17)."""
+"""The number of cards in a hand and in the widow, of tricks in a deal, and of tricks for a stake (D3, D15, D17)."""
 
 Word = Literal["join", "lie_down", "widow", "generalrams", "pay"]
 JOIN: Literal["join"] = "join"
@@ -66,7 +66,7 @@ class Options(Value, forbid_unknown_fields=True):
 
 
 class Staked(Event):
-    """The dealer put the stake into the pot, which then holds ``pot``. ``double``: it was not empty before."""
+    """The dealer put the stake into the pot, which then holds ``pot``. ``double``: the pot was not empty before."""
 
     TOPIC: ClassVar[str] = "pot/staked"
     seat: Seat
@@ -148,7 +148,7 @@ class Drawing(Value, tag="drawing"):
 
 
 class Undealt(Value, tag="undealt"):
-    """The dealer stakes and deals next. ``staked`` is the event of the stake, between the two."""
+    """The dealer stakes and deals next. ``staked``: the number of the stake event, or 0 before the stake."""
 
     table: Table
     staked: int = 0
@@ -208,7 +208,7 @@ class Taken(Value):
     cards: tuple[tuple[int, str], ...]
     """Pairs of seat and card; empty in a tally."""
     second: int | None = None
-    """Seat entered in a tally for the best card of players without fault (D71)."""
+    """The seat with the best card among players without fault, as entered in a tally (D71)."""
 
 
 class Playing(Value, tag="playing"):
