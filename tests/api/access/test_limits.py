@@ -234,14 +234,14 @@ class TestTurns:
     def test_only_a_busy_caller_waits(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(throttle, "TURN_SECONDS", 3600)
         with served(sqlite_url, **BUSY) as address, httpx.Client(base_url=address) as client:
-            read_often(client, limits.AT_ONCE_MIN)
+            read_often(client, limits.BUSY_MIN)
             with pytest.raises(httpx.ReadTimeout):
-                read_often(client, limits.AT_ONCE_MIN, 0.5)  # some of the allowance has come back meanwhile
+                read_often(client, limits.BUSY_MIN, 0.5)  # some of the allowance has come back meanwhile
             assert client.post("/v1/matches", json={}).status_code == 400
 
     def test_every_request_of_a_busy_caller_is_answered(self, sqlite_url: str) -> None:
         with served(sqlite_url, **BUSY) as address, httpx.Client(base_url=address) as client:
-            answers = [client.get(RULESET) for _ in range(2 * limits.AT_ONCE_MIN)]
+            answers = [client.get(RULESET) for _ in range(2 * limits.BUSY_MIN)]
         assert {answer.status_code for answer in answers} == {200}
 
     def test_a_waiting_request_is_answered_when_the_service_stops(
@@ -251,7 +251,7 @@ class TestTurns:
         with httpx.Client() as client:
             with served(sqlite_url, **BUSY) as address:
                 client.base_url = httpx.URL(address)
-                read_often(client, limits.AT_ONCE_MIN)
+                read_often(client, limits.BUSY_MIN)
                 host, port = address.removeprefix("http://").split(":")
                 waiting = socket.create_connection((host, int(port)), 20)
                 waiting.sendall((b"GET " + RULESET.encode() + b" HTTP/1.1\r\nHost: x\r\n\r\n") * 2)
@@ -270,14 +270,14 @@ class TestTurns:
 
         monkeypatch.setattr(HttpToolsProtocol, "_start_asgi_task", noted)
         with served(sqlite_url, **BUSY) as address, httpx.Client(base_url=address, timeout=20) as client:
-            read_often(client, limits.AT_ONCE_MIN)
+            read_often(client, limits.BUSY_MIN)
             host, port = address.removeprefix("http://").split(":")
             with socket.create_connection((host, int(port)), 20) as withdrawn:
                 head = f"GET {RULESET}?withdrawn HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
                 withdrawn.sendall(head.encode() + b"no chunk\r\n")
                 assert withdrawn.recv(12) == b"HTTP/1.1 400"
                 assert client.get(RULESET).status_code == 200, "its turn comes later"
-        assert started == [""] * (limits.AT_ONCE_MIN + 1)
+        assert started == [""] * (limits.BUSY_MIN + 1)
 
 
 class TestPace:

@@ -196,7 +196,7 @@ class TestHealth:
     def full(self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         """Yield the address of a service with the maximum of connections, all idle."""
         with served(sqlite_url) as address:
-            most = protocol.RESERVED + 10
+            most = protocol.RESERVED_CONNECTIONS + 10
             monkeypatch.setattr(protocol, "connections_max", lambda: most)
             with connected(address, most + 30):
                 yield address
@@ -216,5 +216,5 @@ class TestHealth:
             assert answer.headers["retry-after"] == "1"
 
     def test_a_reserved_connection_that_sends_nothing_is_soon_closed(self, full: str) -> None:
-        with connected(full, protocol.RESERVED + 1) as (first, *_):
+        with connected(full, protocol.RESERVED_CONNECTIONS + 1) as (first, *_):
             assert ended(first)

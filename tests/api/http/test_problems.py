@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from api.access.tokens import LOGGED_MAX, LOGGED_SECONDS, RefusedTokens
-from api.http.headers import NAMES_MAX, language_of, prefers
+from api.http.headers import WEIGHTED_NAMES_MAX, language_of, prefers
 from api.http.problems import REASONS, TEXTS
 from api.http.request_ids import request_ids
 from referee.games import RULESETS
@@ -286,7 +286,7 @@ class TestLanguage:
         assert language_of(accept) == "sv"
         assert prefers(accept, "sv")
         assert sys.getrefcount(accept) == before
-        assert language_of("de," * NAMES_MAX + "sv") == "en", "nobody prefers so many"
+        assert language_of("de," * WEIGHTED_NAMES_MAX + "sv") == "en", "nobody prefers so many"
 
 
 def rename_tables(file: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_rebuild_repairs_it(sqlite_url: str, tmp_path: Path) -> None:
     with service_over(sqlite_url) as client:
         filled(client)
     Spoiled(books_file(sqlite_url), "book_protocols_4_sheets", "sheet").__enter__()
-    Spoiled(books_file(sqlite_url), "book_matches_2", "opened_at").__enter__()
+    Spoiled(books_file(sqlite_url), "book_matches_3", "opened_at").__enter__()
     backup = knacka("backup", str(tmp_path / "kept"), KNACKA_DATABASE_URL=sqlite_url)
     assert backup.returncode == 3
     assert "`knacka rebuild`" in backup.stderr.splitlines()[-1]

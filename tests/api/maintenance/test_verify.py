@@ -421,13 +421,13 @@ class TestBooks:
                 "projection pots: book_pots_4_sheets: sheet cannot be read",
             ),
             (
-                "UPDATE book_matches_2 SET status = 'over', winner = 9 WHERE match = ?",
-                "projection matches: book_matches_2: winner is 9, not None",
+                "UPDATE book_matches_3 SET status = 'over', winner = 9 WHERE match = ?",
+                "projection matches: book_matches_3: winner is 9, not None",
             ),
             ("DELETE FROM book_protocols_4_lines WHERE match = ?", r"book_protocols_4_lines event \d+ is missing"),
             (
-                "DELETE FROM book_matches_2_players WHERE match = ?",
-                "book_matches_2_players name [0-9a-f]{64} is missing",
+                "DELETE FROM book_matches_3_players WHERE match = ?",
+                "book_matches_3_players name [0-9a-f]{64} is missing",
             ),
             ("DELETE FROM book_cases_4_matches WHERE match = ?", "projection cases does not have it"),
             (

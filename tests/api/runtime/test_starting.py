@@ -250,7 +250,7 @@ server.run()
 
 ASKS = """
 import sys, time, urllib.error, urllib.request
-while True:
+for _ in range(200):
     try:
         urllib.request.urlopen(sys.argv[1])
         break
