@@ -30,6 +30,9 @@ from tests.support.random_tallies import deals_of, sheet_of
 
 ACTS = 6000
 PLAYERS = 4
+REPEATS_MAX = 200
+START_SECONDS_MAX = 30
+"""Time in which all clients open their matches."""
 POINTS = 90_000
 """Points at the start: enough that no player reaches zero and the matches continue."""
 
@@ -135,8 +138,12 @@ FOUNDING = {"name": "Knackarna", "currencies": ["SEK"], "timezone": "Europe/Stoc
 
 
 async def made(client: Client, path: str, asked: Any, shown: str = "") -> Any:
-    """Send a creating request and return its answer."""
-    status, body = await client.send(post(path, json.dumps(asked).encode(), shown))
+    """Send a creating request and return its answer. Repeat it while the service is busy."""
+    for _ in range(REPEATS_MAX):
+        status, body = await client.send(post(path, json.dumps(asked).encode(), shown))
+        if status != 503:
+            break
+        await asyncio.sleep(0.05)
     assert status == 201, body
     return json.loads(body)
 
@@ -160,10 +167,10 @@ async def founded(client: Client) -> tuple[str, str, list[str]]:
 
 
 class Turn:
-    """A common start, and an end after ``seconds`` or on request."""
+    """A common start of all clients, and an end after ``seconds`` or on request."""
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds, self.begin, self.ended = seconds, asyncio.Event(), False
+    def __init__(self, clients: int, seconds: float) -> None:
+        self.seconds, self.begin, self.ended = seconds, asyncio.Barrier(clients + 1), False
 
 
 async def one(port: int, acts: list[tuple[int, bytes]], turn: Turn, how: str) -> Any:
@@ -199,10 +206,9 @@ async def run(
     port: int, clients: int, seconds: float, how: str, meanwhile: Coroutine[Any, Any, Any] | None = None
 ) -> dict[str, float]:
     """Run all clients at once for ``seconds``, or until ``meanwhile`` is done."""
-    acts, turn = sheets() if how == "tally" else script(), Turn(seconds)
+    acts, turn = sheets() if how == "tally" else script(), Turn(clients, seconds)
     playing = [asyncio.create_task(one(port, acts, turn, how)) for _ in range(clients)]
-    await asyncio.sleep(0.5 + clients / 100)
-    turn.begin.set()
+    await asyncio.wait_for(turn.begin.wait(), START_SECONDS_MAX)
     started = time.perf_counter()
     if meanwhile is not None:
         await meanwhile
