@@ -47,18 +47,27 @@ def text_of(path: str) -> str:
 @cache
 def guide_names() -> tuple[str, ...]:
     """Return the files of ``openapi/guides/`` that are texts or programs, in the order of their reading."""
-    names = {file.name for file in (files("api.docs") / "openapi" / "guides").iterdir()}
 
     def place(name: str) -> tuple[int, str]:
         stem = name.partition(".")[0]
         return (FIRST.index(stem) if stem in FIRST else len(FIRST), name)
 
-    return tuple(sorted((name for name in names if name.endswith((".md", ".py", ".ts"))), key=place))
+    return tuple(sorted((name for name in _files() if name.endswith((".md", ".py", ".ts"))), key=place))
+
+
+@cache
+def picture_names() -> frozenset[str]:
+    """Return the pictures of the guides (SVG)."""
+    return frozenset(name for name in _files() if name.endswith(".svg"))
+
+
+def _files() -> set[str]:
+    return {file.name for file in (files("api.docs") / "openapi" / "guides").iterdir()}
 
 
 def preload() -> None:
     """Read all files, so that no later answer has to open one."""
-    for path in (*OTHERS, *(f"guides/{name}" for name in guide_names())):
+    for path in (*OTHERS, *(f"guides/{name}" for name in (*guide_names(), *picture_names()))):
         text_of(path)
 
 

@@ -21,6 +21,7 @@ from api.docs.guide_pages import (
     list_markdown,
     llms_text,
     pages,
+    picture_names,
     rulebook_markdown,
     text_of,
 )
@@ -32,6 +33,7 @@ from api.http.routes import routed
 from api.runtime.call import ApiCall
 from referee.sentences import Language
 
+SVG = "image/svg+xml"
 LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
 
@@ -48,12 +50,12 @@ def _fixed(path: str, language: Language, media_type: str) -> Fixed:
         markdown = rulebook_markdown(path.removeprefix("rulebooks/").removesuffix(".md"), language)
     else:
         markdown = text_of(path)
-    if media_type == PLAIN:
-        return Fixed(markdown.encode(), media_type=PLAIN)
+    if media_type in (PLAIN, SVG):
+        return Fixed(markdown.encode(), media_type=media_type)
     headers = {"Content-Language": language, "Vary": "Accept, Accept-Language"}
     if media_type == MARKDOWN:
         return Fixed(markdown.encode(), media_type=MARKDOWN, headers=headers)
-    headers["Content-Security-Policy"] = policy_of_kind("text")
+    headers["Content-Security-Policy"] = policy_of_kind("text", "img-src 'self'")
     body = '<nav><a href="/docs">Reference</a> <a href="/docs/guides">Guides</a></nav>' + to_html(markdown)
     return Fixed(render_text(language, _titled(markdown), body), media_type=HTML, headers=headers)
 
@@ -78,6 +80,8 @@ def _catalog(media_type: str) -> Fixed:
 async def _answer(request: ApiCall, path: str, language: Language = "en") -> Reply:
     if path.endswith((".py", ".ts")):
         media_type = PLAIN
+    elif path.endswith(".svg"):
+        media_type = SVG
     else:
         media_type = HTML if prefers(request.accepted, HTML, MARKDOWN) else MARKDOWN
     read_calls(request.app)
@@ -100,7 +104,7 @@ async def list_guides(request: ApiCall) -> Reply:
 
 @get("/docs/guides/{name:str}", include_in_schema=False)
 async def get_guide(request: ApiCall, name: FromPath[str]) -> Reply:
-    if name not in guide_names():
+    if name not in guide_names() and name not in picture_names():
         raise NotFoundException
     return await _answer(request, f"guides/{name}")
 

@@ -173,7 +173,7 @@ def main() -> bool:
     table(f"Acts/s on PostgreSQL with {COMPARED} clients, beside", ("", "ratio"), list(beside.items()))
     return all(
         [
-            floor("32 clients, beside (a) storing nothing", ours / middle("nothing", "PostgreSQL"), 0.5),
-            floor("32 clients, beside (b) one save() a request", ours / middle("save", "PostgreSQL"), 2.0),
+            floor("32 clients, beside (a) storing nothing", ours / middle("nothing", "PostgreSQL"), 0.54),
+            floor("32 clients, beside (b) one save() a request", ours / middle("save", "PostgreSQL"), 7.2),
         ]
     )

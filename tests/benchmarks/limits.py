@@ -25,8 +25,8 @@ from tests.benchmarks.measure import floor, side_by_side, table
 
 CLIENTS = 32
 ROUNDS = 5
-GUESSES = 10_000
-TURNS = 25
+GUESSES = 1_600
+TURNS = 4
 """Turns for the guesses: short ones, so that a slow moment of the machine affects both sides."""
 ALONE_SECONDS = 2.0
 PATIENCE_SECONDS = 600.0

@@ -181,7 +181,7 @@ def main() -> bool:
     )
     return all(
         [
-            floor("replay beside decoding alone", ratio, 0.3),
+            floor("replay beside decoding alone", ratio, 0.5),
             floor(
                 "correcting a match beside folding it once", min(one / fold for _, fold, one in paces.values()), 1 / 3
             ),
