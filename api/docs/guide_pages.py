@@ -1,4 +1,4 @@
-"""The texts of the guides, the rulebooks and the programs for auditors, and lists of them."""
+"""Reads the texts of the guides, the rulebooks and the programs for auditors, and lists them."""
 
 import ast
 import re
@@ -40,13 +40,12 @@ class GuidePage(Value):
 
 @cache
 def text_of(path: str) -> str:
-    """Return the content of a file of ``openapi/``."""
     return (files("api.docs") / "openapi" / path).read_text("utf-8")
 
 
 @cache
 def guide_names() -> tuple[str, ...]:
-    """Return the files of ``openapi/guides/`` that are texts or programs, in the order of their reading."""
+    """Return the texts and programs in ``openapi/guides/``, in the order in which to read them."""
     names = {file.name for file in (files("api.docs") / "openapi" / "guides").iterdir()}
 
     def place(name: str) -> tuple[int, str]:
@@ -57,7 +56,7 @@ def guide_names() -> tuple[str, ...]:
 
 
 def preload() -> None:
-    """Read all files, so that no later answer has to open one."""
+    """Read all files, so that later answers do not have to open them."""
     for path in (*OTHERS, *(f"guides/{name}" for name in guide_names())):
         text_of(path)
 
@@ -71,12 +70,11 @@ def rulebook_markdown(key: str, language: Language) -> str:
 
 
 def _summary(text: str) -> str:
-    """Return the first sentence of a text."""
     return re.split(r"(?<=[.])\s", text.strip(), maxsplit=1)[0]
 
 
 def _page(kind: str, path: str, markdown: str) -> GuidePage:
-    """Return a page of Markdown. The rules of a rulebook are not among its sections: the reference has them."""
+    """Return the page of a Markdown text. Rules of a rulebook are not among its sections: the reference has them."""
     parts = list(sections(markdown))[: None if kind == "guide" else 1]
     title, address = parts[0].title, f"/docs/{path}"
     shown = tuple(
@@ -103,7 +101,6 @@ def pages() -> tuple[GuidePage, ...]:
 
 
 def list_markdown(kinds: tuple[str, ...] = ("guide", "rulebook", "program")) -> str:
-    """Return the pages as a list of links."""
     titles = {"guide": "Guides", "rulebook": "Rules", "program": "Programs"}
     return "\n".join(
         f"## {titles[kind]}\n\n"
@@ -113,7 +110,6 @@ def list_markdown(kinds: tuple[str, ...] = ("guide", "rulebook", "program")) -> 
 
 
 def llms_text() -> str:
-    """Return an overview for language models (llmstxt.org)."""
     return f"""\
 # Knacka
 
