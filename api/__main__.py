@@ -1,6 +1,6 @@
 """Runs ``knacka`` (``python -m api``).
 
-The garbage collector ignores the imported objects: scanning them takes a quarter of the time of a short command.
+The garbage collector ignores the imported objects, because scanning them takes a quarter of a short command's time.
 """
 
 import gc
@@ -8,7 +8,6 @@ import sys
 
 
 def main() -> int:
-    """Return the exit code."""
     gc.disable()
     from api.cli import main as command
 

@@ -54,7 +54,7 @@ from referee.store.desk import Desk
 from referee.store.store import construct
 
 WAIT_SECONDS = 2.0
-"""Seconds a read waits for the requested version."""
+"""Seconds that a read waits for the requested version."""
 
 CALLS = routed(
     "/v1",
@@ -116,7 +116,7 @@ CALLS = routed(
 
 
 class App(Litestar):
-    """Refuses requests above a limit, if :class:`~api.http.protocol.Protocol` has not checked that at less cost."""
+    """Refuses requests above a limit, unless :class:`~api.http.protocol.Protocol` has checked them at less cost."""
 
     begins: Callable[[Any, Any], None]
     """Called when an answer begins."""
@@ -176,12 +176,12 @@ class Boundary:
         self._refused_tokens = RefusedTokens()
 
     async def before(self, request: Req) -> None:
-        """Count the work as the client's. Raises Problem (400, 406) for a query or Accept that does not fit."""
+        """Count the work for the client. Raises Problem (400, 406) for an unfit query or Accept."""
         answering_for(self.addresses.of(request.scope).limit_key)
         strictly(request)
 
     def refused(self, scope: Any) -> Sent | None:
-        """Return the answer to a request above a limit; ``None`` for others."""
+        """Count a request. Return the answer if it is above a limit, else ``None``."""
         scope.setdefault("state", {})
         problem = self.limits.refuses(scope)
         if problem is None:

@@ -43,25 +43,23 @@ DOCTOR = (
     "each fault, with its remedy. Exits with 0 without faults, else with 1."
 )
 UNUSABLE: tuple[type[Exception], ...] = (*STORE_FAILURES, OSError)
-"""The store cannot be opened."""
+"""Errors if the store cannot be opened."""
 NOT_STARTED, INTERRUPTED = 3, 130
 """Exit codes. Also 0: success, 1: faults found or not done, 2: a wrong command or setting."""
 
 HELP_WIDTH = 80
-"""Columns of a terminal."""
-HERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+LOCAL_HOST = {"0.0.0.0": "127.0.0.1", "::": "::1"}
 """The address at which this machine reaches a service that listens on all addresses."""
 
 log = logging.getLogger(__name__)
 
 
 def serve(settings: Settings) -> int:
-    """Serve until a signal ends the process. Return the exit code."""
     utc_now()  # raises ClockWrong
     with ended_by_interrupts():
         await_store(settings.database_url, settings.start_wait_seconds)
         server = Server(config_of(create_app(settings), settings.host, settings.port))
-    host = HERE.get(settings.host, settings.host)
+    host = LOCAL_HOST.get(settings.host, settings.host)
     if settings.port:  # a free port is not yet known
         log.info("reference of the API: http://%s:%d/docs", f"[{host}]" if ":" in host else host, settings.port)
     server.run()
@@ -70,7 +68,7 @@ def serve(settings: Settings) -> int:
 
 @contextmanager
 def ended_by_interrupts() -> Iterator[None]:
-    """Make SIGINT end the process at once. Python drops a ``KeyboardInterrupt`` that leaves a finalizer."""
+    """Let SIGINT end the process at once, because Python drops a ``KeyboardInterrupt`` raised in a finalizer."""
     before = signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
         yield
@@ -79,13 +77,12 @@ def ended_by_interrupts() -> Iterator[None]:
 
 
 def openapi() -> int:
-    """Print the OpenAPI description."""
     sys.stdout.write(reference.description(create_app(Settings())))
     return 0
 
 
 def rebuild(settings: Settings, name: str) -> int:
-    """Build a projection or all from the first event. Return 1 if a match was set aside, 2 for an unknown name."""
+    """Build a projection, or all, again. Return 1 if a match was set aside, 2 for an unknown name, else 0."""
     with construct(settings.database_url) as referee:
         projections = Projections(referee, settings.database_url)
         try:
@@ -152,7 +149,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command. Return the exit code."""
     options = _parser().parse_args(arguments)
     if options.command == "openapi":
         return openapi()

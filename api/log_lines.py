@@ -1,4 +1,4 @@
-"""Log records that can be made while Python cannot hold the time of the machine's clock."""
+"""Makes log records even if Python cannot represent the time of the machine's clock."""
 
 import logging
 from copy import copy
@@ -11,7 +11,8 @@ _FIELDS = ("name", "levelno", "pathname", "lineno", "msg", "args", "exc_info", "
 
 
 def record_of(*fields: Any) -> logging.LogRecord:
-    """Return a log record, of 1970 if its time cannot be held: the error would end the thread that logs."""
+    """Return a log record. If Python cannot represent its time, date it 1970, because an error would end the thread
+    that logs."""
     try:
         record = logging.LogRecord(*fields)
     except OverflowError:

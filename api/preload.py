@@ -1,4 +1,4 @@
-"""Reads the files that answers need at the start, so that no answer fails for lack of a descriptor."""
+"""Reads at the start all files that answers need, so that no answer fails for lack of a descriptor."""
 
 from api.clubs.zones import zones
 from api.docs import guide_pages, pages, problem_list

@@ -1,7 +1,7 @@
-"""The HTTP server: how it starts, and how it stops after a signal.
+"""Starts the HTTP server, and stops it after a signal.
 
 Requests received before the signal are answered; the last answer on a connection says ``Connection: close``. Streams
-end in order. The process ends within :data:`END_SECONDS` in any case.
+end after a complete message. The process ends within :data:`END_SECONDS` in any case.
 """
 
 import asyncio
@@ -22,13 +22,13 @@ from api.http.protocol import IDLE_SECONDS, Protocol, ServingState
 from api.runtime.service import Service
 
 GRACE_SECONDS = 6
-"""Seconds to answer the requests received before the signal. Streams end at once; acts are answered sooner."""
+"""Seconds to answer the requests received before the signal. Streams end at once."""
 LONG_GRACE_SECONDS = 4
-"""Seconds from the signal until work on a long match is cancelled, early enough to answer 503."""
+"""Seconds from the signal until long work is cancelled, early enough to answer 503."""
 END_SECONDS = 9.0
-"""Seconds from the signal until the process is killed, whatever still runs."""
+"""Seconds from the signal until the process is killed."""
 GC_THRESHOLDS = 50_000, 20, 50
-"""Allocations and collections between two runs of the garbage collector. Few objects of a request form cycles."""
+"""Thresholds of the garbage collector: high, because few objects of a request form cycles."""
 UNANSWERED = 4
 """The exit code if requests were left unanswered."""
 
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which stops in order, and within a fixed time."""
+    """uvicorn's server, which answers received requests before it stops, within a fixed time."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
@@ -45,7 +45,7 @@ class Server(uvicorn.Server):
         self._signalled: SimpleQueue[int] = SimpleQueue()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop at the first signal. Later signals change nothing: received requests are still answered."""
+        """Begin to stop at the first signal. Ignore later signals, so that received requests are still answered."""
         if not self.should_exit:
             self._signalled.put(sig)
             self._state.stopping = True
@@ -58,7 +58,7 @@ class Server(uvicorn.Server):
             connection.begin_to_stop()
 
     async def on_tick(self, counter: int) -> bool:
-        """Check every 0.1 seconds whether to end. While the clock shows no date, answers have no ``Date``."""
+        """Return whether to end, every 0.1 seconds. If the clock shows no valid date, answers have no ``Date``."""
         try:
             return await super().on_tick(counter)
         except (OverflowError, ValueError, OSError):
@@ -68,7 +68,7 @@ class Server(uvicorn.Server):
     def _watch(self) -> None:
         """Kill the process :data:`END_SECONDS` after the signal.
 
-        The thread exists from the start, for later there may be no memory for it.
+        The thread is started early, because later there may be no memory for it.
         """
         self._signalled.get()
         time.sleep(END_SECONDS)
@@ -82,7 +82,7 @@ class Server(uvicorn.Server):
         self.unanswered = len(self.server_state.tasks)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start serving. The objects made by now stay, so the garbage collector ignores them from here on."""
+        """Start serving. The garbage collector ignores the objects made by now, which are never freed."""
         if threading.current_thread() is threading.main_thread():  # signals arrive only there
             threading.Thread(target=self._watch, name="end", daemon=True).start()
         await super().startup(sockets)
@@ -98,7 +98,7 @@ class Server(uvicorn.Server):
         self._state.stopping = True
         self._state.busy.end()
         self._state.refused.end()
-        for _ in range(self.config.backlog):  # a turn of the loop for each connection that may wait to be accepted
+        for _ in range(self.config.backlog):  # one turn of the loop for each connection that may wait to be accepted
             await asyncio.sleep(0)
         assert isinstance(self.config.app, Litestar)
         service: Service | None = self.config.app.state.get("service")

@@ -31,15 +31,15 @@ class Settings(Value, forbid_unknown_fields=True):
     """URL of the event store: `sqlite:///relative.db`, `sqlite:////absolute/path.db` or
     `postgresql://user:password@host:5432/name`."""
     host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
-    """Address to listen on. The service has no TLS: other addresses need a proxy in front."""
+    """Address to listen on. The service has no TLS: for addresses that other machines reach, use a proxy with TLS."""
     port: Annotated[int, Meta(ge=0, le=65535)] = 8000
     """Port to listen on; 0: a free port."""
     metrics_host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
     """Address of the Prometheus metrics."""
     metrics_port: Annotated[int, Meta(ge=0, le=65535)] = 0
-    """Port of the Prometheus metrics (`/metrics`); 0: none."""
+    """Port of the Prometheus metrics (`/metrics`); 0: no metrics."""
     cache_megabytes: Annotated[int, Meta(ge=1)] = 32
-    """Megabytes for matches kept in memory."""
+    """Megabytes of the cache of matches and clubs."""
     body_limit_bytes: Annotated[int, Meta(ge=1024, le=16_777_216)] = 65536
     """Maximum size of a request body, in bytes."""
     cors_origins: str = ""
@@ -74,7 +74,7 @@ class Settings(Value, forbid_unknown_fields=True):
     log_key: str = ""
     """Private key that signs checkpoints of the log; empty: nothing is signed."""
     log_key_old: str = ""
-    """Previous private key, which signs too while clients change keys."""
+    """Previous private key, which also signs while clients change to the new key."""
     log_origin: str = ""
     """Name of the log, for a key without a name (PEM)."""
     log_file: str = ""
@@ -117,7 +117,7 @@ def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
 
 
 class Setting(NamedTuple):
-    """A setting for its readers: the environment variable, its default as text, and its meaning."""
+    """The environment variable of a setting, its default as text, and its meaning."""
 
     variable: str
     default: str
@@ -125,7 +125,6 @@ class Setting(NamedTuple):
 
 
 def all_settings() -> list[Setting]:
-    """Return all settings, in the order of the class."""
     docs, defaults = field_docs(Settings), Settings()
     return [
         Setting(_variable(name), _text(getattr(defaults, name)), docs[name]) for name in Settings.__struct_fields__
@@ -137,12 +136,11 @@ def _variable(name: str) -> str:
 
 
 def _text(value: str | float) -> str:
-    """Return a value as an environment variable has it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:
-    """Raises SettingsError for a value that cannot be used. Logs unknown names: Kubernetes sets some."""
+    """Return the settings. Raises SettingsError for an unusable value. Logs unknown names: Kubernetes sets some."""
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     known = {_variable(name): name for name in Settings.__struct_fields__}
     if unknown := sorted(given.keys() - known.keys()):

@@ -18,7 +18,7 @@ from referee.store.store import construct
 TRY_SECONDS = 0.5
 """Seconds between two tries."""
 LOG_SECONDS = 5.0
-"""Seconds between two log lines about them."""
+"""Seconds between two log lines about tries."""
 PERMANENT = (
     "authentication failed",
     "no password supplied",
@@ -27,13 +27,13 @@ PERMANENT = (
     "not permitted",
     "denied",
 )
-"""Parts of PostgreSQL's messages for permanent errors: while connecting it sends no error code."""
+"""Parts of PostgreSQL's messages for permanent errors, because it sends no error code while connecting."""
 
 log = logging.getLogger(__name__)
 
 
 def await_store(url: str, seconds: float) -> None:
-    """Wait until the store can be used. Raises its error after ``seconds``, or at once if it is permanent."""
+    """Wait until the store can be used. Raises the store's error after ``seconds``, or at once if it is permanent."""
     began, logged = time.monotonic(), 0.0
     while True:
         try:
@@ -55,7 +55,7 @@ def open_once(url: str) -> None:
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):
             with closing(sqlite3.connect(file)) as connection:
-                # Creating tables need not write, and a transaction begins even on a read-only file.
+                # If all tables exist nothing is written, and a plain transaction begins even on a read-only file.
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute("PRAGMA user_version = 0")
                 connection.rollback()
@@ -71,7 +71,7 @@ def open_once(url: str) -> None:
 
 
 def store_error(url: str, error: BaseException) -> str:
-    """Return a line with the error that names the store."""
+    """Return a line that names the store and the error."""
     place = parse_store_url(url)
     name = place.path if isinstance(place, SqliteFile) else "PostgreSQL"
     return f"the store ({name}) cannot be used: {' '.join(str(_driver_error(error)).split())[:REASON_MAX]}"

@@ -2,7 +2,7 @@
 
 python shuffle.py MATCH [DEAL ...] [--kept FILE] < EVENTS
 
-MATCH is the id of the match. EVENTS are all its events from the first on, as JSON, a page or an event on each line.
+MATCH is the id of the match. EVENTS are all its events from the first on, as JSON, one page or event on each line.
 FILE has events that you kept when you received them: without them the server could have replaced the commitment, or
 the digits that a seat added, after the deal.
 
@@ -101,13 +101,13 @@ def filled(event):
 
 
 def expect(event, message, **fields):
-    """Raise NotFair unless an event has exactly these fields."""
+    """Raise NotFair unless the filled fields of an event are exactly these."""
     if filled(event) != filled(fields):
         raise NotFair(message)
 
 
 def agrees(kept, now):
-    """Return whether a kept value is unchanged. One that was hidden, and so empty, agrees with any value."""
+    """Return whether a kept value is unchanged. A hidden value was kept empty and agrees with any value."""
     if isinstance(kept, dict) and isinstance(now, dict):
         return all(agrees(value, now.get(name)) for name, value in kept.items() if name != "breaches")
     if isinstance(kept, list) and isinstance(now, list):
@@ -120,7 +120,7 @@ class Match:
 
     def __init__(self, match, kept):
         self.match, self.kept, self.number = match, kept, 0
-        self.faults = {}  # by deal; None: the deal is fair
+        self.faults = {}  # by deal: its fault; None: the deal is fair
         self.about = 1  # the deal to which a fault is attributed
         self.deal, self.dealer, self.duel = 1, None, []  # the next deal, its dealer, and its seats if it is a duel
         self.out, self.announced = set(), set()
@@ -143,7 +143,7 @@ class Match:
             raise Broken(f"event {self.number} cannot be read: {error!r}") from error
 
     def check_envelope(self, line):
-        """Raise Broken unless an event has the next number and its fields, and agrees with the kept one."""
+        """Raise Broken unless an event has the next number and its fields, and agrees with the kept event."""
         needed, allowed = set(ENVELOPE.split()), set(FOR_OFFICIALS.split())
         if not needed <= line.keys() <= needed | allowed or type(line["number"]) is not int:
             raise Broken(f"the line after event {self.number} is not an event")
@@ -252,14 +252,14 @@ class Match:
             raise NotFair(f"seat {self.dealer} has to deal")
         if self.game == RAMS and self.stake != (self.number - 1, self.dealer, actor, at):
             raise NotFair("the dealer has not staked in the act of the deal")
-        seed, cards = self.order(self.number - (2 if self.game == RAMS else 1))  # D14: the stake is of the same act
+        seed, cards = self.order(self.number - (2 if self.game == RAMS else 1))  # D14: the act has a stake
         waiting = [seat for seat in self.playing() if seat not in self.added]
         if self.until and waiting and datetime.fromisoformat(at) < self.until:
             raise NotFair(f"the deal did not wait for the seats {waiting}")
         self.lay_out(event, seed, cards)
 
     def lay_out(self, event, seed, cards):
-        """A9-A10, B18-B19, C12, D17-D20, E-O4: Raise NotFair unless the cards are dealt in this order."""
+        """A9-A10, B18-B19, C12, D17-D20, E-O4: Raise NotFair unless the hands come from these cards, in order."""
         order, sizes = [seat for seat in self.from_left_of(self.dealer) if seat in self.playing()], (3, 3)
         if self.game == RAMS:  # with six the dealer gets no cards; else the widow comes before the dealer
             order, sizes = [*order[:-1], "widow", *order[-1:][: self.seats < 6]], (3, 2)
@@ -277,7 +277,7 @@ class Match:
         self.hands = given
 
     def hand(self, seat):
-        """Return the cards of a seat before the play. Raise NotFair if it has none."""
+        """Return the cards of a seat before the play. Raise NotFair if the seat has no cards."""
         if seat not in self.hands:
             raise NotFair(f"event {self.number}: seat {seat} has no cards")
         return self.hands[seat]
@@ -293,7 +293,7 @@ class Match:
         self.asked = [one for one in self.asked if not event["first"] <= one[0] <= event["last"]]
 
     def on_deal_new_hands(self, event, actor, at):
-        """A13-A15: Deal to the seats that asked; shuffle the thrown cards into a short stock."""
+        """A13-A15: Deal to the seats that asked. If the stock is too short, shuffle the thrown cards into it."""
         seats, cards, fields = [seat for _, seat in self.asked], self.pack, {}
         self.thrown, self.asked = [*self.thrown, *(card for seat in seats for card in self.hand(seat))], []
         if len(cards) < 6 * len(seats):
@@ -391,7 +391,7 @@ class Match:
 
 
 def events_in(lines):
-    """Yield the events of lines with a page or an event each."""
+    """Yield the events of lines, each with a page or an event."""
     for page in map(json.loads, lines):
         yield from page.get("events", [page])
 

@@ -1,4 +1,4 @@
-"""Verify that the rows of a bundle are in the signed log, unchanged, and that none is left out.
+"""Verify that the rows of a bundle are in the signed log, unchanged, and that no row is left out.
 
 python verify.py BUNDLE VKEY [OLD_CHECKPOINT]
 python verify.py --contradicts BUNDLE VKEY LATER_BUNDLE
@@ -31,7 +31,7 @@ def demand(holds, message):
 
 
 def unpacked(text, length=None):
-    """Return the bytes of a base64 text. Raise ValueError for another spelling or a wrong length."""
+    """Return the bytes of a base64 text. Demand the canonical form, and this length."""
     data = b64decode(text.encode(), validate=True)
     demand(b64encode(data).decode() == text and length in (None, len(data)), f"{text[:44]!a} is no valid base64 here")
     return data
@@ -44,7 +44,7 @@ def fields(value, names, what):
 
 
 def signed_lines(note, vkeys, every=True):
-    """Return the lines of a note. Demand that every key, or at least one, has signed it, and no other."""
+    """Return the lines of a note. Demand that all keys (``every``), or at least one, have signed it, and no other."""
     text, _, below = note.partition("\n\n")
     lines, signatures, known = text.split("\n"), below.split("\n"), {}
     for name, digits, key in (vkey.split("+", 2) for vkey in vkeys.split()):
@@ -73,14 +73,14 @@ def checkpoint(note, vkeys, every=True):
 
 
 def last_row(note, vkeys):
-    """Return the match or club, number and leaf of a signed last row, and the size of the log."""
+    """Return the owner, number and leaf of a signed last row, and the size of the log."""
     kind, owner, number, leaf, size = signed_lines(note, vkeys)
     demand(kind == "last row", "the note is not a statement of a last row")
     return owner, int(number), unpacked(leaf, 32), int(size)
 
 
 def roots(at, last, first, path):
-    """RFC 9162, 2.1.3.2, 2.1.4.2: Return the roots of the older tree, which ends there, and of the whole tree."""
+    """RFC 9162, 2.1.3.2, 2.1.4.2: Return the roots of the older tree, which ends at ``at``, and of the whole tree."""
     old = new = first
     for part in path:
         demand(last > 0, "the proof is too long")
@@ -94,7 +94,7 @@ def roots(at, last, first, path):
 
 
 def extends(proof, size, root, old_note, vkeys):
-    """Return the sentence about the kept checkpoint. Demand that the log extends it."""
+    """Return the sentence about the kept checkpoint. Demand that the log extends this checkpoint."""
     older, old_root = checkpoint(old_note, vkeys, every=False)
     demand(older == 0 or proof is not None, f"ask for the bundle with ?from={older}")
     start, parts = fields(proof, "from proof", "the section consistency")
@@ -107,7 +107,7 @@ def extends(proof, size, root, old_note, vkeys):
 
 
 def rows_in(listed, size, root):
-    """Return the rows by owner. Demand that each is in the log, in order, and linked to the row before it."""
+    """Return the rows by owner. Demand that each is in the log, in order, and linked to its previous row."""
     found, place = {}, -1
     for one in listed:
         index, owner, version, topic, state, proof = fields(one, "index id version topic state proof", "a row")
@@ -149,7 +149,7 @@ def complete(aggregate, rows, size, vkeys):
 
 
 def money(rows):
-    """Return the settlements and entries that the rows amount to; a debit is above zero."""
+    """Return the settlements and entries that follow from the rows. A debit is above zero."""
     openings = {row.owner: row.event for row in rows if row.topic == "match/opened" and row.event.get("stakes")}
     settled, entries, agreed, entered = {}, {}, {}, {}
     for row in rows:
@@ -181,7 +181,7 @@ def money(rows):
 
 
 def counted(amounts, limit):
-    """Return the amounts that are entered: none if they move more than the limit of the match."""
+    """Return the amounts that are entered; empty if they move more than the limit of the match."""
     moved = max(sum(one for one in amounts if one > 0), -sum(one for one in amounts if one < 0))
     return amounts if limit is None or moved <= limit else []
 
@@ -199,7 +199,7 @@ def amounts_of(row, stakes):
 
 
 def check_closing(club, closing, found, ranges, entries, made):
-    """Demand that the rows are those of one closing of this club, and agree with the entries."""
+    """Demand that the rows are all rows of one closing of this club, and agree with the entries."""
     own = found[club]  # all rows of the club
     before, this = own[0].event if own[1:] and own[0].topic == "books/closed" else None, own[-1].event
     demand(own[-1].topic == "books/closed" and this["closing"] == closing, f"the last row is not closing {closing}")
@@ -237,7 +237,7 @@ def sections_of(file):
 
 
 def verify(file, vkeys, old_file=None):
-    """Yield a sentence for each proved section, then one beginning with NOT SHOWN for each gap."""
+    """Yield a sentence for each proved section, then for each gap a sentence that begins with NOT SHOWN."""
     about, note, proof, aggregates, listed, settlements, entries = sections_of(file)
     kind, owner, closing = fields(about, "kind id closing", "the section about")
     size, root = checkpoint(note, vkeys)

@@ -17,7 +17,6 @@ class Tried(NamedTuple):
 
 
 def tries(request: Req, match_id: UUID, actor: Actor, asked: Value) -> None:
-    """Note an attempt, before a check can refuse it."""
     notes_in(request.scope).tried = match_id, actor, asked
 
 

@@ -75,7 +75,6 @@ class Caller(Value):
         return "official" if self.audits and public else self.viewer
 
     def knows_names(self, match: Match) -> bool:
-        """Return whether the caller may see members' names."""
         return self.token_hash is not None or (self.key is not None and self.key.club.id == match.opened.club)
 
     @property
@@ -85,12 +84,10 @@ class Caller(Value):
 
     @property
     def shown(self) -> str | None:
-        """The SHA-256 of the caller's token or key."""
         return self.token_hash if self.key is None else self.key.secret_hash
 
     @property
     def sight(self) -> Sight:
-        """The caller's visibility in lists of matches and cases."""
         return Sight(held=self.token_hash) if self.key is None else self.key.sight
 
     @property

@@ -63,7 +63,6 @@ class KeyHolder(NamedTuple):
 
     @property
     def sight(self) -> Sight:
-        """The key's visibility in lists of matches and cases."""
         member = self.key.member
         return Sight(
             club=self.club.id,
@@ -123,7 +122,6 @@ def must_see_books(caller: ClubCaller, owner: int | None = None) -> None:
 
 
 def sees_books(caller: ClubCaller) -> bool:
-    """Return whether the caller may see the books of all members."""
     return not isinstance(caller, KeyHolder) or caller.may("treasury") or caller.may("audit")
 
 

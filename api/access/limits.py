@@ -118,7 +118,6 @@ class Counted(NamedTuple):
 
 
 def seconds_in(nanoseconds: int) -> int:
-    """Return the seconds, rounded up."""
     return -(-nanoseconds // SECOND)
 
 
@@ -174,7 +173,6 @@ class Limits:
         return Problem("slow_down", headers=headers, policy=policy.name, per_minute=counted.most)
 
     def counts_as(self, secret_hash: str) -> str:
-        """Return the name under which a valid key or token counts."""
         return self._counts_as.get(secret_hash, secret_hash)
 
     def headers(self, scope: Any, problem: str | None = None) -> Headers:

@@ -60,7 +60,6 @@ class SecretForm:
 
 
 def checksum(text: str) -> str:
-    """Return the CRC-32 of a text in base 62."""
     return _base62(crc32(text.encode()), CHECK_DIGITS)
 
 

@@ -53,7 +53,6 @@ TOKEN_LENGTH = len(new_token())
 
 
 def hash_of(token: str) -> str:
-    """Return the SHA-256 of a token in hex."""
     return sha256(token.encode()).hexdigest()
 
 

@@ -205,7 +205,6 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
 
 
 def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Case:
-    """Return the case of an act taken back by agreement."""
     fact: ActTakenBack = entry.fact
     assert fact.seat is not None, "an official ruled"
     by = opener_of(fact)

@@ -54,7 +54,7 @@ class Fact(Value):
     said_by: wire_types.Many[Actor]
     """The actors who support the claim."""
     denied_by: wire_types.Many[Actor]
-    """The seats who deny the claim."""
+    """The seats that deny the claim."""
     events: wire_types.Events
     """The events that the supporters named."""
 

@@ -207,7 +207,7 @@ def _must_be_rule(match: Match, rule: str) -> None:
 
 
 async def _must_be_ruled(service: Service, match: Match, precedents: tuple[PrecedentSent, ...]) -> None:
-    """Raise Problem (422) if a precedent does not exist."""
+    """Raise Problem (422) for a precedent without a ruling that the match may mention."""
     for place, one in enumerate(precedents):
         if not await service.reader.has_ruled(UUID(one.match), one.case, match.opened.club):
             raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)

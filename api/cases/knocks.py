@@ -72,7 +72,6 @@ HAS_NO: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("accused",), "misclick":
 
 
 def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
-    """Return the kind of a knock, and the offence that it names."""
     match sent.offence:
         case "entry" | "misclick" as kind:
             return kind, None

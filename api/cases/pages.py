@@ -78,7 +78,6 @@ class _Page:
         return f"{claim} {self.word('denied_by')}: {self.names(fact.denied_by)}." if fact.denied_by else claim
 
     def statements(self) -> Iterator[tuple[str, str]]:
-        """Yield each statement in order, with the text that its author wrote."""
         case = self.case
         found = [(case.event, f"{self.name(case.by)} {self.word('knocked')}. {self._claimed_result()}", case.note)]
         for said in case.statements:
@@ -97,7 +96,6 @@ class _Page:
         return "" if result is None else f"{self.word('result')}: {encode(result).decode()}"
 
     def _events(self, numbers: Iterable[int]) -> str:
-        """Return the numbers of events as a sentence; empty without numbers."""
         text = ", ".join(map(str, numbers))
         return f" {self.word('events')}: {text}." if text else ""
 
@@ -122,7 +120,6 @@ class _Page:
         )
 
     def cost(self, one: Outcome) -> str:
-        """Return the cost of a verdict, or its refusal."""
         if one.refused is not None:
             return f"{one.refused.title}. {one.refused.detail}"
         costs = [f"{self.player(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]

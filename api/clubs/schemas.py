@@ -77,7 +77,6 @@ def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _with_texts(part: Any, texts: Mapping[str, str]) -> Any:
-    """Return an event with texts instead of their refs."""
     values = {field.name: getattr(part, field.name) for field in fields(part)}
     changed: dict[str, Any] = {}
     for name, value in values.items():

@@ -9,7 +9,7 @@ _NAMED = re.compile(r"(GET|POST) (/v1|…)(/[^?#\s]*)?(\?\S*)?")
 
 
 def _without_names(path: str) -> str:
-    """Return a path whose parameters have no names."""
+    """Return the path without the names of its parameters."""
     return re.sub(r"\{[^}]*\}", "{}", path)
 
 
@@ -18,7 +18,7 @@ _IDS: dict[tuple[str, str], str] = {}
 
 
 def read_calls(app: Litestar) -> None:
-    """Read the calls of the service. Without them no text names a call."""
+    """Read the calls of the service, which :func:`call_id` needs."""
     if _IDS:
         return
     for route in app.routes:
@@ -32,7 +32,7 @@ def read_calls(app: Litestar) -> None:
 def call_id(text: str) -> str | None:
     """Return the operation id of the call that a text names, or None.
 
-    ``…`` stands for the address of a match, or else of a club.
+    ``…`` in the text stands for the address of a match or a club.
     """
     if text in _IDS.values():
         return text

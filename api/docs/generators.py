@@ -1,4 +1,4 @@
-"""Hints in the description for generators of clients, which read more into it than JSON Schema says."""
+"""Adds hints for generators of clients to the API description."""
 
 import re
 from collections import Counter
@@ -8,16 +8,16 @@ from api.http.schemas import REFS, Plain
 
 NULL = {"type": "null"}
 PYTHON_END = r"$(?!\n)"
-"""The end of a text in a pattern of Python. In a JSON Schema ``$`` is that end, and Go has no lookahead."""
+"""The end of a text in a Python pattern. JSON Schema has ``$`` for it, and Go does not support this lookahead."""
 
 
 def add_hints(schemas: Plain) -> Plain:
     """Return the named schemas with hints for generators.
 
-    Go has one name space for the values of all enumerations. If an enumeration has a value that a different one has
-    too, each of its values gets a name that begins with the name of its schema. Go decodes a union by trying each
-    variant. It ignores ``const`` but checks ``pattern``. A pattern of a text that may be null becomes a format,
-    because Go fails at it.
+    In Go the values of all enumerations share one name space. If two enumerations share a value, each of their values
+    gets a name that begins with the name of its schema. Go decodes a union by trying each variant. It ignores
+    ``const`` but checks ``pattern``, so constants get a pattern. A pattern of a text that may be null becomes a
+    format, because Go fails at such a pattern.
     """
     texts = {f"{REFS}{name}": (name, schema) for name, schema in schemas.items() if "pattern" in schema}
 

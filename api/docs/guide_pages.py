@@ -1,4 +1,4 @@
-"""The texts of the guides, the rulebooks and the programs for auditors, and lists of them."""
+"""Reads the texts of the guides, the rulebooks and the programs for auditors, and lists them."""
 
 import ast
 import re
@@ -40,13 +40,12 @@ class GuidePage(Value):
 
 @cache
 def text_of(path: str) -> str:
-    """Return the content of a file of ``openapi/``."""
     return (files("api.docs") / "openapi" / path).read_text("utf-8")
 
 
 @cache
 def guide_names() -> tuple[str, ...]:
-    """Return the files of ``openapi/guides/`` that are texts or programs, in the order of their reading."""
+    """Return the texts and programs in ``openapi/guides/``, in the order in which to read them."""
 
     def place(name: str) -> tuple[int, str]:
         stem = name.partition(".")[0]
@@ -80,12 +79,11 @@ def rulebook_markdown(key: str, language: Language) -> str:
 
 
 def _summary(text: str) -> str:
-    """Return the first sentence of a text."""
     return re.split(r"(?<=[.])\s", text.strip(), maxsplit=1)[0]
 
 
 def _page(kind: str, path: str, markdown: str) -> GuidePage:
-    """Return a page of Markdown. The rules of a rulebook are not among its sections: the reference has them."""
+    """Return the page of a Markdown text. Rules of a rulebook are not among its sections: the reference has them."""
     parts = list(sections(markdown))[: None if kind == "guide" else 1]
     title, address = parts[0].title, f"/docs/{path}"
     shown = tuple(
@@ -112,7 +110,6 @@ def pages() -> tuple[GuidePage, ...]:
 
 
 def list_markdown(kinds: tuple[str, ...] = ("guide", "rulebook", "program")) -> str:
-    """Return the pages as a list of links."""
     titles = {"guide": "Guides", "rulebook": "Rules", "program": "Programs"}
     return "\n".join(
         f"## {titles[kind]}\n\n"
@@ -122,7 +119,6 @@ def list_markdown(kinds: tuple[str, ...] = ("guide", "rulebook", "program")) -> 
 
 
 def llms_text() -> str:
-    """Return an overview for language models (llmstxt.org)."""
     return f"""\
 # Knacka
 

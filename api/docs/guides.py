@@ -1,7 +1,5 @@
-"""The guides, the rulebooks and the programs for auditors, at the same paths below ``/docs`` as in ``openapi/``.
-
-A browser gets Markdown as HTML. Links between these files are relative, so they lead to the same files here.
-"""
+"""Serves the guides, the rulebooks and the programs for auditors, at the same paths below ``/docs`` as in
+``openapi/``, so that relative links between them work. A browser gets Markdown as HTML."""
 
 import asyncio
 from functools import cache
@@ -91,7 +89,7 @@ async def _answer(request: ApiCall, path: str, language: Language = "en") -> Rep
 
 @get("/", include_in_schema=False)
 async def index(request: ApiCall) -> Reply:
-    """Return the catalogue as JSON. A browser is sent to the reference."""
+    """Return the catalogue as JSON, or redirect a browser to the reference."""
     if prefers(request.accepted, HTML):
         return bodiless(303, {"Location": "/docs", "Vary": "Accept"})
     return _catalog(JSON).reply(request)

@@ -1,4 +1,4 @@
-"""Markdown as HTML, and as sections for a search."""
+"""Converts Markdown to HTML, and to sections for a search."""
 
 import re
 from collections.abc import Iterator
@@ -34,13 +34,12 @@ def _add_heading_links(state: StateCore) -> None:
 
 
 def plain(inline: Token) -> str:
-    """Return the text of a token of type ``inline``, without its markup."""
     children = (one for one in inline.children or () if one.type != "html_inline")
     return "".join(" " if one.type == "softbreak" else one.content for one in children)
 
 
 def _link_calls(state: StateCore) -> None:
-    """Make links of the code that names a call, such as `GET /v1/matches`."""
+    """Turn code that names a call, such as `GET /v1/matches`, into a link to the call."""
     for inline in state.tokens:
         linked: list[Token] = []
         inside = 0
@@ -61,13 +60,13 @@ _PARSER.core.ruler.push("call_links", _link_calls)
 
 
 def to_html(markdown: str) -> str:
-    """Return Markdown as HTML. Code that names a call becomes a link to it."""
+    """Return Markdown as HTML, with :func:`_link_calls`."""
     html: str = _PARSER.render(markdown)
     return html
 
 
 class Section(NamedTuple):
-    """The part of a page below a heading. ``name``: its id."""
+    """The part of a page below a heading. ``name``: the id of the heading."""
 
     name: str
     title: str
@@ -75,7 +74,7 @@ class Section(NamedTuple):
 
 
 def sections(markdown: str) -> Iterator[Section]:
-    """Yield the sections of a page, first that of its title. Code is left out."""
+    """Yield the sections of a page, the first for its title, without code."""
     name, title, parts = "", "", list[str]()
     tokens = _PARSER.parse(markdown)
     for before, token in pairwise([Token("", "", 0), *tokens]):

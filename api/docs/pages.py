@@ -1,4 +1,4 @@
-"""HTML pages from templates, and their content security policies."""
+"""Renders HTML pages from templates, and makes their content security policies."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ def static(name: str) -> bytes:
 
 
 def render(template: str, kind: str, language: str, title: str, **values: Any) -> bytes:
-    """Return a page in the common frame. All texts are escaped, except ``Markup``.
+    """Return a page in the common frame. All values are escaped, except ``Markup``.
 
     ``template``: a file of ``templates/`` that extends ``frame.html``. ``kind``: the style sheet of the page, such as
     ``case``. ``values``: names that the template uses.
@@ -47,7 +47,7 @@ def render(template: str, kind: str, language: str, title: str, **values: Any) -
 
 
 def render_text(language: str, title: str, body: str) -> bytes:
-    """Return a page whose ``body`` is HTML already, such as that of a guide."""
+    """Return a page whose ``body`` is HTML already."""
     return render("text.html", "text", language, title, body=Markup(body))
 
 
@@ -67,7 +67,7 @@ def policy_of_kind(kind: str, *more: str) -> str:
 
 
 def policy_of(page: bytes, *more: str) -> str:
-    """Return the content security policy of a page: its inline style, and the sources in ``more``."""
+    """Return the content security policy of a page. It allows the page's inline style and the sources in ``more``."""
     style = page.partition(b"<style>")[2].partition(b"</style>")[0]
     known = b64encode(sha256(style).digest()).decode()
     return "; ".join(

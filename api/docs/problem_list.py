@@ -1,4 +1,4 @@
-"""The pages of the problem types in Markdown: one for each, and a list.
+"""The pages of the problem types in Markdown: a page for each type, and a list.
 
 ``python -m api.docs.problem_list > openapi/problems.md`` writes the list.
 """
@@ -29,12 +29,12 @@ assert RULESETS, "the games are loaded, and with them their own refusals"
 
 
 class Examples(Value, forbid_unknown_fields=True):
-    """Values for facts, and different ones for single codes (``problem_examples.toml``)."""
+    """Example values of facts, some for single codes only (``problem_examples.toml``)."""
 
     facts: dict[str, Any]
     of: dict[str, dict[str, Any]]
     rules: dict[str, str]
-    """Rules of refusals whose rule is chosen when they are made."""
+    """Example rules of refusals whose rule depends on the case."""
 
 
 EXAMPLES = msgspec.toml.decode((files("api.docs") / "problem_examples.toml").read_bytes(), type=Examples)
@@ -52,7 +52,7 @@ class RefusalRow(Value, forbid_unknown_fields=True):
 
 
 class Refusal(NamedTuple):
-    """The exception class of a refusal, the names of its facts, and an example of it."""
+    """The exception class of a refusal, the names of its facts, and an example."""
 
     kind: type[Refused]
     facts: frozenset[str]
@@ -68,7 +68,6 @@ def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
 
 @cache
 def refusals() -> dict[str, Refusal]:
-    """Return the refusals of the referee by code, in alphabetical order."""
     kinds = {kind.__name__: kind for kind in _kinds()}
     rows = msgspec.toml.decode((files("api.docs") / "refusals.toml").read_bytes(), type=dict[str, RefusalRow])
     return {code: _refusal(code, kinds[row.kind], row) for code, row in rows.items()}
@@ -116,7 +115,7 @@ OWNS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
 
 @cache
 def recorded() -> dict[str, Document]:
-    """Return by type the problems that the description shows: answers of a running service."""
+    """Return by type the example problems of the description, which a running service has answered."""
     return {name: msgspec.convert(one, Document) for name, one in problem_examples().items()}
 
 
@@ -127,7 +126,7 @@ def preload() -> None:
 
 
 def answer(code: str, language: Language) -> Document:
-    """Return an example of a problem, if possible the one that the description shows."""
+    """Return an example of a problem, with the recorded facts if there are any."""
     real = recorded().get(code.replace("_", "-"))
     if real is not None and real.errors and language == "en":
         return real
@@ -158,7 +157,7 @@ def code_of(name: str) -> str | None:
 
 
 def _rule_text(example: Document, language: Language) -> str:
-    """Return the rule of an example as a paragraph; empty if it has none."""
+    """Return the rule of an example as a paragraph; empty without a rule."""
     if not example.rule:
         return ""
     for key in (*RULESETS, PROCEDURE):

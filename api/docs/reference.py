@@ -1,4 +1,4 @@
-"""The OpenAPI description, and a page that renders it and loads nothing from other hosts."""
+"""Serves the OpenAPI description, and a page that renders it without loading anything from other hosts."""
 
 import asyncio
 import json
@@ -95,9 +95,9 @@ def _written(value: Any, order: tuple[str, ...] = (), depth: int = 3) -> str:
 
 
 def _shared_parameters(operations: list[Plain]) -> Plain:
-    """Replace parameters that several operations share by references, and return them by name.
+    """Replace parameters that several operations share by references, and return these parameters by name.
 
-    Of parameters with the same name only the most frequent is shared. Default values are removed.
+    If parameters with the same name differ, only the most frequent one is shared. Default values are removed.
     """
     taken = [one for operation in operations for one in operation.get("parameters", ())]
     for one in taken:
@@ -183,7 +183,6 @@ async def script(request: Req) -> Reply:
 
 
 def page_policy() -> str:
-    """Return the content security policy of the page."""
     return policy_of(static("docs.html"), "script-src 'self'", "connect-src 'self'", "img-src 'self'")
 
 

@@ -33,7 +33,7 @@ class SeatRange(Value):
 
 
 class RulesetShown(Value):
-    """A game that can be refereed. ``version`` is its edition, which a match keeps.
+    """A game that can be refereed. ``version`` is its edition; a match keeps the edition with which it was opened.
 
     ``options`` is a JSON Schema in which ``x-rules`` names the rules and open points that each option decides.
     """
@@ -79,7 +79,7 @@ def ruleset_named(name: str) -> Ruleset:
 
 
 def rulebook_named(name: str) -> str:
-    """Return the key of a ruleset or of the procedure. Raises Problem (404) for any other."""
+    """Return ``name`` if it is the key of a ruleset or of the procedure. Raises Problem (404) if not."""
     return name if name == PROCEDURE else ruleset_named(name).key
 
 

@@ -27,7 +27,6 @@ BODY_MAX = 1024
 
 @get("/metrics")
 async def metrics(request: ApiCall) -> Reply:
-    """Return the metrics in the text format of Prometheus."""
     service = request.service
     text = exposition(service.metrics, await in_probe_thread(service.health.gauges))
     return Reply(text.encode(), NO_TEXTS, media_type=MEDIA_TYPE)

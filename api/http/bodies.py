@@ -18,7 +18,8 @@ class Body(Generic[T]):
         self._decode = msgspec.json.Decoder(kind).decode
 
     async def read(self, request: Req) -> T:
-        """Raises Problem (400 unreadable, repeated_key; 413; 415 wrong_media_type; 422 harmful_character)."""
+        """Return the decoded body. Raises Problem (400 unreadable, repeated_key; 413 too_large; 415 wrong_media_type;
+        422 harmful_character)."""
         media_type = header(request, b"content-type")
         if media_type is not None and media_type.partition(";")[0].strip().lower() != "application/json":
             raise Problem("wrong_media_type")

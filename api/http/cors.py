@@ -1,7 +1,7 @@
-"""CORS: the origins whose pages may call, and the headers for their browsers.
+"""CORS: the origins whose pages may call the service, and the headers that browsers need for it.
 
-There are no cookies, so credentials are never allowed. Litestar's middleware would replace an answer's Vary, refuse
-in plain text, and not reach the answers of the protocol.
+There are no cookies, so credentials are never allowed. Litestar's middleware would replace the Vary header, refuse in
+plain text, and not see answers that api/http/protocol.py makes itself.
 """
 
 import re
@@ -34,7 +34,7 @@ EXPOSED: Headers = [(b"access-control-expose-headers", EXPOSED_HEADERS)]
 
 class Cors:
     def __init__(self, origins: str) -> None:
-        """``origins``: separated by commas, or ``*`` for any. Raises ValueError for anything else."""
+        """``origins``: separated by commas, or ``*`` for all. Raises ValueError for anything else."""
         named = [origin.strip() for origin in origins.split(",")]
         for origin in named:
             if not (_ORIGIN.fullmatch(origin) or named == [ANY]):
@@ -42,7 +42,6 @@ class Cors:
         self._any, self._named = named == [ANY], {origin.encode() for origin in named}
 
     def headers(self, request_headers: Iterable[tuple[bytes, bytes]], *, preflight: bool = False) -> Headers:
-        """Return the CORS headers for a request with these headers."""
         if self._any:
             allowed = [(b"access-control-allow-origin", b"*")]
         else:

@@ -1,7 +1,7 @@
-"""A request and its answer on a connection. An answer of known length is written with a single call to the system.
+"""A request and its answer on a connection. An answer of known length is written with a single system call.
 
-uvicorn writes head and body separately, and checks each header of each answer for forbidden characters. Here the head
-waits for the first piece of the body if the length is known, and header lines that repeat are checked once.
+uvicorn writes head and body separately, and checks each header of each answer for forbidden characters. This class
+writes the head with the first piece of the body if the length is known, and checks repeated header lines only once.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from referee.store.damaged import DamagedRow
 log = logging.getLogger(__name__)
 
 LINES_CACHED = 4096
-"""Header lines whose check is remembered."""
+"""Maximum number of checked header lines in the cache."""
 NOT_IN_NAME = re.compile(rb'[\x00-\x1f\x7f()<>@,;:\[\]={} \t\\"]')
 NOT_IN_VALUE = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 CLOSE = b"connection: close\r\n"
@@ -34,8 +34,7 @@ CHUNKED = b"transfer-encoding: chunked\r\n"
 
 @lru_cache(LINES_CACHED)
 def header_line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """Return the name of a header in lower case, and its line. Raises ``ValueError`` for a character that could end
-    the line or the name."""
+    """Return the name of a header in lower case, and its line. Raises ``ValueError`` for a forbidden character."""
     if NOT_IN_NAME.search(name) or NOT_IN_VALUE.search(value):
         raise ValueError(f"the header {name!r}: {value!r} has a character that a header may not have")
     name = name.lower()
@@ -43,14 +42,14 @@ def header_line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
 
 
 def _line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """Return :func:`header_line`. The id of a request is checked already, and would fill the memory of lines."""
+    """Return :func:`header_line`. Request ids are checked already, and would fill the cache."""
     if name == REQUEST_ID:
         return name, b"x-request-id: %b\r\n" % value
     return header_line(name, value)
 
 
 def whole_answer(status: int, headers: Headers, body: bytes, *, last: bool) -> bytes:
-    """Return an answer as it is sent. ``last``: it is the last on its connection, and says so."""
+    """Return the bytes of an answer. ``last``: the answer says that the connection is closed after it."""
     lines = [_line(name, value)[1] for name, value in headers]
     return b"".join([STATUS_LINE[status], *lines, CLOSE if last else b"", b"\r\n", body])
 
@@ -63,11 +62,11 @@ class Cycle(RequestResponseCycle):
 
     cors: Cors | None = None
     _head = b""
-    """The head of an answer, until the first piece of its body is sent."""
+    """The head of the answer until it is sent with the first piece of the body."""
 
     async def send(self, message: Any) -> None:
-        """Send a part of the answer as ASGI demands. Raises ``ValueError`` for an impossible header, ``RuntimeError``
-        for a body of a different length than announced."""
+        """Send a part of the answer. Raises ``ValueError`` for an impossible header, ``RuntimeError`` for a message
+        out of order or a body of a different length than announced."""
         if self.flow.write_paused and not self.disconnected:
             await self.flow.drain()
         if self.disconnected:
@@ -125,7 +124,7 @@ class Cycle(RequestResponseCycle):
     async def run_asgi(self, app: ASGI3Application) -> None:
         """Run the app for this request. If it fails, is cancelled or sends nothing, send a problem.
 
-        If a part of the answer has been sent, close the connection, so that the part does not pass for the whole.
+        If a part of the answer has been sent, close the connection, so that the client sees that a part is missing.
         """
         try:
             problem = await self._problem_of(app)
@@ -140,10 +139,10 @@ class Cycle(RequestResponseCycle):
             await self.send({"type": "http.response.start", "status": status, "headers": headers})
             await self.send({"type": "http.response.body", "body": body})
         finally:
-            self.on_response = lambda: None  # it would keep the connection in memory
+            self.on_response = lambda: None  # the callback would keep the connection in memory
 
     async def _problem_of(self, app: ASGI3Application) -> Problem:
-        """Run the app. Return the problem to answer with if it has not answered."""
+        """Run the app. Return the problem to answer with if the app has not answered."""
         try:
             await app(self.scope, self.receive, self.send)
         except asyncio.CancelledError:  # the service stops, and has waited long enough

@@ -1,4 +1,4 @@
-"""The parts of the OpenAPI description that Litestar cannot derive from a handler of raw bytes."""
+"""The parts of the OpenAPI description that Litestar cannot derive from handlers that return raw bytes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -125,7 +125,6 @@ _EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy", "
 
 
 def named_headers() -> Plain:
-    """Return all headers of answers, by name."""
     return {
         name: {"schema": schema, "description": text, "required": False} for name, (text, schema) in _HEADERS.items()
     }
@@ -156,7 +155,6 @@ _ERRORS = {
 
 
 def _error(status: int) -> Plain:
-    """Return the answer with a problem of this status."""
     return {
         "description": _ERRORS[status],
         "headers": _headers(("Content-Language", "Link", *_ERROR_HEADERS.get(status, ()))),
@@ -165,7 +163,7 @@ def _error(status: int) -> Plain:
 
 
 class OperationExamples(Value, forbid_unknown_fields=True):
-    """Requests to an operation, and answers by status and media type, each by a name."""
+    """Requests to an operation, and answers by status and media type, each with a name."""
 
     request: dict[str, Any] = msgspec.field(default_factory=dict)
     answers: dict[str, dict[str, dict[str, Any]]] = msgspec.field(default_factory=dict)
@@ -185,12 +183,12 @@ def _examples() -> Examples:
 
 
 def problem_examples() -> dict[str, dict[str, Any]]:
-    """Return the example of each problem type that matches have provoked, by the last part of its address."""
+    """Return the recorded examples of problem types, by the last part of the type's address."""
     return _examples().problems
 
 
 def show_examples(operation: Plain) -> None:
-    """Add its examples to an operation of the finished description: Litestar would drop nulls in them."""
+    """Add the examples to an operation of the finished description, because Litestar would drop their nulls."""
     examples = _examples().operations.get(operation["operationId"], OperationExamples())
     if "requestBody" in operation:
         operation["requestBody"]["content"][JSON]["examples"] = _shown(examples.request)
@@ -202,7 +200,6 @@ def show_examples(operation: Plain) -> None:
 
 
 def named_responses() -> Plain:
-    """Return the answers with problems that operations refer to, by name."""
     named: Plain = {}
     for name, problem in _examples().problems.items():
         named[name] = _error(problem["status"])
@@ -265,10 +262,10 @@ def described(
 ) -> type[Operation]:
     """Return the operation class of a handler.
 
-    ``gives``: the type of its JSON answer, which ``says`` describes. ``others``: answers of other media types.
-    ``beside``: description and type of answers with other statuses. ``body``: the type of the request body; a call
-    without one is a read, with an ETag if ``tagged``. ``takes``: request headers. ``errors``: statuses of problems.
-    ``empty``: statuses without a body; a 304 has the ``headers`` of the answer that it replaces.
+    ``gives``: the type of the JSON answer, which ``says`` describes. ``others``: answers of other media types.
+    ``beside``: description and type of answers with other statuses. ``body``: the type of the request body. A call
+    without a body is a read, with an ETag if ``tagged``. ``takes``: request headers. ``errors``: problem statuses.
+    ``empty``: statuses without a body. A 304 has the ``headers`` of the answer that it replaces.
     """
     if body is None and tagged:
         headers, takes = ("ETag", "Link", *headers), (IF_NONE_MATCH, *takes)
@@ -297,7 +294,7 @@ def described(
 
 
 def _without_null(parameter: Plain) -> Plain:
-    """Return the description of a parameter without ``null``: a client leaves it out instead."""
+    """Return the description of a parameter without ``null``, because clients leave the parameter out instead."""
     schema = parameter["schema"]
     kinds = [one for one in schema.get("oneOf", ()) if one != {"type": "null"}]
     if len(kinds) == 1:

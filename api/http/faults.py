@@ -1,4 +1,4 @@
-"""Finds all faults of a body that the decoder has refused, or of a parameter, and says them in words."""
+"""Finds all faults of a refused body or parameter, and describes them in words."""
 
 import json
 import math
@@ -20,15 +20,15 @@ from referee.sentences import Language, Text, filled, sentence
 from referee.value import Value
 
 ALLOWED_MAX = 100
-"""Values in a list of allowed values."""
+"""Maximum number of values in a list of allowed values."""
 FAULTS_MAX = 20
-"""Faults that one answer names."""
+"""Maximum number of faults that one answer names."""
 PARTS_MAX = 200
-"""Parts of a list or object that are examined. No list or object of a valid request has more."""
+"""Maximum number of parts of a list or object that are examined. No valid list or object has more."""
 SHOWN_MAX = 40
-"""Characters of a text that is shown; of a longer one only the length is shown."""
+"""Maximum characters of a text that is shown. Of longer texts only the length is shown."""
 DIGITS_MAX = 400
-"""Digits of a whole number that the decoder accepts."""
+"""Maximum digits of a whole number that the decoder accepts."""
 
 _NOTHING: Any = object()
 _HALF = re.compile("[\ud800-\udfff]")
@@ -41,7 +41,7 @@ _PHRASES: dict[type[types.Type], str] = {
     types.UUIDType: "id",
     types.DictType: "object",
 }
-"""Phrases without limits, by type."""
+"""Phrases for values without limits, by type."""
 
 
 class Texts(Value, forbid_unknown_fields=True):
@@ -80,14 +80,14 @@ class Wrong(Value, omit_defaults=True):
     """A fault of a request: at a place in its body, or in a parameter."""
 
     detail: wire_types.Sentence
-    """The value that belongs there and the value sent, in the reader's language."""
+    """The expected value and the value that was sent, in the reader's language."""
     pointer: _Pointer | msgspec.UnsetType = msgspec.UNSET
-    """The place in the body, as a JSON Pointer (RFC 6901): empty for the whole body; if a field is missing, the place
-    that it would have. Left out if a parameter is wrong."""
+    """The place in the body as a JSON Pointer (RFC 6901), also of a missing field; empty for the whole body. Left out
+    if a parameter is wrong."""
     parameter: _Parameter | msgspec.UnsetType = msgspec.UNSET
     """The name of the parameter that is wrong."""
     allowed: _Allowed | msgspec.UnsetType = msgspec.UNSET
-    """The values or the names of fields that belong there, if they can be listed."""
+    """The allowed values or names of fields, if they can be listed."""
 
 
 @cache
@@ -99,7 +99,7 @@ def type_of(kind: Any) -> types.Type:
 
 
 def faults_of(kind: Any, body: bytes) -> tuple[Fault, ...]:
-    """Return the faults of a body that cannot be read as this kind, at most :data:`FAULTS_MAX`."""
+    """Return at most :data:`FAULTS_MAX` faults of a body that cannot be decoded as this kind."""
     if not body.strip():
         return (Fault("empty"),)
     try:
@@ -133,13 +133,13 @@ def _place(before: str) -> dict[str, int]:
 
 
 def under(name: str | int, faults: Iterator[Fault]) -> Iterator[Fault]:
-    """Yield the faults of the part with this name, each with its place in the whole."""
+    """Yield the ``faults`` of the part with this name, each with its place in the whole."""
     for fault in faults:
         yield fault._replace(at=(name, *fault.at))
 
 
 def faults_in(here: types.Type, value: Any) -> Iterator[Fault]:
-    """Yield the faults of a JSON value that is meant to be of this type."""
+    """Yield the faults of a JSON value that should have this type."""
     if isinstance(value, float) and math.isinf(value):
         yield Fault("too_big", expected=here)
         return
@@ -164,7 +164,6 @@ def _members(here: types.Type) -> list[types.Type]:
 
 
 def _is_of(member: types.Type, value: Any) -> bool:
-    """Return whether a value has the JSON type of ``member``."""
     match member:
         case types.AnyType():
             return True
@@ -186,7 +185,7 @@ def _is_of(member: types.Type, value: Any) -> bool:
 
 
 def _holds(member: types.Type, value: Any) -> bool:
-    """Return whether a value of this JSON type is within its limits, without its parts."""
+    """Return whether a value of this JSON type is within the limits of ``member``. Does not check its parts."""
     match member:
         case types.IntType() | types.FloatType():
             return (
@@ -239,7 +238,7 @@ def _part(member: types.Type, name: str) -> types.Type:
 
 
 def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterator[Fault]:
-    """Yield the faults of an object that is meant to be one of these structs. Its tag says which."""
+    """Yield the faults of an object that should be one of these structs, according to its tag."""
     struct, tag_field = structs[0], structs[0].tag_field
     if tag_field is not None:
         tags = types.LiteralType(tuple(one.tag for one in structs))
@@ -285,7 +284,7 @@ def in_words(fault: Fault, language: Language) -> Wrong:
 
 
 def first_of(wrong: tuple[Wrong, ...], language: Language) -> str:
-    """Return a clause about the first fault, and how many more there are."""
+    """Return a clause about the first fault and the number of other faults."""
     one = wrong[0]
     facts = {"said": one.detail.rstrip(".")}
     if where := one.parameter or one.pointer:
@@ -296,12 +295,11 @@ def first_of(wrong: tuple[Wrong, ...], language: Language) -> str:
 
 
 def pointer(at: tuple[str | int, ...]) -> str:
-    """Return a place as a JSON Pointer (RFC 6901)."""
     return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in at)
 
 
 def _clause(here: types.Type, language: Language) -> str:
-    """Return the beginning of a sentence about the values that belong here, except null."""
+    """Return the beginning of a sentence about the values of this type, except null."""
     members = [member for member in _members(_listed(here)) if not isinstance(member, types.NoneType)]
     forms = [member.pattern for member in members if isinstance(member, types.StrType)]
     if len(members) == 1 and forms and forms[0] in TEXTS.patterns:
@@ -314,7 +312,7 @@ def _clause(here: types.Type, language: Language) -> str:
 
 
 def _listed(here: types.Type) -> types.Type:
-    """Return the type, as literals if the description lists its values."""
+    """Return the type, or a type of literals if the description lists its values."""
     if isinstance(here, types.Metadata) and "enum" in (here.extra_json_schema or {}):
         return types.LiteralType(tuple((here.extra_json_schema or {})["enum"]))
     return here
@@ -329,7 +327,6 @@ def _phrases(member: types.Type, language: Language) -> list[str]:
 
 
 def _phrase_and_limits(member: types.Type) -> tuple[str, Mapping[str, Any]]:
-    """Return the name of the phrase for a type, and its facts."""
     match member:
         case types.IntType() | types.FloatType():
             low = member.ge if member.gt is None else member.gt + 1

@@ -16,11 +16,11 @@ _TAG = re.compile(r'"(\d{1,9})(?:-[a-z-]+)?"')
 Headers = list[tuple[bytes, bytes]]
 
 WEIGHTED_NAMES_MAX = 32
-"""Names that are read of a header such as Accept."""
+"""Maximum number of names that are read from a header such as Accept."""
 
 
 POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-"""The policy of answers that are no pages."""
+"""The policy of answers that are not pages."""
 SECURE: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -30,7 +30,7 @@ SECURE: Headers = [
 
 
 def secured(given: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Return the headers of an answer with :data:`SECURE`, and with :data:`POLICY` if it has no policy."""
+    """Return ``given`` with :data:`SECURE`, and with :data:`POLICY` if it has no policy."""
     headers = [*given, *SECURE]
     for name, _ in headers:
         if name == POLICY[0]:
@@ -39,7 +39,7 @@ def secured(given: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def header(request: Req, name: bytes) -> str | None:
-    """Return the value of the header with this lower-case name."""
+    """Return the value of the header with this lower-case name, or None."""
     for given, value in request.scope["headers"]:
         if given == name:
             return value.decode("latin-1")
@@ -104,7 +104,6 @@ def takes_gzip(request: Req) -> bool:
 
 
 def version_of(tag: str) -> int | None:
-    """Return the version in an ETag of a match or club."""
     found = _TAG.fullmatch(tag.strip())
     return int(found[1]) if found else None
 
@@ -112,7 +111,7 @@ def version_of(tag: str) -> int | None:
 def tag_of(version: int, *kinds: str) -> str:
     """Return the ETag of a match or club at this version.
 
-    ``kinds`` distinguish answers of the same address other than plain JSON in English (RFC 9110, 8.8.3).
+    ``kinds``: words that distinguish this answer from plain JSON in English at the same address (RFC 9110, 8.8.3).
     """
     return f'"{"-".join((str(version), *kinds))}"'
 
@@ -122,7 +121,6 @@ def tag_in(version: int, language: Language, *kinds: str) -> str:
 
 
 def tag_by(body: bytes) -> str:
-    """Return the hash of a body as its ETag."""
     return f'"{blake2b(body, digest_size=12).hexdigest()}"'
 
 
@@ -131,14 +129,13 @@ def packed_tag(tag: str) -> str:
 
 
 def letters(number: int) -> str:
-    """Return a number as letters, for an ETag."""
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
 def matching_etag(request: Req, tag: str, texts: MemberTexts) -> str | None:
-    """Return the ETag under which the caller has this answer, plain or compressed, by weak comparison.
+    """Return the ETag in If-None-Match that matches ``tag``, plain or compressed, by weak comparison.
 
-    ``None``: the caller does not have it.
+    ``None``: the caller does not have this answer.
     """
     tag = texts.tag(tag)
     given = header(request, b"if-none-match")

@@ -1,4 +1,4 @@
-"""Requests and paths for the log, without the codes of invitations, which are secrets."""
+"""Writes requests and paths for the log, without the codes of invitations, which are secrets."""
 
 import re
 from typing import Any
@@ -13,5 +13,4 @@ def logged(path: str) -> str:
 
 
 def logged_request(scope: Any) -> str:
-    """Return the method, path and ids of a request."""
     return f"{scope['method']} {logged(scope['path'])} {notes_in(scope).ids.in_words()}"

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 
 class Resolver(Protocol):
-    """Knows the texts behind refs."""
+    """Replaces refs by their texts."""
 
     def may_be_in(self, body: bytes, /) -> bool:
         """Return whether a body has bytes that look like a ref."""
@@ -15,12 +15,12 @@ class Resolver(Protocol):
 
 
 class MemberTexts(NamedTuple):
-    """The names and texts of members that a caller may read. Every reply takes one, so that no call forgets it."""
+    """The names and texts of members that a caller may read. Every reply requires them, so no call forgets them."""
 
     resolver: Resolver | None = None
-    """None: the refs stay."""
+    """None: refs are not replaced."""
     tag_mark: str = ""
-    """The part of an ETag that changes with the names of players; empty: the answer shows none."""
+    """The part of an ETag that changes with the names of players; empty: the answer does not show their names."""
 
     async def put_in(self, body: bytes, media_type: str) -> bytes:
         if self.resolver is None or not self.resolver.may_be_in(body):
@@ -33,7 +33,7 @@ class MemberTexts(NamedTuple):
             yield await self.put_in(piece, media_type)
 
     def tag(self, tag: str) -> str:
-        """Return the ETag with the mark of the names, if it has none yet."""
+        """Return the ETag with the mark of the names. Do not add the mark twice."""
         if not self.tag_mark or self.tag_mark in tag:
             return tag
         end = '-gzip"' if tag.endswith('-gzip"') else '"'

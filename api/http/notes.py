@@ -1,4 +1,4 @@
-"""Facts about a request, for the app when the answer begins."""
+"""Facts about a request that the app needs when the answer begins."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -38,5 +38,5 @@ def notes_in(scope: Any) -> Notes:
 
 
 def has_notes(scope: Any) -> bool:
-    """Return whether a request has notes: then its limits have been checked."""
+    """Return whether a request has notes, which means that its limits have been checked."""
     return "notes" in scope.get("state", {})

@@ -10,10 +10,10 @@ import zlib
 from hashlib import blake2b
 
 PACK_FROM = 2048
-"""Bytes of the shortest body that is compressed."""
+"""Minimum bytes of a body that is compressed."""
 LEVEL = 6
 PAD_MAX = 64
-"""Bytes of the longest name. The codes of a hand take about thirty."""
+"""Maximum bytes of the name. The codes of a hand take about thirty."""
 
 _key = secrets.token_bytes(16)
 
@@ -29,7 +29,6 @@ class Packer:
         self._sum = self._size = 0
 
     def take(self, piece: bytes) -> bytes:
-        """Add a piece. Return the bytes that can be sent."""
         self._sum, self._size = zlib.crc32(piece, self._sum), self._size + len(piece)
         ready, self._ready = self._ready + self._deflate.compress(piece), b""
         return ready

@@ -8,10 +8,10 @@ from litestar.params import PathParameter, QueryParameter
 from referee.value import VERSION_MAX
 
 NUMBER_MAX = 1_000_000_000
-"""More events than a match can have, and small enough for any database."""
+"""Maximum event number in a request: above the events of any match, and within the integers of all databases."""
 
 WAIT_MAX = 25
-"""Seconds of the longest wait. Proxies give up after 30 or 60."""
+"""Maximum seconds of a wait. Proxies give up after 30 or 60."""
 NUMBER: dict[str, Any] = {"minimum": 1, "maximum": VERSION_MAX}
 
 MatchId = Annotated[

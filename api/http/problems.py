@@ -47,16 +47,16 @@ log = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = {"Retry-After": "1"}
 RETRY_LATER = {"Retry-After": "60"}
-"""Header of problems that an operator has to repair."""
+"""Header of problems whose cause an operator has to repair."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
 INSTANCE_MAX = 3 * 4096 + len("#request=&trace=") + ID_MAX + TRACE_LENGTH
-"""Characters of the ``instance`` of a problem: a path has at most 4096, each of which may be written as three."""
+"""Maximum characters of a problem's ``instance``. Its path has at most 4096 bytes, each written as up to three."""
 INSTANCE = f"^(/[^#]*)?(#request=[A-Za-z0-9_-]{{8,{ID_MAX}}}(&trace=[0-9a-f-]{{{TRACE_LENGTH}}})?)?$"
 PLAIN = "!$&'()*+,/:;=@~"
-"""Characters of a path that are not percent-encoded, beside letters, digits and `-._`."""
+"""Characters of a path that are not percent-encoded, in addition to letters, digits and `-._`."""
 RETRY_AFTER_MOST_SECONDS = 600
 REASON_MAX = 300
-"""Characters of a database's error message that are logged."""
+"""Maximum characters of a database's error message in the log."""
 STORE_FAILURES: tuple[type[Exception], ...] = (
     PersistenceError,
     DBAPIError,
@@ -64,14 +64,14 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
     psycopg.Error,
     sqlite3.Error,
 )
-"""Errors of the event store, the projections and their drivers if a database fails."""
+"""Errors that the event store, the projections and their drivers raise if a database fails."""
 
 Sent = tuple[int, Headers, bytes]
 """Status, headers and body of an answer."""
 
 
 class ProblemText(RefusalText, forbid_unknown_fields=True):
-    """The texts of a problem of the interface in ``problems.toml``. They may name facts in braces."""
+    """The texts of a problem in ``problems.toml``. They may contain names of facts in braces."""
 
     status: Annotated[int, Meta(ge=400, le=599)]
 
@@ -80,7 +80,7 @@ TEXTS = msgspec.toml.decode((files("api.http") / "problems.toml").read_bytes(), 
 """Texts by code."""
 
 Reason = dict[str, str | int]
-"""A ``code`` of :data:`REASONS`, and the facts in its text."""
+"""A ``code`` of :data:`REASONS`, and the facts for its text."""
 REASONS = msgspec.toml.decode((files("api.http") / "reasons.toml").read_bytes(), type=dict[str, Text])
 """Clauses by code: the limit that is reached, or why the service is not ready."""
 
@@ -101,8 +101,7 @@ ProblemType = Annotated[
 
 
 class Document(Value, omit_defaults=True):
-    """A problem (RFC 9457). ``rule`` and ``facts`` say what would have been right, if the caller may know it.
-    ``errors`` names the faults of a body or of parameters, up to a limit."""
+    """A problem (RFC 9457). ``rule`` and ``facts`` say what would have been right, if the caller may know that."""
 
     SCHEMA: ClassVar[str] = "Problem"
     type: ProblemType
@@ -113,14 +112,14 @@ class Document(Value, omit_defaults=True):
     rule: RuleId | msgspec.UnsetType | None = msgspec.UNSET
     facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     errors: Annotated[tuple[Wrong, ...], Meta(max_length=FAULTS_MAX)] | msgspec.UnsetType = msgspec.UNSET
-    """The faults of a body or of parameters, each with its place; left out of other problems."""
+    """The first faults of a body or of parameters, each with its place; left out of other problems."""
 
 
 class Problem(Exception):
-    """An error of the interface itself, with a ``code`` of :data:`TEXTS`. ``status`` overrides that of the code.
+    """An error of the interface itself, with a ``code`` of :data:`TEXTS`. ``status`` overrides the code's status.
 
-    In its text ``{reason}`` is the first of the ``faults`` or, with a fact ``what``, that clause of
-    :data:`REASONS`. The fact ``reasons`` is a list of :data:`Reason`.
+    ``{reason}`` in the text becomes a clause about the ``faults`` or, with a fact ``what``, the clause of
+    :data:`REASONS` with this code. The fact ``reasons`` is a list of :data:`Reason`.
     """
 
     def __init__(
@@ -152,7 +151,6 @@ STATUS = {"state": 409, "who": 403, "rule": 422}
 
 @lru_cache(maxsize=512)
 def rule_page(rule: str) -> str | None:
-    """Return the path of the page of a rule or reading."""
     for key in (*RULESETS, rulebook.PROCEDURE):
         with suppress(KeyError):
             return f"/v1/rulesets/{key}/rules/{rulebook.load(key).rule(rule).id}"
@@ -180,7 +178,6 @@ def _links(document: Document) -> str:
 
 
 def document_of(problem: Problem, instance: str, language: Language) -> Document:
-    """Return the document of a problem. ``instance``: as it is shown."""
     text, facts = TEXTS[problem.code], {name: _fact_text(value) for name, value in problem.facts.items()}
     errors = tuple(in_words(fault, language) for fault in problem.faults)
     if errors:
@@ -221,7 +218,7 @@ def as_sent(
 ) -> Sent:
     """Return the answer with a problem that arises outside of handlers.
 
-    ``request_headers``: those received so far. ``last``: the connection is closed after the answer.
+    ``request_headers``: the headers received so far. ``last``: the connection is closed after the answer.
     """
     language = language_of(
         next((value.decode("latin-1") for name, value in request_headers if name == b"accept-language"), None)
@@ -258,11 +255,10 @@ def _refused(request: Req, refused: Refused) -> Response[bytes]:
 
 
 NOT_AN_ID = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
-"""Paths before an id, with the code of the problem if it is no id."""
+"""Paths before an id, with the code of the problem if no id follows."""
 
 
 def _http(request: Req, error: HTTPException) -> Response[bytes]:
-    """Answer an error that Litestar has found."""
     status = error.status_code
     if status == HTTPStatus.NOT_FOUND:
         if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
@@ -313,12 +309,13 @@ def _has_no_id(path: str) -> bool:
 def unforeseen(scope: Any, error: Exception) -> Problem:
     """Log an error that no handler expects, and return the problem to answer it with.
 
-    After a shortage the client may try again, but after a write it cannot know the outcome.
+    After a shortage (memory, descriptors) the client may try again, unless the request was a write, whose outcome is
+    unknown.
     """
     if not is_shortage(error):
         log.error("%s failed", logged_request(scope), exc_info=error)
         try:
-            utc_now()  # without a time libraries fail in ways of their own
+            utc_now()  # without a time libraries raise other errors
         except ClockWrong as wrong:
             return _clock_wrong(wrong)
         return Problem("internal")
@@ -335,7 +332,7 @@ def _clock_wrong(wrong: ClockWrong) -> Problem:
 
 
 def _store_away(request: Req, error: Exception) -> Response[bytes]:
-    """Answer a failure of a store, and log it without a traceback: the code is not at fault."""
+    """Return the answer to a failure of a store. Log it without a traceback, because the code is not at fault."""
     reason = " ".join(str(error).split())[:REASON_MAX]
     log.error("%s: %s: %s", logged_request(request.scope), type(error).__name__, reason)
     return _problem(request, Problem("store_away", headers=RETRY_AFTER))
@@ -359,18 +356,18 @@ def _book_damaged(request: Req, damaged: DamagedCell) -> Response[bytes]:
 
 
 def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
-    """Log a damaged row, the first time with the traceback if a rule failed on it: the rule may be wrong."""
+    """Log a damaged row. If a rule failed on it, log the traceback too the first time: the rule may be wrong."""
     cause = damaged.__cause__ if new else None
     log.error("%s: %s", logged_request(request.scope), damaged, exc_info=cause)
 
 
 def encoded_problem(request: Req, error: Exception) -> msgspec.Raw:
-    """Return the problem for an error as JSON, as a part of an answer."""
+    """Return the problem for an error as JSON, for use as a part of an answer."""
     return msgspec.Raw(_response(request, error).content)
 
 
 def answer_error(request: Req, error: Exception) -> ASGIApp:
-    """Return the answer to a request that an error ended, as Litestar would give it."""
+    """Return the answer to a request that an error ended, as Litestar does."""
     return _response(request, error).to_asgi_response(app=None, request=request)
 
 

@@ -1,7 +1,7 @@
-"""Connections with HTTP/1.1: limits on the size and time of requests.
+"""Handles HTTP/1.1 connections, with limits on the size and time of requests.
 
 uvicorn's protocol collects all that a client sends before the app sees it. This protocol counts while it reads. It
-answers a request that is too large, too slow or not HTTP with a problem, after the answers to the requests before it.
+answers a request that is too large, too slow or not HTTP with a problem, after the answers to earlier requests.
 Then it reads no more and closes the connection. Answers have no limits.
 """
 
@@ -42,25 +42,25 @@ HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]++\]|(?:[0-9A-Za-z!$&'()*+,;=._~-]++|%[0-
 """A host and a port (RFC 9110, section 7.2). The host may be empty."""
 
 URL_MAX = 4096
-"""Bytes of the request target. The longest that our calls need, with a cursor, has a few hundred."""
+"""Maximum bytes of the request target. The longest that a call needs, with a cursor, has a few hundred."""
 HEADERS_MAX = 64
-"""Headers of one request. A browser behind two proxies sends about thirty."""
+"""Maximum number of headers of a request. A browser behind two proxies sends about thirty."""
 NAME_MAX = 256
-"""Bytes of a header's name."""
+"""Maximum bytes of a header's name."""
 VALUE_MAX = 8192
-"""Bytes of a header's value."""
+"""Maximum bytes of a header's value."""
 HEAD_MAX = 16384
-"""Bytes of all headers together, names and values."""
+"""Maximum bytes of all names and values of headers together."""
 READ_BYTES = 16384
-"""Bytes that are read at a time: no limit can be exceeded by more."""
+"""Bytes that are read at a time, by which a request can exceed a limit."""
 WIRE_FACTOR = 8
-"""Bytes on the wire for each byte of the largest body: a chunk of one byte is sent in six."""
+"""Maximum bytes received for each byte of the largest body: a chunk of one byte takes six."""
 PIPELINE_MAX = 64
-"""Requests of one connection that wait for the answer to an earlier one."""
+"""Maximum number of requests of a connection that wait for the answer to an earlier request."""
 CONNECTIONS_MAX = 10_000
-"""Connections at a time, if the process may open as many files beside :data:`FILES_KEPT`."""
+"""Maximum number of connections, if the process may open as many files in addition to :data:`FILES_RESERVED`."""
 RESERVED_CONNECTIONS = 32
-"""Connections kept for the health of the service. Each brings one request, which it must send at once."""
+"""Connections reserved for health probes. Each may send one request, and must send it at once."""
 FILES_RESERVED = 64
 """Open files for the store, the projections and the log."""
 
@@ -69,14 +69,14 @@ HEAD_SECONDS = 10.0
 BODY_SECONDS = 30.0
 """Seconds from the end of the headers to the end of the body."""
 IDLE_SECONDS = 65
-"""Seconds between two requests. Proxies keep a connection for 60 s, so they never use one that is closed here."""
+"""Seconds between two requests. Proxies keep a connection for 60 s, so they never use a closed connection."""
 STALLED_SECONDS = 60.0
-"""Seconds in which a client must read some of the bytes that wait to be sent."""
+"""Seconds in which a client must read some of the bytes that are waiting to be sent."""
 STOPPING_SECONDS = 2.0
-"""Seconds from the beginning of a stop to the end of a request that has arrived in part."""
+"""Seconds that a request that has arrived in part has to arrive completely after the stop begins."""
 CLOSING_SECONDS = 2.0
-"""Seconds for the client to read a refusal. Until then its bytes are read and dropped: closing a connection with
-unread bytes would lose the answer too."""
+"""Seconds for the client to read a refusal. Until then its bytes are read and dropped, because closing a connection
+with unread bytes would lose the answer too."""
 
 
 @cache
@@ -91,12 +91,12 @@ class ServingState(ServerState):
     def __init__(self) -> None:
         super().__init__()
         self.reserved: OrderedDict[Protocol, None] = OrderedDict()
-        """The connections that may request only the health of the service, the oldest first."""
+        """The reserved connections, which may only send health probes, the oldest first."""
         self.busy, self.refused = Turns(), Turns()
-        """The requests of busy callers, and the refusals of callers over their limits. Neither delays the other."""
+        """The waiting requests of busy callers, and the waiting refusals of callers over their limits."""
 
     stopping = False
-    """True while the server stops: it answers only requests that it has received."""
+    """True while the server stops and answers only requests that it has received."""
 
 
 class Protocol(HttpToolsProtocol):
@@ -119,33 +119,33 @@ class Protocol(HttpToolsProtocol):
         self._refuses: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
         self._connections: Connections | None = app.state.get("connections")
         self._limit_key: str | None = None
-        """The address that this connection counts for while it is open."""
+        """The address for which this connection counts while it is open."""
         self._request_limit_key: str | None = None
-        """The address that it counts for during a request that a proxy brings."""
+        """The address for which this connection counts during a request that a proxy forwards."""
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._begun_now = False
         self._head_size = self._body_size = self._declared = self._hosts = 0
         self._came_before = 0
-        """Bytes received of a message, without the piece in which it began."""
+        """Bytes received of the message, without the piece in which the message began."""
         self._deadline: asyncio.TimerHandle | None = None
         self._deadline_is_for_head = False
         self._running: RequestResponseCycle | None = None
         self._reads_no_more = False
         self._refused: Problem | None = None
         self._unsent = 0
-        self._look_at_writing: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
 
     # The connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Start the connection. It is closed if no request arrives in time, or refused if there are too many."""
+        """Start the connection, or refuse it if there are too many. Close it if no request arrives in time."""
         super().connection_made(transport)
         most = connections_max()
         limit_key = None if self._connections is None else self._connections.at_once(self.client)
         if limit_key is not None and self._connections is not None:
             if not self._connections.take(limit_key):
                 self._refuse(self._too_many())
-                self.transport.close()  # it must not wait for bytes that the client still sends
+                self.transport.close()  # close it without waiting for bytes that the client still sends
                 return
             self._limit_key = limit_key
         if len(self.connections) > most and not self._makes_room():
@@ -170,18 +170,18 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
         if (
             running := self._running
-        ) is not None and not running.response_complete:  # uvicorn stops only the last one
+        ) is not None and not running.response_complete:  # uvicorn stops only the last request
             running.disconnected = True
             running.message_event.set()
-        if self._look_at_writing is not None:
-            self._look_at_writing.cancel()
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
 
     def _too_many(self) -> Problem:
         assert self._connections is not None
         return Problem("quota_reached", what="connections", most=self._connections.most)
 
     def _makes_room(self) -> bool:
-        """Close an idle reserved connection. Return whether there was one."""
+        """Close an idle reserved connection. Return whether one was found."""
         for other in self._state.reserved:
             if not other._under_way:
                 other._stop_clock()
@@ -196,7 +196,7 @@ class Protocol(HttpToolsProtocol):
             self._request_limit_key = None
 
     def _why_refused(self, scope: Any) -> Problem | None:
-        """Return why this connection may not bring a request, ``None`` if it may. Health is always answered."""
+        """Return a problem if this connection may not send this request, else ``None``. Health probes always may."""
         reserved = self in self._state.reserved
         if reserved:
             self.cycle.keep_alive = False
@@ -261,7 +261,7 @@ class Protocol(HttpToolsProtocol):
     def _too_large(self) -> Problem:
         return Problem("too_large", limit_bytes=self._body_max)
 
-    # A message. A Problem that these callbacks raise ends the reading.
+    # Callbacks for the parts of a message. If one raises a Problem, no more is read.
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -277,7 +277,7 @@ class Protocol(HttpToolsProtocol):
             raise Problem("uri_too_long", limit_bytes=URL_MAX)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header; ignore a trailer, which must not pass for a header. Raises Problem (400, 431)."""
+        """Add a header, and ignore a trailer, which is not a header. Raises Problem (400, 431)."""
         if not self._in_head:
             return
         self._head_size += len(name) + len(value)
@@ -308,7 +308,7 @@ class Protocol(HttpToolsProtocol):
         self._begin_cycle()
 
     def _begin_cycle(self) -> None:
-        """Run the app for the request whose headers are complete, or let the request wait for the earlier ones."""
+        """Run the app for the request whose headers are complete, or queue it behind earlier requests."""
         version, url = self.parser.get_http_version(), httptools.parse_url(self.url)
         self.scope["http_version"] = version
         self.scope["method"] = self.parser.get_method().decode("ascii")
@@ -389,7 +389,7 @@ class Protocol(HttpToolsProtocol):
         self._request_ended()
         super().on_response_complete()
         if self._in_message:
-            self._unset_keepalive_if_required()  # the next request has begun to arrive, with a deadline of its own
+            self._unset_keepalive_if_required()  # the next request has begun to arrive and has its own deadline
         if self._refused is not None and not self._under_way:
             self._send_refusal(self._refused)
         elif self._state.stopping:
@@ -397,7 +397,6 @@ class Protocol(HttpToolsProtocol):
 
     @property
     def _under_way(self) -> bool:
-        """True while an earlier request is being answered."""
         running = self._running
         return bool(self.pipeline) or not (running is None or running.response_complete or running.disconnected)
 
@@ -417,7 +416,7 @@ class Protocol(HttpToolsProtocol):
             self._send_refusal(problem)
 
     def _withdraw_from_app(self) -> bool:
-        """Withdraw from the app a request whose body is incomplete. Return False, and end the connection, if the app
+        """Withdraw a request with an incomplete body from the app. Return False, and end the connection, if the app
         has begun to answer."""
         cycle = self.cycle
         if cycle.response_complete:
@@ -459,12 +458,12 @@ class Protocol(HttpToolsProtocol):
         self._close_after_the_last()
 
     def begin_to_stop(self) -> None:
-        """Announce the end of the connection with the current answer. An idle connection may still get a request."""
+        """Announce the end of the connection with the current answer. An idle connection may still send a request."""
         if self._under_way:
             self._close_after_the_last()
 
     def _close_after_the_last(self) -> None:
-        """Announce the end of the connection with the last answer. Do nothing while more requests have arrived."""
+        """Announce the end of the connection with the current answer, unless more requests have arrived."""
         if self._reads_no_more or self.transport.is_closing() or self._in_message or self._unread():
             return
         if self._under_way:
@@ -474,22 +473,21 @@ class Protocol(HttpToolsProtocol):
             self.transport.close()
 
     def _unread(self) -> int:
-        """Return the number of received bytes that were not read yet."""
         file = self.transport.get_extra_info("socket").fileno()
         return int.from_bytes(fcntl.ioctl(file, termios.FIONREAD, bytes(4)), sys.byteorder)
 
-    # A client that reads nothing of a long answer keeps all of it in our memory
+    # A client that does not read a long answer keeps the whole answer in memory
 
     def pause_writing(self) -> None:
         """Check after a while that the slow client has read something."""
         super().pause_writing()
         self._unsent = self.transport.get_write_buffer_size()
-        self._look_at_writing = self.loop.call_later(STALLED_SECONDS, self._end_if_stalled)
+        self._stall_timer = self.loop.call_later(STALLED_SECONDS, self._end_if_stalled)
 
     def resume_writing(self) -> None:
         """Stop the check: the client has caught up."""
-        if self._look_at_writing is not None:
-            self._look_at_writing.cancel()
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
         super().resume_writing()
 
     def _end_if_stalled(self) -> None:

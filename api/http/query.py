@@ -28,11 +28,11 @@ class Declared(NamedTuple):
 
 
 _DECLARED: dict[type, Declared] = {}
-"""Declarations by operation class; each call has its own."""
+"""Declarations by operation class. Each call has its own class."""
 
 
 def _declared(handler: HTTPRouteHandler) -> Declared | None:
-    """Return ``None`` if the handler is not described."""
+    """Return what the call declares; ``None`` if it is not described."""
     operation: Any = handler.operation_class
     if operation not in _DECLARED and hasattr(operation, "offers"):
         limited = handler.signature_model.__annotations__
@@ -99,6 +99,6 @@ def next_page_header(request: Req, **changed: object) -> dict[str, str]:
 
 
 def must_be_ruleset(ruleset: str | None) -> None:
-    """Raise Problem (422) for an unknown game; None names no game."""
+    """Raise Problem (422) for an unknown game. ``None`` is accepted."""
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))

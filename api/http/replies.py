@@ -1,4 +1,4 @@
-"""Answers to requests that succeed."""
+"""Makes the answers to requests that succeed."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from functools import cache
@@ -23,7 +23,7 @@ encode = msgspec.json.Encoder().encode
 PRIVATE = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
 """Headers of an answer for one caller."""
 OPEN = {"Cache-Control": "no-cache"}
-"""Headers of an answer that is the same for every caller, and changes."""
+"""Headers of an answer that is the same for every caller, but can change at any time."""
 FIXED = {"Cache-Control": "public, max-age=300"}
 """Headers of an answer that changes only with a release."""
 DESCRIBED = '</openapi.json>; rel="describedby"'
@@ -37,7 +37,7 @@ def _content_type(media_type: str) -> tuple[bytes, bytes]:
 
 
 class Reply:
-    """An answer as an ASGI app. Litestar's own searches its headers for each one that it adds, which takes longer."""
+    """An answer as an ASGI app. Litestar's response class is slower: it searches its headers for each it adds."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ def etag_headers(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
-    """Return a 304. ``headers``: those of the answer (RFC 9110, 15.4.5)."""
+    """Return a 304. ``headers``: the headers that the full answer would have (RFC 9110, 15.4.5)."""
     return bodiless(304, etag_headers(tag, headers))
 
 
@@ -129,7 +129,7 @@ def streamed(
     packed: Callable[[AsyncIterator[bytes]], AsyncIterator[bytes]] = lambda pieces: pieces,
     ended: Callable[[], None] = lambda: None,
 ) -> ASGIStreamingResponse:
-    """Return an answer that is sent piece by piece; for HEAD no piece is made.
+    """Return an answer that is sent piece by piece. For HEAD no piece is made.
 
     ``packed`` compresses the pieces. ``ended`` is called when the answer is over.
     """
@@ -142,7 +142,7 @@ def streamed(
 
 
 class Fixed:
-    """An answer that is the same while the process runs: it is encoded and compressed once."""
+    """An answer that never changes while the process runs, so it is compressed only once."""
 
     def __init__(
         self, body: bytes, *, media_type: str = JSON, headers: Mapping[str, str] = MappingProxyType({})

@@ -1,6 +1,6 @@
 """The id of each request, and its place in a distributed trace (W3C Trace Context).
 
-Both stand in the log lines and in the problem of the request.
+The log lines and the problem of the request contain both.
 """
 
 import re
@@ -14,11 +14,11 @@ ID_PATTERN = "[A-Za-z0-9_-]{8,64}"
 TRACE_PATTERN = "(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
 TRACE_LENGTH = 55
 ID_MAX = 64
-"""Characters of the longest id."""
+"""Maximum characters of an id."""
 ID_BYTES = 12
-"""Random bytes of an id that is made here."""
+"""Random bytes of an id that the service makes."""
 IDS_AT_ONCE = 1024
-"""Ids for which random bytes are drawn at once, since each call to the system releases the interpreter's lock."""
+"""Ids for which random bytes are drawn at once, because each system call releases the interpreter's lock."""
 
 _id = re.compile(ID_PATTERN.encode()).fullmatch
 _trace = re.compile(TRACE_PATTERN.encode()).fullmatch
@@ -27,7 +27,7 @@ _trace = re.compile(TRACE_PATTERN.encode()).fullmatch
 class RequestIds(NamedTuple):
     request: bytes
     trace: bytes | None
-    """The ``traceparent`` of the request; None: it has none that is valid."""
+    """The ``traceparent`` of the request; None: missing or not valid."""
 
     def instance(self, path: str) -> str:
         """Return the ``instance`` of the request's problem. ``path``: percent-encoded."""

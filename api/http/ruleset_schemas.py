@@ -30,7 +30,7 @@ def _without_references(schema: Any, components: dict[str, Any]) -> Any:
     if not isinstance(schema, dict):
         return schema
     rest = {name: _without_references(part, components) for name, part in schema.items() if name != "$ref"}
-    if "prefixItems" in rest:  # few readers of schemas support a schema for each place
+    if "prefixItems" in rest:  # few tools support a schema for each place
         rest["items"] = {"anyOf": rest.pop("prefixItems")}
     return {**_without_references(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
 
@@ -43,7 +43,7 @@ def _by_itself(kind: type[msgspec.Struct]) -> dict[str, Any]:
 
 @cache
 def result_schema(name: str) -> dict[str, Any] | None:
-    """Return the JSON Schema of a ruleset's results; ``None`` if it has none."""
+    """Return the JSON Schema of a ruleset's results; ``None`` if the ruleset has no act `result`."""
     kind = RULESETS[name].result
     if kind is None:
         return None

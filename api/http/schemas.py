@@ -1,10 +1,10 @@
 """Schemas of the types in requests and answers. Each has a name, as generators of clients need.
 
 A field that differs from game to game is tied to the field ``ruleset`` of its struct (:func:`~referee.value.tied`).
-Such a request has one schema for each ruleset, its discriminator; an answer has one schema with the fields of all
-games. An event shows its ``topic``, which distinguishes the schemas of all events. A request
-may have only the fields of its schema, an answer may get more. So a type that is sent and shown, such as an act, has
-one schema, which is open; the service refuses other fields of a request anyway.
+A request with such a field has one schema for each ruleset, with ``ruleset`` as the discriminator; an answer has one
+schema with the fields of all games. The schemas of events are distinguished by ``topic``. A request may have only the
+fields of its schema; an answer may get more fields later. So a type that is sent and shown, such as an act, has an
+open schema. The service refuses other fields of a request anyway.
 """
 
 import json
@@ -46,13 +46,13 @@ NULL: Plain = {"type": "null"}
 REFS = "#/components/schemas/"
 INT32 = 2**31
 LENGTHS = {"date-time": len("2026-01-02T03:04:05.123456+00:00"), "date": len("2026-01-02"), "uuid": 36}
-"""Characters of the longest text, by format."""
+"""Maximum characters of a text, by format."""
 _VALUES = {"const", "default", "enum", "example", "examples"}
 """Keys of a schema whose values are not schemas."""
 
 
 class Words(Value, forbid_unknown_fields=True):
-    """Descriptions of fields that have no docstring: for every type, and for single types."""
+    """Descriptions of fields without a docstring: for every type, and for single types."""
 
     words: dict[str, str]
     of: dict[str, dict[str, str]]
@@ -76,7 +76,7 @@ def field_docs(cls: type) -> dict[str, str]:
 _named: dict[str, Plain] = {}
 _owners: dict[str, Any] = {}
 _refuse_others: set[str] = set()
-"""Schemas of types that the service reads only without other fields."""
+"""Names of the schemas of types for which the service refuses other fields."""
 
 
 class Scope(NamedTuple):
@@ -84,7 +84,7 @@ class Scope(NamedTuple):
 
     ruleset: str | None = None
     topic: str | None = None
-    """The topic of an event, which is shown among its fields."""
+    """The topic of an event, which is one of its fields."""
 
 
 def schema_of(kind: Any) -> Plain:
@@ -93,8 +93,8 @@ def schema_of(kind: Any) -> Plain:
 
 
 def named_schemas(answers: Any) -> dict[str, Plain]:
-    """Return the schemas that have been referred to, by name. Those that no part of ``answers`` refers to are closed
-    if the service refuses other fields."""
+    """Return by name the schemas that have been referred to. A schema is closed if the service refuses other fields
+    and no part of ``answers`` refers to it."""
     shown = _reached(answers)
     return {
         name: {**schema, "additionalProperties": False} if name in _refuse_others - shown else schema
@@ -164,7 +164,7 @@ def _with_references(kind: Any, scope: Scope) -> Any:
         if "x-tied" in extra:
             return _written(_tied(args[0], extra["x-tied"], scope))
         kind = Annotated[_with_references(args[0], scope), *args[1:]]
-        return _written(_by_msgspec(kind) | extra) if "pattern" in extra else kind  # its pattern is the public one
+        return _written(_by_msgspec(kind) | extra) if "pattern" in extra else kind  # ``extra`` has the public pattern
     if origin is Union or origin is UnionType:
         return _union([one for one in args if one is not UnsetType], scope)
     if origin is None or origin is Literal:
@@ -187,7 +187,7 @@ def _union(members: list[Any], scope: Scope) -> Any:
 
 
 def _tidy(schema: Any) -> Any:
-    """Return a schema by msgspec in the form that generators support, as a reference if it has a title."""
+    """Return a schema of msgspec in the form that generators support, as a reference if it has a title."""
     if isinstance(schema, list):
         return [_tidy(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -233,7 +233,7 @@ def _without_inline(schema: Any) -> Any:
 
 
 def _enumerated(schema: Any) -> Any:
-    """Return a schema in which all enumerations and objects are references, and those of a single value constants."""
+    """Return a schema in which enumerations and objects are references, and enumerations of one value constants."""
     if isinstance(schema, dict) and "object" in _kinds(schema) and "properties" not in schema:
         return _free_object(schema)
     if not isinstance(schema, dict) or not isinstance(values := schema.get("enum"), list):
@@ -270,7 +270,7 @@ class Enumeration(Value, forbid_unknown_fields=True):
 
 @cache
 def _enumerations() -> dict[frozenset[str | int], tuple[str, str]]:
-    """Return the names and descriptions of enumerations by their values."""
+    """Return by their values the names and descriptions of enumerations."""
     kind = dict[str, dict[str, Enumeration]]
     named = msgspec.toml.decode((files("api.http") / "enumerations.toml").read_bytes(), type=kind)["enumerations"]
     return {frozenset(one.values): (name, one.description) for name, one in named.items()}
@@ -300,7 +300,7 @@ def _either(parts: list[Plain]) -> Plain:
         schema = some[0]
     elif all(part.get("type") in {"integer", "number"} for part in some) and {"type": "number"} in some:
         schema = {"type": "number"}
-    elif all(words := [_resolved(part).get("enum") for part in some]):  # enumerations, and further words
+    elif all(words := [_resolved(part).get("enum") for part in some]):  # all parts are enumerations
         schema = {"type": "string", "enum": sorted(word for part in words for word in part or ())}
     else:
         schema = {"oneOf": some}
@@ -342,7 +342,8 @@ PHASE = Annotated[
 
 @cache
 def _ties() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the types of tied fields, or their limits, by the field that they are tied to and its value."""
+    """Return the types of tied fields, or their limits, by the field to which they are tied and the value of that
+    field."""
     return {
         "ruleset": {
             key: {
@@ -422,7 +423,6 @@ def _merged(structs: list[Plain]) -> Plain:
 
 
 def _common(schemas: list[Plain]) -> Plain:
-    """Return a schema that the values of all these schemas fit."""
     description, bare = schemas[0]["description"], [{**one, "description": ""} for one in schemas]
     if all(one == bare[0] for one in bare):
         return schemas[0]
@@ -434,7 +434,6 @@ def _common(schemas: list[Plain]) -> Plain:
 
 
 def _inside(cls: type) -> Iterator[Any]:
-    """Yield the types of a struct's fields, and their parts."""
     waiting = [field.type for field in _fields(cls)]
     for part in waiting:
         yield part
@@ -474,7 +473,7 @@ def _fields(cls: Any) -> tuple[FieldInfo, ...]:
 
 
 def _struct(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
-    """Return a reference to a struct. ``alone``: it is read without its tag."""
+    """Return a reference to the schema of a struct. ``alone``: the struct is read without its tag."""
     by = min(_tied_to(cls) & {field.name for field in _fields(cls)}, default=None)
     if by is None or not cls.__struct_config__.forbid_unknown_fields:
         return _variant(cls, scope, alone=alone)
@@ -498,7 +497,6 @@ def _variant(cls: Any, scope: Scope, *, alone: bool = False, about: str = "") ->
 
 
 def called(cls: type) -> str:
-    """Return the name of a struct, without those of its variants."""
     return str(getattr(cls, "SCHEMA", cls.__name__))
 
 
@@ -566,8 +564,8 @@ def _about_nothing(description: str, *, required: bool, nullable: bool) -> str:
 
 
 def _left_out(schema: Plain) -> Plain:
-    """Return the schema of a field that is left out instead of null: one kind of nothing is enough for a client. A
-    list keeps null, because a Java client sends an empty list for one that is left out."""
+    """Return the schema, without null, of a field that clients leave out instead. A list keeps null, because a Java
+    client sends an empty list for one that is left out."""
     if isinstance(schema.get("type"), list):
         return schema if "array" in schema["type"] else {**schema, "type": schema["type"][0]}
     kinds = [one for one in schema.get("anyOf", ()) if one != NULL]

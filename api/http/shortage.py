@@ -1,4 +1,4 @@
-"""Recognises errors of a machine that lacks file descriptors or memory: they pass."""
+"""Recognises errors of a machine that temporarily lacks file descriptors or memory."""
 
 import errno
 

@@ -24,8 +24,8 @@ UNSEEN = re.compile(
 def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
     """Raise Problem (400 repeated_key, 422 harmful_character). ``tagged``: whether the keys include a tag.
 
-    If a body has no more colons than required keys, no key is repeated. That holds for most acts, and saves a closer
-    look, which takes three times as long as decoding.
+    If a body has no more colons than required keys, no key is repeated. This is so for most acts, and saves a check
+    that takes three times as long as decoding.
     """
     kind: Any = type(decoded)
     if body.count(b":") > _keys_of(kind) + tagged:
@@ -62,7 +62,8 @@ _OBJECTS = json.JSONDecoder(object_pairs_hook=_once, parse_int=str, parse_float=
 
 
 def _harm_in(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
-    """Return the first harmful character in the texts of a value, and the place of its text, innermost part first."""
+    """Return the first harmful character in the texts of a value, with the path to its text, innermost part first, or
+    None."""
     if isinstance(value, str):
         found = _HARMFUL.search(value)
         return None if found is None else ([], found)
@@ -79,7 +80,7 @@ def _harm_in(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
 
 
 def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
-    """Raise Problem (422) if a name of players or officials is invisible, or two look the same."""
+    """Raise Problem (422) if a name of players or officials is invisible, or two names look the same."""
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
         shown = shows(name)

@@ -1,8 +1,8 @@
 """Threads for calls that use the database or take long: one small pool with a bounded queue for each kind of call.
 
-Each call is for a holder: a club, or an address without a key of a club. A free thread takes a call of the holder
-that has the fewest threads. When all places are taken, a call replaces the newest call of the holder that has the
-most, if that is fairer. So while others wait, no holder has more than half of the threads or places.
+Each call counts for a holder: a club, or an address that sends no key. A free thread takes a call of the holder that
+has the fewest threads. When the queue is full, a new call replaces the newest call of the holder that has the most
+calls, if that is fairer. So while others wait, no holder has more than half of the threads or queue places.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _HOLDER: ContextVar[str] = ContextVar("holder", default="")
 
 
 def answering_for(holder: str) -> None:
-    """Count the calls of this task as the holder's from now on."""
+    """Let the calls of the current task count for this holder from now on."""
     _HOLDER.set(holder)
 
 
@@ -43,12 +43,12 @@ class Threads:
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._lock = Lock()
         self._waiting: dict[str, dict[_Call, None]] = {}
-        """Calls by holder, oldest first. The holder that was served last comes last."""
+        """Waiting calls by holder, the oldest first. The holder that was served last comes last."""
         self._running: Counter[str] = Counter()
         self._held: Counter[str] = Counter()
-        """Running or waiting calls by holder."""
+        """Number of running and waiting calls by holder."""
         self._taken = 0
-        """Running or waiting calls."""
+        """Number of running and waiting calls."""
 
     async def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the result of the call. Raises Busy if too many calls wait or no thread can be started."""
@@ -76,9 +76,9 @@ class Threads:
                 refused.future.set_exception(Busy())
 
     def _make_room(self, holder: str) -> _Call:
-        """Remove and return the newest waiting call of the holder that has the most places.
+        """Remove and return the newest waiting call of the holder that has the most calls.
 
-        Raises Busy if ``holder`` would then have more.
+        Raises Busy if ``holder`` would have more than that holder afterwards.
         """
         most = max(self._waiting, key=self._held.__getitem__, default=holder)
         if self._held[most] <= self._held[holder] + 1:
@@ -88,7 +88,7 @@ class Threads:
         return newest
 
     def _leave(self, call: _Call) -> bool:
-        """Remove a call. Return whether it waited."""
+        """Remove a call. Return whether it was waiting."""
         with self._lock:
             waited = call in self._waiting.get(call.holder, ())
             if waited:

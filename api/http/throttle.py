@@ -9,7 +9,7 @@ TURN_SECONDS = 0.03
 
 
 class Turns:
-    """Waiting work. The callers take turns, with one piece of work at each. Call it on the event loop."""
+    """Waiting work. The callers take turns; at each turn one piece is done. Call the methods on the event loop."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, OrderedDict[object, Callable[[], None]]] = OrderedDict()
@@ -19,7 +19,7 @@ class Turns:
         self._awaits_turn = self._ended = False
 
     def wait(self, loop: AbstractEventLoop, caller: str, connection: object, work: Callable[[], None]) -> None:
-        """Do the work at the caller's turn. A connection waits with one piece of work at a time."""
+        """Do the work at the caller's next turn. A connection can have one piece of waiting work."""
         if self._ended:
             loop.call_soon(work)
             return
@@ -30,7 +30,7 @@ class Turns:
             loop.call_later(TURN_SECONDS, self._turn, loop)
 
     def forget(self, connection: object) -> None:
-        """Drop the work of a connection, if it waits."""
+        """Drop the waiting work of a connection, if any."""
         caller = self._callers.pop(connection, None)
         if caller is not None:
             del self._waiting[caller][connection]
@@ -50,7 +50,7 @@ class Turns:
             self._next()()
 
     def _next(self) -> Callable[[], None]:
-        """Remove and return the next piece of work. Its caller goes to the end."""
+        """Remove and return the next piece of work. Its caller becomes the last."""
         caller, by_connection = self._waiting.popitem(last=False)
         connection, work = by_connection.popitem(last=False)
         del self._callers[connection]

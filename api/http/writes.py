@@ -9,11 +9,11 @@ from referee.store.clock import utc_now
 from referee.store.command import Outcome
 
 _KEY = re.compile(r"[!-}][!-~]{0,127}")
-"""Visible ASCII characters. The first is no tilde, with which the referee's own keys begin."""
+"""Visible ASCII characters. The first is not a tilde, with which the referee's own keys begin."""
 
 
 def key_of(request: Req) -> str | None:
-    """Return the Idempotency-Key. Raises Problem (400 bad_idempotency_key)."""
+    """Return the Idempotency-Key, or None. Raises Problem (400 bad_idempotency_key)."""
     key = header(request, b"idempotency-key")
     if key is not None and _KEY.fullmatch(key) is None:
         raise Problem("bad_idempotency_key")
@@ -21,7 +21,7 @@ def key_of(request: Req) -> str | None:
 
 
 OPENING_KEY_MIN = 16
-"""Characters of the shortest Idempotency-Key for an answer with secrets, so that the key cannot be guessed."""
+"""Minimum characters of an Idempotency-Key for an answer with secrets, so that the key cannot be guessed."""
 
 
 def opening_key_of(request: Req) -> str | None:
@@ -41,7 +41,7 @@ def must_be_long(key: str | None) -> None:
 
 
 REPEATED_FOR = timedelta(hours=24)
-"""The time in which the Idempotency-Key of an opening or founding gets its answer again."""
+"""The time in which an opening or founding can be repeated with its Idempotency-Key."""
 
 
 def must_be_recent(at: datetime) -> None:
@@ -51,7 +51,7 @@ def must_be_recent(at: datetime) -> None:
 
 
 def expected_by(request: Req) -> int | None:
-    """Return the version in If-Match. Raises Problem (400 bad_if_match)."""
+    """Return the version in If-Match, or None without the header. Raises Problem (400 bad_if_match)."""
     tag = header(request, b"if-match")
     if tag is None:
         return None

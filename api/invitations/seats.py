@@ -155,7 +155,6 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
 
 
 def _actor(invitation: Invitation) -> Actor:
-    """Return the actor that the invitation admits."""
     match invitation.role:
         case "seat":
             assert invitation.seat is not None, "a seat's invitation names it"

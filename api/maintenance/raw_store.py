@@ -143,7 +143,6 @@ class StoreReader:
             refuse_older([*first, *connection.scalars(query.order_by(self._position.desc()))])
 
     def count(self) -> int:
-        """Return the number of rows in the log."""
         return int(self._all(select(func.count()).select_from(self.rows_table))[0][0])
 
     def log(self) -> Iterator[list[Any]]:
@@ -154,7 +153,6 @@ class StoreReader:
             yield [tuple(row) for row in page]
 
     def ids(self) -> Iterator[str]:
-        """Yield the ids of all aggregates that have rows, in order."""
         return self._ids(self.events, self.rows_table.c.originator_id)
 
     def ids_of(self, topic: str) -> Iterator[str]:
@@ -163,11 +161,9 @@ class StoreReader:
         return self._ids(self.events, this.originator_id, this.originator_version == 1, this.topic == topic)
 
     def ids_of_snapshots(self) -> Iterator[str]:
-        """Yield the ids of the aggregates that have snapshots, in order."""
         return self._ids(self.events, self.snapshots_table.c.originator_id)
 
     def ids_of_attempts(self) -> Iterator[str]:
-        """Yield the ids of the matches that have refused attempts, in order."""
         return self._ids(self.events, self.attempts_table.c.originator_id) if self._has_attempts else iter(())
 
     def ids_in(self, projection: Projection) -> list[Iterator[str]]:
@@ -181,7 +177,6 @@ class StoreReader:
             yield str(one).replace("-", "") if engine.dialect.name == "postgresql" else one
 
     def rows(self, aggregate_id: str) -> Iterator[list[Row]]:
-        """Yield the rows of an aggregate in order, page by page."""
         this = self.rows_table.c
         query = select(self._position, this.originator_version, this.topic, this.state)
         query = query.where(this.originator_id == aggregate_id)
@@ -199,7 +194,6 @@ class StoreReader:
         return self._has_table(self.attempts_table)
 
     def attempts(self, aggregate_id: str) -> list[Row]:
-        """Return the refused attempts in a match, in order."""
         if not self._has_attempts:
             return []
         this = self.attempts_table.c

@@ -104,7 +104,6 @@ BY_BOOK = frozenset({"places", "aside"})
 
 
 def parts_of_events(stored: StoreReader) -> tuple[Part, ...]:
-    """Return the parts of the events' file or schema."""
     return (
         _part("events", stored.rows_table, "position"),
         _part("snapshots", stored.snapshots_table),
@@ -155,7 +154,6 @@ def _raw_column(one: ColumnClause[Any]) -> ColumnClause[Any]:
 
 
 def existing(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Return the parts whose tables exist."""
     found = set(inspect(connection).get_table_names())
     return tuple(part for part in parts if part.table.name in found)
 

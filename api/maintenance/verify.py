@@ -81,7 +81,6 @@ def verify_aggregate(
 
 
 def ids(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
-    """Yield the ids of all aggregates in the store, in order."""
     ids_of_projections = [ids for projection in projections.existing for ids in stored.ids_in(projection)]
     others = stored.ids_of_snapshots(), stored.ids_of_attempts()
     for one, _ in groupby(heapq.merge(stored.ids(), *others, *ids_of_projections)):

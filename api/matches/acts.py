@@ -116,7 +116,6 @@ async def list_legal_acts(
 
 
 def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
-    """Return the fields of :class:`ActDone`, ready to encode."""
     return {"version": outcome.events[-1].originator_version, "events": events_then(outcome.events, caller)}
 
 

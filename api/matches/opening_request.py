@@ -314,7 +314,6 @@ def official_names(opened: MatchOpened) -> tuple[str, ...]:
 
 
 def with_official_names(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened:
-    """Return the first event with its officials' names replaced according to ``names``."""
     terms = opened.adjudication
     if terms is None or not names:
         return opened

@@ -134,7 +134,6 @@ def tag_now(match: Match) -> str:
 
 
 def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
-    """Return the fields of :class:`MatchSeen`, ready to encode."""
     opened = match.opened
     shown = match.shown(viewer)
     return {

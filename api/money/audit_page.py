@@ -9,7 +9,6 @@ from referee.sentences import Language
 
 
 def page(audit: Audit, language: Language) -> bytes:
-    """Return the audit as an HTML page."""
     sheet = Sheet(language)
     return render(
         "audit.html",

@@ -200,7 +200,6 @@ class TextsOfClub:
         self._names, self._club = names, club
 
     def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
-        """Return the existing texts by ref."""
         found = self._names.read_checked(self._club, refs)
         return {ref: TextFound(kept is not None, kept.redacted if kept else None) for ref, kept in found.items()}
 

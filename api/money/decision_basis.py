@@ -49,7 +49,6 @@ async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str,
 
 
 def _needs_match_entries(club: Club, sent: BasisSent) -> bool:
-    """Return whether an act depends on entries of matches."""
     if isinstance(sent, commands.ConfirmSent):
         proposal = club.state.proposals.get(sent.proposal)
         return proposal is not None and isinstance(proposal.act, BasisAct)

@@ -147,7 +147,6 @@ def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -
 
 
 async def _reply(request: ApiCall, statement: Statement) -> Reply:
-    """Return a statement as JSON, CSV or HTML."""
     kind = chosen(request.accepted, (JSON, CSV, HTML)) or JSON
     language = request.language
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}

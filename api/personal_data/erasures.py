@@ -1,8 +1,8 @@
 """Plans, records and carries out erasures of members.
 
 A plan's changes are stored beside the texts. Then the event ``member/erased`` records their digest, and the texts are
-deleted or replaced. After a crash in between, a plan without an event is void, and a recorded one is carried out by
-the next caller. So a text may be missing or changed only if a recorded erasure says exactly that.
+deleted or replaced. After a crash, a plan without an event is void, and a recorded plan is carried out by the next
+caller. So a text may be missing or changed only if a recorded erasure has exactly this change.
 """
 
 import logging
@@ -32,7 +32,7 @@ from referee.store.store import Referee, UnknownAggregate
 log = logging.getLogger(__name__)
 
 Redactions = Mapping[str, str | None]
-"""The ref of each erased text with that of the new text; None for a deleted text."""
+"""The ref of the new text by the ref of each erased text; None for a deleted text."""
 
 
 class Change(NamedTuple):
@@ -55,7 +55,7 @@ class Change(NamedTuple):
 
     @property
     def redacted(self) -> str | None:
-        """The ref of the new text."""
+        """The ref of the new text; None if the text is deleted."""
         return None if self.after is None else ref_of(self.salt, self.after, self.origin)
 
 
@@ -73,28 +73,24 @@ class Plan(NamedTuple):
 
     @property
     def texts(self) -> tuple[Change, ...]:
-        """The changes of texts, in the order in which they were written."""
         texts = (one for one in self.changes if one.origin.kind == "text")
         return tuple(sorted(texts, key=lambda one: (one.at, one.ref)))
 
     @property
     def deleted(self) -> int:
-        """The number of deleted texts."""
         return sum(one.after is None for one in self.texts)
 
     @property
     def changed(self) -> int:
-        """The number of replaced texts."""
         return len(self.texts) - self.deleted
 
 
 def digest_of(club: UUID, member: int, changes: Redactions) -> str:
-    """Return the SHA-256 of an erasure's changes, in hex."""
     return sha256(msgspec.json.encode([club.hex, member, sorted(changes.items())])).hexdigest()
 
 
 def folded_over(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dict[str, str | None]:
-    """Return the combined changes of erasures, in their order. Ignores a missing list."""
+    """Return the combined changes of erasures, in this order. ``lists``: the known changes by digest."""
     found: dict[str, str | None] = {}
     for erasure in erasures:
         found.update(lists.get(erasure, {}))
@@ -102,7 +98,7 @@ def folded_over(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dic
 
 
 def lists_in(connection: Connection, club: UUID) -> dict[str, Redactions]:
-    """Return by digest the changes of each erasure of a club, without lists that do not match their digest."""
+    """Return by digest the changes of each erasure of a club. Leave out changes that do not match their digest."""
     this = ERASED.c
     query = select(this.erasure, this.member, this.ref, this.redacted).where(this.club == club)
     found: dict[tuple[str, int], dict[str, str | None]] = {}
@@ -116,7 +112,7 @@ def prepare_erasure(
 ) -> tuple[Erase, Plan]:
     """Return the request for an erasure, and its plan, which is not stored yet.
 
-    ``says``: the facts of the ledger and matches on which it is decided. Raises Refused if the club refuses it.
+    ``says``: facts from ledger and matches for the decision. Raises Refused if the club refuses the erasure.
     """
     sends = asdict(sent) | dict(says)
     try:
@@ -135,7 +131,7 @@ def _decide(club: Club, actor: Actor, request: Erase) -> None:
 
 
 class Erasures:
-    """Touches the database: call it in a thread."""
+    """Plans and carries out erasures. Call the methods in a thread, because they touch the database."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -153,7 +149,6 @@ class Erasures:
         return _Planning(rows, self.redactions(club), referee, club, member).plan()
 
     def keep(self, plan: Plan) -> None:
-        """Store a plan, before its digest is recorded."""
         own = {"erasure": plan.digest, "club": plan.club, "member": plan.member, "version": plan.version}
         rows = [
             own | {"ref": one.ref, "redacted": one.redacted, "salt": one.salt or None, "text": one.after}
@@ -165,7 +160,6 @@ class Erasures:
             connection.execute(insert(ERASED), rows)
 
     def drop(self, digest: str) -> None:
-        """Delete a plan that was not recorded."""
         with self._names.writer.begin() as connection:
             connection.execute(delete(ERASED).where(ERASED.c.erasure == digest, ERASED.c.version.is_not(None)))
 
@@ -185,8 +179,8 @@ class Erasures:
     def carry_out(self, club: Club) -> dict[int, int]:
         """Carry out the recorded erasures, and delete plans that were not recorded at their version of the club.
 
-        Return by member the number of changed names, numbers and texts. Then call
-        :meth:`~api.personal_data.names.Names.rewrite_due`, which removes the copies in the files.
+        Return by member the number of changed names, numbers and texts. Call
+        :meth:`~api.personal_data.names.Names.rewrite_due` afterwards to remove the copies in the files.
         """
         this = ERASED.c
         own = this.club == club.id
@@ -268,7 +262,7 @@ class _Planning:
         return self._redactors[names]
 
     def _involvement_in(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
-        """Return whether the member took part in a match, and the refs by which it names the member as an official.
+        """Return whether the member took part in a match, and the refs of the member's names as an official of it.
 
         Members took part if they played, wrote a text, acted with a key or are named as an official.
         """
@@ -289,7 +283,7 @@ class _Planning:
         return bool(named) or wrote or self._number in opened.members or self._acted_in(match_id), named
 
     def _is_unshared_name(self, ref: str) -> bool:
-        """Return whether a text is only a name that no other member has had."""
+        """Return whether a text is only a name of the member that no other member has had."""
         row = self._by_ref.get(ref)
         since = None if row is None else self._unshared.get(folded(row.text))
         return row is not None and since is not None and since <= row.at

@@ -1,9 +1,9 @@
 """Stores the names, payment numbers and texts of a club's members outside the event rows, which hold a ref instead.
 
-A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. The salt is stored with the text:
-so a changed or moved text is detected, and after both are deleted the ref reveals nothing.
+A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. The salt is stored with the text.
+So a changed or moved text is detected, and after text and salt are deleted the ref reveals nothing.
 
-The texts are a file of their own (SQLite) or a table (PostgreSQL). After erasures it is rewritten, because databases
+The texts are in a separate file (SQLite) or table (PostgreSQL). After erasures it is rewritten, because databases
 leave copies of rows in free space. PostgreSQL's write-ahead log holds deleted data until the server recycles it.
 """
 
@@ -51,16 +51,16 @@ log = logging.getLogger(__name__)
 
 NAMES = "names"
 PRAGMAS = ("journal_mode=DELETE", "synchronous=EXTRA", "secure_delete=ON", "temp_store=MEMORY")
-"""Settings of SQLite, so that no other file holds rows, and deleted data do not return after a power cut."""
+"""Settings of SQLite with which no other file holds rows, and deleted data do not return after a power cut."""
 SALT_BYTES = 32
 REF = "hmac:"
 BATCH_MAX = 10_000
 """Maximum number of refs in one statement. SQLite allows 32,766."""
 
 REWRITE_SECONDS = 60.0
-"""Seconds between two rewrites: other writers wait during one."""
+"""Seconds between two rewrites, during which other writers wait."""
 REWRITE_WAIT_SECONDS = 1
-"""Seconds a rewrite waits for exclusive use of the tables; meanwhile other processes wait too."""
+"""Seconds that a rewrite waits for exclusive use of the tables; meanwhile other processes wait too."""
 
 Kind = Literal["name", "number", "text"]
 """A member's name, a payment number, or a text that a member wrote."""
@@ -99,8 +99,8 @@ TABLE = Table(
     Column("text", TextType, nullable=False),
     Index("names_by_act", "club", "act"),
 )
-"""``at``: the time of storing. ``puts``: how often the text was stored. ``redacted``: the ref of the text by which an
-erasure replaced it."""
+"""``at``: the time of storing. ``puts``: how often the text was stored. ``redacted``: the ref of the text with which
+an erasure replaced this text."""
 ERASED = Table(
     "names_erased",
     _metadata,
@@ -114,8 +114,8 @@ ERASED = Table(
     Column("text", TextType),
     Index("names_erased_by_club", "club", "version"),
 )
-"""The changes of each erasure. ``redacted``: the ref of the new text; null for a deleted one. Until the erasure is
-done: ``version``, that of the club when it was planned; ``salt`` and ``text``, those of the new text."""
+"""The changes of each erasure. ``redacted``: the ref of the new text; null for a deleted text. Only until the erasure
+is done: ``version``, the club's version when it was planned; ``salt`` and ``text`` of the new text."""
 DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
 """Erasures after which the tables must still be rewritten."""
 
@@ -124,11 +124,11 @@ class StoredText(NamedTuple):
     text: str
     club: UUID
     redacted: str | None
-    """The ref of the text by which an erasure replaced it."""
+    """The ref of the text with which an erasure replaced this text, or None."""
 
 
 def names_file(url: str) -> Path:
-    """Return the SQLite file of the names. Raises as :func:`file_beside`."""
+    """Return the SQLite file of the names. Raises the errors of :func:`file_beside`."""
     return file_beside(url, NAMES)
 
 
@@ -138,7 +138,7 @@ class Origin(NamedTuple):
     club: UUID
     match: UUID | None
     member: int | None
-    """None for no member, or one who is just joining."""
+    """The member who wrote the text or has the name; None: no member, or a member who is just joining."""
     kind: Kind
 
 
@@ -147,14 +147,14 @@ def ref_of(salt: bytes, text: str, origin: Origin) -> str:
 
 
 def is_intact(row: Any) -> bool:
-    """Return whether the text of a row, original or replaced, matches its ref."""
+    """Return whether the text of a row matches its ref, or after an erasure the ref of the new text."""
     origin = Origin(row.club, row.match, row.member, row.kind)
     whole: bool = ref_of(row.salt, row.text, origin) == (row.redacted or row.ref)
     return whole
 
 
 class Names:
-    """The names, numbers and texts of a store. Touches the database: call it in a thread."""
+    """The names, numbers and texts of a store. Call the methods in a thread, because they touch the database."""
 
     def __init__(self, url: str, books: Engine | None = None) -> None:
         """``books``: the engine of the projections, whose connections are shared on PostgreSQL."""
@@ -225,9 +225,9 @@ class Names:
         return {ref: stored.text for ref, stored in found if stored is not None and stored.redacted is None}
 
     def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, StoredText]:
-        """Return by ref the intact texts that were written in these matches, and not those of other matches.
+        """Return by ref the intact texts that were written in these matches.
 
-        Show one only if ``redacted`` agrees with the recorded erasures.
+        Show a text only if its ``redacted`` agrees with the recorded erasures.
         """
         found = self._read(TABLE.c.match.in_(matches), refs).items()
         return {ref: stored for ref, stored in found if stored is not None}
@@ -245,9 +245,9 @@ class Names:
         return found
 
     def rewrite_due(self) -> None:
-        """Rewrite the tables if an erasure requires it, so that no file holds data that it deleted.
+        """Rewrite the tables if an erasure requires it, so that no file still holds the deleted data.
 
-        Raises the database's errors, also if the tables are in use for :data:`REWRITE_WAIT_SECONDS`.
+        Raises the database's errors, also if the tables are in use for more than :data:`REWRITE_WAIT_SECONDS`.
         """
         with self.reader.connect() as connection:
             due = connection.scalars(select(DUE.c.erasure)).all()
@@ -312,6 +312,5 @@ def note_due(connection: Connection, erasures: Collection[str]) -> None:
 
 
 def batches(refs: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the refs in parts, each small enough for one statement."""
     for first in range(0, len(refs), BATCH_MAX):
         yield refs[first : first + BATCH_MAX]

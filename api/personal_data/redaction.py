@@ -1,8 +1,8 @@
-"""Replaces the names and numbers of a person in a text by a placeholder.
+"""Replaces the names and numbers of a person in a text by placeholders.
 
-A name counts as whole words: in any Unicode form, with any blanks, and in the genitive ("Annas", "Anna's"), but not
-within another word or a double name ("Bo-Erik"). A name of one word counts only with a capital letter: "hans" is a
-pronoun. A name of one letter has no genitive: "As" is a word.
+A name is found as whole words: in any Unicode form, with any blanks, and in the genitive ("Annas", "Anna's"), but not
+within another word or a double name ("Bo-Erik"). A name of one word is found only with a capital letter ("hans" is a
+pronoun), a name of one letter not in the genitive ("As" is a word).
 """
 
 import re
@@ -18,7 +18,7 @@ PLACEHOLDER = "█"
 _BLANKS = re.compile(r"\s+")
 _JOINS = "-'"
 _ALIKE = (("\u2010", "-"), ("\u2019", "'"), ("\u02bc", "'"))
-"""Other forms of these characters, in normal form NFKD."""
+"""Characters that count as a hyphen or an apostrophe, in normal form NFKD."""
 
 Span = tuple[int, int]
 
@@ -36,7 +36,7 @@ class Redactor:
     def redact(self, text: str) -> tuple[str, int]:
         """Return the text with placeholders, and the number of placeholders."""
         spans = [match.span() for pattern in self._numbers for match in pattern.finditer(text)]
-        if self._perhaps.search(" ".join(_fold(text).split())):  # much faster than part by part
+        if self._perhaps.search(" ".join(_fold(text).split())):  # one search of the whole is much faster
             spans += self._names_in(_Folded(text))
         parts: list[str] = []
         done = 0
@@ -56,7 +56,7 @@ class Redactor:
 
 class _Folded:
     """A text for comparison: without case, composition and invisible characters, and with single blanks. ``starts``
-    and ``ends`` map its places to those of the written text."""
+    and ``ends`` map the index of each character to the written text."""
 
     def __init__(self, written: str) -> None:
         self.written = written
@@ -76,7 +76,7 @@ class _Folded:
         self.text = "".join(parts)
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span in the written text of a span in the folded one."""
+        """Return the span in the written text for a span in the folded text."""
         return self.starts[start], self.ends[end]
 
 
@@ -101,7 +101,7 @@ class _Needle(NamedTuple):
 
 
 def folded(text: str) -> str:
-    """Return a text as :class:`_Folded` compares it."""
+    """Return the text of :class:`_Folded`."""
     return _Folded(text.strip()).text
 
 
@@ -144,7 +144,7 @@ def _is_word(character: str) -> bool:
 
 
 def _touches(beside: str) -> bool:
-    """Return whether these characters, the nearest first, continue a word."""
+    """Return whether these characters beside a name, the nearest first, continue a word."""
     return _is_word(beside[:1] or " ") or (beside[:1] in _JOINS and _is_word(beside[1:2] or " ") if beside else False)
 
 
@@ -154,7 +154,7 @@ def _is_genitive(after: str) -> bool:
 
 
 def _number_pattern(number: str) -> re.Pattern[str]:
-    """Return a pattern for a number with any separators, and a mobile number also with a country code."""
+    """Return a pattern for a number with any separators, and for a mobile number also with a country code."""
     between = f"(?:{SEPARATORS.pattern})*"
     if number.startswith("07"):
         first, number = rf"(?:(?:\+|00)?{between}46{between}(?:\(?0\)?{between})?|0{between})", number[1:]

@@ -1,6 +1,6 @@
 """Replaces texts that members write in matches by refs in requests, and refs by texts in answers.
 
-The texts of a request are found by its types, so that no call can forget one.
+The texts of a request are found by the types of its fields, so that no call can forget a text.
 """
 
 import re
@@ -33,7 +33,6 @@ def is_prose(kind: inspect.Type) -> bool:
 
 @cache
 def _prose_of(kind: type[msgspec.Struct]) -> frozenset[str]:
-    """Return the names of the fields that hold a free text."""
     shape = inspect.type_info(kind)
     assert isinstance(shape, inspect.StructType), "it is one"
     return frozenset(field.name for field in shape.fields if any(map(is_prose, _alternatives(field.type))))
@@ -82,7 +81,6 @@ def replaced(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def written(request: Value) -> tuple[str, ...]:
-    """Return the different free texts in a request."""
     if not _may_hold(type(request)):  # true for most acts
         return ()
     found: dict[str, None] = {}
@@ -123,14 +121,14 @@ class Texts:
     def __init__(
         self, names: Names, matches: Collection[UUID], redactions: Callable[[UUID], Awaitable[Redactions]]
     ) -> None:
-        """``redactions``: returns the changes of a club's texts by its recorded erasures."""
+        """``redactions``: returns the texts of a club that its recorded erasures have changed."""
         self._names, self._matches, self._redactions = names, matches, redactions
 
     def may_be_in(self, body: bytes) -> bool:
         return _BEGINS in body
 
     async def put_in(self, body: bytes, media_type: str) -> bytes:
-        """Return a body with texts instead of refs. The ref of a deleted text stays."""
+        """Return a body with texts instead of refs. The ref of a deleted text is not replaced."""
         as_in = _AS_IN.get(media_type)
         if as_in is None or not (refs := set(_REF.findall(body))):
             return body

@@ -49,11 +49,9 @@ class AggregateReader:
         return match_of(await in_thread(self._referee.replay, match_id, 1))
 
     async def newest(self, match: Match) -> Match:
-        """Return the newest stored version of the match."""
         return match_of(await self._stored(match))
 
     async def newest_club(self, club: Club) -> Club:
-        """Return the newest stored version of the club."""
         return club_of(await self._stored(club))
 
     async def readable_club(self, club_id: UUID) -> Club | None:

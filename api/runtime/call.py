@@ -36,7 +36,6 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def accepted(self) -> str | None:
-        """The Accept header."""
         return header(self, b"accept")
 
     @property

@@ -39,7 +39,6 @@ class Health:
 
     @property
     def troubles(self) -> list[Reason]:
-        """The reasons to send this process no requests."""
         found: list[Reason] = []
         try:
             utc_now()

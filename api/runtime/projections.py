@@ -123,11 +123,9 @@ class Projections:
         self.follower = Follower(self._log, self.engine, projections, seen=seen, listen=url, in_thread=in_thread)
 
     def prepare(self) -> None:
-        """Create missing tables."""
         prepare(self.engine, self.follower.projections)
 
     def start(self) -> None:
-        """Create missing tables, and start the follower."""
         self.follower.start()
 
     def rebuild(self, *names: str) -> int:
@@ -150,11 +148,9 @@ class Projections:
         return self._log.head()
 
     def log_after(self, position: int, limit: int) -> Page:
-        """Return at most ``limit`` rows after a position."""
         return self._log.read(position, limit)
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, limit: int) -> Page:
-        """Return at most ``limit`` rows of an aggregate."""
         return self._log.history(aggregate_id, after, limit)
 
     def attempts(self, match_id: UUID) -> Sequence[StoredEvent]:

@@ -61,7 +61,6 @@ def texts(proof: Sequence[bytes]) -> tuple[str, ...]:
 
 
 async def find_last_signed(service: Service) -> LogSigned | None:
-    """Return the last signed checkpoint, if there is one."""
     log = await in_thread(stored_log, service.desk)
     return log.state.last if log else None
 

@@ -71,7 +71,6 @@ class Signer:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop the thread after its present check."""
         self._closed.set()
         self._requested.set()
         if self._thread.ident is not None:
