@@ -36,7 +36,7 @@ STEPS_PER_DECADE = 5
 Urls = Callable[[str], AbstractContextManager[str]]
 """Returns the address of an empty store of a kind."""
 Rates = dict[str, dict[int, float]]
-"""By store, a figure by the number of clients or by the number of events."""
+"""The figures of each store, by the number of clients or of events."""
 
 
 def acts_by_clients(urls: Urls) -> Rates:
