@@ -111,6 +111,7 @@ def _plot(name: str, figures: Rates, horizontal: str, vertical: str, *, base: in
     for (store, points), marker in zip(figures.items(), "os", strict=True):
         axes.plot(list(points), list(points.values()), marker=marker, label=store)
     axes.set_xscale("log", base=base)
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set(xlabel=horizontal, ylabel=vertical)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
