@@ -47,6 +47,7 @@ KNOWN = (
     "OpenAPI 3.1 support is still in beta",
     "Failed to get the schema name: null",  # a schema without a name is no error
     "Ignoring complex example on request body",
+    "(reserved word) cannot be used as model name",  # Java renames the models Case and Void
 )
 """Warnings of openapi-generator that say nothing about the description."""
 
