@@ -554,13 +554,18 @@ def _is_nullable(schema: Plain) -> bool:
     return "null" in schema.get("type", ()) or NULL in schema.get("anyOf", ())
 
 
+NOTHING = re.compile(r"([;.])\s+null or left out\b", re.IGNORECASE)
+
+
 def _about_nothing(description: str, *, required: bool, nullable: bool) -> str:
     """Return a description in which "null or left out" is replaced by the form that the schema allows."""
-    if nullable:
-        return description.replace("null or left out", "null") if required else description
+    if nullable and required:
+        return NOTHING.sub(r"\1 null", description)
     if required:
-        return re.sub(r"[;.] null or left out\b[^.]*\.", ".", description)
-    return description.replace(". null or left out", ". Left out").replace("null or left out", "left out")
+        return re.sub(NOTHING.pattern + r"[^.]*\.", ".", description, flags=re.IGNORECASE)
+    if nullable:
+        return description
+    return NOTHING.sub(lambda found: ". Left out" if found[1] == "." else "; left out", description)
 
 
 def _left_out(schema: Plain) -> Plain:
