@@ -12,12 +12,10 @@ from api.http.describe import Text, described, in_header
 from api.http.headers import matching_etag, prefers, tag_of
 from api.http.long_answers import long_reply
 from api.http.member_texts import MemberTexts
-from api.http.replies import JSON, PRIVATE, Reply, not_modified
+from api.http.replies import CSV, JSON, PRIVATE, Reply, not_modified
 from api.runtime.call import ApiCall
 from projections.follow.sheets import S, Sheets
 from referee.store.match import Match
-
-CSV = "text/csv"
 
 
 def sheet_of(gives: Any, row: str) -> type[Operation]:

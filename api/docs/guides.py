@@ -26,12 +26,11 @@ from api.docs.guide_pages import (
 from api.docs.markdown import to_html
 from api.docs.pages import policy_of_kind, render_text
 from api.http.headers import prefers
-from api.http.replies import HTML, JSON, PLAIN, Fixed, Reply, bodiless, encode
+from api.http.replies import HTML, JSON, PLAIN, SVG, Fixed, Reply, bodiless, encode
 from api.http.routes import routed
 from api.runtime.call import ApiCall
 from referee.sentences import Language
 
-SVG = "image/svg+xml"
 LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
 

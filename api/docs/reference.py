@@ -17,7 +17,7 @@ from api.docs.generators import add_hints, written_pattern
 from api.docs.pages import policy_of, static
 from api.http.describe import ANYBODY, named_headers, named_responses, show_examples
 from api.http.headers import Req
-from api.http.replies import Fixed, Reply
+from api.http.replies import SVG, Fixed, Reply
 from api.http.routes import routed
 from api.http.schemas import Plain, named_schemas, with_formats
 
@@ -140,7 +140,7 @@ def _page() -> Fixed:
 
 @cache
 def _favicon() -> Fixed:
-    return Fixed(static("favicon.svg"), media_type="image/svg+xml")
+    return Fixed(static("favicon.svg"), media_type=SVG)
 
 
 @cache

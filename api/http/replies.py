@@ -14,7 +14,7 @@ from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.packing import PACK_FROM, packed
 
 JSON, NDJSON, EVENT_STREAM = "application/json", "application/x-ndjson", "text/event-stream"
-HTML, PLAIN = "text/html", "text/plain"
+HTML, PLAIN, CSV, SVG = "text/html", "text/plain", "text/csv", "image/svg+xml"
 
 BODILESS = frozenset({204, 304})
 

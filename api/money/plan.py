@@ -13,7 +13,7 @@ from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
 from api.http.problems import Problem
-from api.http.replies import JSON, PRIVATE, Reply, encode
+from api.http.replies import JSON, PRIVATE, SVG, Reply, encode
 from api.http.threads import in_long_thread
 from api.money.ledger_access import OneCurrency, currency_of
 from api.money.plan_source import plan_of
@@ -27,7 +27,6 @@ from referee import wire_types
 from referee.clubs.lookup import evening_of
 from referee.value import Value
 
-SVG = "image/svg+xml"
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
 """The payment number that a code needs, and its maximum amount in minor units, by currency."""
 SwishCode = Annotated[

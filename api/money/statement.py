@@ -18,7 +18,7 @@ from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.pages import LIMIT, Cursor, Limit, after_of, next_link, page_by_number
 from api.http.params import ClubId, ClubMinVersion, Fresh
-from api.http.replies import HTML, JSON, PRIVATE, Reply, encode
+from api.http.replies import CSV, HTML, JSON, PRIVATE, Reply, encode
 from api.money import statements
 from api.money.ledger_access import (
     FromDay,
@@ -37,8 +37,6 @@ from projections.ledger import Ledger
 from projections.ledger.tables import Line
 from referee.clubs.facts import ACCOUNT, Account, EntryKind, member_of
 from referee.log.notes import base64, checkpoint_in
-
-CSV = "text/csv"
 
 
 @get(
