@@ -5,7 +5,7 @@ from datetime import datetime
 
 from api.money.audit_report import Audit, KeyAudited
 from api.money.audit_texts import Sheet
-from projections.audit.history import LISTED_MAX, Change
+from projections.audit.history import LISTED_MAX, Change, Person
 from projections.journal import Author
 from referee.actors import Actor, seat_of
 
@@ -34,7 +34,10 @@ def cut_note(title: str, rows: Sequence[object], sheet: Sheet) -> str:
 
 
 def _now(audit: Audit, sheet: Sheet) -> Iterator[Table]:
-    holders = {f"key:{key.key}": key for key in audit.keys}
+    holders = {
+        (actor := f"key:{key.key}"): Person(actor=actor, member=key.member, name=key.name, app=key.app)
+        for key in audit.keys
+    }
     yield "open_matches", ("match", "evening"), [(one.match, one.evening) for one in audit.open_matches]
     yield (
         "proposals",
@@ -62,16 +65,13 @@ def _now(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     )
 
 
-def _author(sheet: Sheet, author: Author, holders: Mapping[Actor, KeyAudited]) -> str:
+def _author(sheet: Sheet, author: Author, holders: Mapping[Actor, Person]) -> str:
     """Return the member or program behind an act, else its seat or other actor, with the match in which they acted.
 
-    ``holders``: the keys of the club by actor.
+    ``holders``: the holders of the club's keys, by actor.
     """
-    holder, seat = holders.get(author.actor), seat_of(author.actor)
-    if holder is not None:
-        who = sheet.member(holder.member, holder.name) or f"{holder.app} ({author.actor})"
-    else:
-        who = author.actor if seat is None else sheet.word("seat", seat=seat)
+    seat = seat_of(author.actor)
+    who = sheet.person(holders.get(author.actor)) or (author.actor if seat is None else sheet.word("seat", seat=seat))
     return who if author.match is None else sheet.word("in_match", who=who, match=author.match)
 
 
