@@ -8,7 +8,7 @@ from sqlalchemy import Connection
 
 from api.http.describe import KEY, described
 from api.http.member_texts import NO_TEXTS
-from api.http.pages import LIMIT_MAX, Cursor, Limit, must_be_cursor, page_reply
+from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, must_be_cursor, page_reply
 from api.http.params import ClubId, Fresh, OfRuleset
 from api.http.query import must_be_ruleset
 from api.http.replies import Reply, encode
@@ -114,7 +114,7 @@ async def get_standings(
     ] = None,
     ruleset: OfRuleset = None,
     cursor: Cursor = None,
-    limit: Limit = 100,
+    limit: Limit = LIMIT,
     fresh: Fresh = False,
 ) -> Reply:
     service = request.service
