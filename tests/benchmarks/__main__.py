@@ -1,6 +1,6 @@
 """All benchmarks in one run, each figure with its reference: ``make bench``.
 
-Its stores have a tenth to a fifth of the rows of ``make bench-large``, so that it ends within ten minutes.
+Its stores have a tenth to a fifth of the rows of ``make bench-large``.
 """
 
 import sys
