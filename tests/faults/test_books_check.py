@@ -14,6 +14,7 @@ from referee.log.notes import Checkpoint, signed
 from tests.faults import books_check
 from tests.faults.books_check import Seen, look
 from tests.faults.steps import KEY
+from tests.log.bundle_checks import sign
 from tests.support.club_client import ClubTable
 from tests.support.edited_stores import Editor
 from tests.support.service_in_memory import Client
@@ -42,7 +43,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Seen]:
         club.done("deposit", member=1, amount=500, via="cash")
         club.done("fee", member=1, amount=50)
         club.done("close_books", label="2026")
-        assert client.app.state.service.signer.sign(at_once=True)
+        sign(client)
         assert store.found() == []
     return folder, store.seen
 
