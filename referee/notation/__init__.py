@@ -1,5 +1,7 @@
-"""A deal as plain text: the table, the acts in order, and the result. ``openapi/notation.md`` describes the format,
-which is the same for all games."""
+"""Write and read a deal as plain text: the table, the acts in order, and the result.
+
+The format is the same for all games; ``openapi/notation.md`` describes it.
+"""
 
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
 from referee.notation.histories import of_history

@@ -1,4 +1,4 @@
-"""The content of a deal's text."""
+"""The parts of a deal's text."""
 
 from typing import Any, Literal
 
@@ -11,7 +11,7 @@ from referee.value import Value
 
 
 class Header(Value):
-    """The table before the deal. Tuples go by seat; ``points`` and ``pot`` as in the protocol."""
+    """The table before the deal. Tuples are by seat; ``points`` and ``pot`` have the units of the protocol."""
 
     ruleset: str
     players: tuple[str, ...]
@@ -34,11 +34,11 @@ class Header(Value):
     among: tuple[int, ...] = ()
     """The only seats that play the deal, if it is a duel."""
     carried: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Other values that the deal takes over from earlier ones, by the names of its ruleset."""
+    """Other values that the deal takes over from earlier deals, by the ruleset's names for them."""
 
 
 class Ruling(Value):
-    """The ruling on a knock. ``payer`` goes up ``points``; ``None``: the knock cost nothing.
+    """The ruling on a knock. ``payer`` goes up ``points``; ``None``: no seat pays.
 
     ``pending``: the knock opened a case, on which an official rules.
     """
@@ -58,7 +58,7 @@ class Done(Value):
 
 
 class Result(Value):
-    """The line in the protocol. ``won``: the seats that won the match by it, and ``by`` how."""
+    """A line in the protocol. ``won``: the seats that won the match with this line; ``by``: how they won."""
 
     kind: str
     points: tuple[int, ...]
@@ -71,15 +71,15 @@ class Result(Value):
     won: tuple[int, ...] = ()
     by: str = ""
     settlement: tuple[int, ...] | None = None
-    """Minor units that each seat then received (below zero: paid)."""
+    """Minor units that each seat received at the end of the match (below zero: paid)."""
     before: tuple[int, ...] | None = None
-    """The protocol before the deal, if a correction has changed it since."""
+    """Points before the deal, if they differ from the header."""
     pot_before: int | None = None
-    """The pot before the deal, if a correction has changed it since."""
+    """Pot before the deal, if it differs from the header."""
 
 
 class Correction(Value):
-    """A correction of the line."""
+    """A correction of a line."""
 
     event: int
     rule: str

@@ -1,4 +1,4 @@
-"""Make the notation of a deal from the stored rows, which hold each act with its events. Apply no rule again."""
+"""Make the notation of a deal from stored rows, which contain each act with its events. No rule is applied again."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ from referee.requests import Proceeding, request_of
 from referee.visibility import Event, Recorded
 
 BESIDE_PLAY = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation
-"""Requests that are no part of the play at a table."""
+"""Requests that the notation leaves out, because they are not part of the play at a table."""
 
 
 class Step(NamedTuple):
@@ -38,16 +38,16 @@ class Step(NamedTuple):
 
 
 def steps_of(events: Sequence[Recorded]) -> tuple[Step, ...]:
-    """Return the acts of a finished deal. ``events``: all events since the deal before was scored."""
+    """Return the acts of a finished deal. ``events``: all events since the previous deal was scored."""
     return _steps(events)[0]
 
 
 def of_history(opened: MatchOpened, state: Any, history: Sequence[Recorded], corrections: Corrections = ()) -> Deal:
     """Return a finished deal from its recorded events. Cards that the house dealt are written as if dealt at a table.
 
-    ``history``: the events from the score of the deal before, or from the opening of the match, to the score of this
-    deal or later; of the last deal, all events. ``state``: the state after the first of them. ``corrections``: those
-    of the whole match.
+    ``history``: begins with the score of the previous deal, or the opening of the match, and goes at least to the
+    score of this deal; for the last deal, to the last event. ``state``: the state after the first event of
+    ``history``. ``corrections``: all corrections of the match.
     """
     before = history[0].event
     last = next(place for place, one in enumerate(history) if place and isinstance(one.event, DealScored))
@@ -100,14 +100,14 @@ def _header_of(
 def _corrected(header: Header, opened: MatchOpened, state: Any, by: ProtocolCorrected) -> Header:
     """Return the header of a deal after earlier deals were scored again."""
     rules = RULESETS[opened.ruleset]
-    assert rules.resumed is not None, "its deals can be"
+    assert rules.resumed is not None, "its deals can be corrected"
     return msgspec.structs.replace(
         header, points=by.points, out=by.eliminated, among=by.duel, carried=rules.carried(rules.resumed(state, by))
     )
 
 
 def _opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
-    """Return the points at the opening in the unit of the lines: ``score.before`` may include a voided deal."""
+    """Return the points at the opening in the unit of the lines; ``score.before`` may include a voided deal."""
     return tuple(2 * points for points in opened.points) if score.halves else opened.points
 
 
@@ -137,7 +137,7 @@ def _correction(by: CorrectedBy) -> Correction:
 
 
 def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, ...]]:
-    """Return the acts, and the automatic events before the first act."""
+    """Return the acts with their events, and the events that belong to no act."""
     steps: list[Step] = []
     automatic: list[Event] = []
     for stored, group in _acts(events):
@@ -155,7 +155,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
 
 
 def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
-    """Yield the requests with their events, without those taken back; ``None`` for events before the first."""
+    """Yield each stored request with its events, without acts taken back; ``None`` with events before the first."""
     events, first = without_taken_back(events), 0
     for place in range(1, len(events) + 1):
         if place == len(events) or events[place].request is not None:
@@ -201,7 +201,7 @@ def _at_a_table(steps: tuple[Step, ...]) -> tuple[Done, ...]:
 
 
 def _received(act: RequestCards, steps: tuple[Step, ...]) -> RequestCards:
-    """Return the request with the received cards, if the stock had run out and was shuffled again."""
+    """Return the request with the received cards if the stock was shuffled again; otherwise the request unchanged."""
     for event in (one.event for step in steps for one in step.events):
         hands = getattr(event, "hands", None)
         if hands is None or act.seat not in getattr(event, "seats", ()):

@@ -1,4 +1,4 @@
-"""Read the text of a deal, strictly: it must be exactly as the writer would write it."""
+"""Read the text of a deal, which must be exactly as :func:`write` would write it."""
 
 import json
 import re
@@ -20,7 +20,7 @@ from referee.ruleset import Ruleset
 
 
 class Unreadable(ValueError):
-    """A text that is not a deal: the ``line`` (from 1), the error in it, and the right form."""
+    """The text is not a deal. ``line`` counts from 1; ``message`` states the error and the right form."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(f"line {line}: {message}")
@@ -37,35 +37,35 @@ class _Lines:
         return min(self.at, len(self.lines) - 1) + 1
 
     def word(self, after: int = 0) -> str | None:
-        """Return the word of the next line, or of the line ``after`` lines later."""
+        """Return the word of the next line, or of the line ``after`` lines later; ``None`` after the last line."""
         place = self.at + after
         return self.lines[place][:LINE_WORD_WIDTH].rstrip(" ") if place < len(self.lines) else None
 
     def take(self) -> str:
-        """Return the rest of the next line."""
+        """Return the text after the word of the next line, and move past this line."""
         self.at += 1
         return self.lines[self.at - 1][LINE_WORD_WIDTH:]
 
-    def wrong(self, message: str, back: int = 1) -> Unreadable:
+    def wrong(self, message: str) -> Unreadable:
         """Return the error for the line just taken."""
-        return Unreadable(max(self.at - back, 0) + 1, message)
+        return Unreadable(max(self.at, 1), message)
 
     def must(self, word: str) -> str:
-        """Return the rest of the next line. Raises ``Unreadable`` if it begins with a different word."""
+        """Take the next line. Raises ``Unreadable`` if it begins with a different word."""
         if self.word() != word:
             raise Unreadable(self.number, f"expected a line {word!r}")
         return self.take()
 
     def may(self, word: str) -> str | None:
-        """Return the rest of the next line if it begins with this word; ``None`` otherwise."""
+        """Take the next line if it begins with this word; otherwise return ``None``."""
         return self.take() if self.word() == word else None
 
     def comes(self, word: str) -> bool:
-        """Return whether an empty line follows, and then a line with this word."""
+        """Return whether the next line is empty and the line after it begins with this word."""
         return self.word() == "" and self.word(after=1) == word
 
     def blank(self) -> None:
-        """Take an empty line. Raises ``Unreadable`` if the line is not empty."""
+        """Move past an empty line. Raises ``Unreadable`` if the next line is not empty."""
         if self.at >= len(self.lines) or self.lines[self.at]:
             raise Unreadable(self.number, "expected an empty line")
         self.at += 1
@@ -213,7 +213,7 @@ def _read_cards(lines: _Lines, text: str) -> tuple[str, ...]:
 
 
 def _read_by(text: str) -> tuple[str, Actor | None]:
-    """Return the text without its actor, and the actor: ``None`` if it is the seat itself."""
+    """Return the text without the note on its actor, and the actor; ``None`` if there is no note."""
     found = re.fullmatch(rf"(.*?) \(({actors.WRITTEN})\)", text)
     return (text, None) if found is None else (found[1], actors.parse(found[2]))
 
@@ -373,7 +373,7 @@ def parse(text: str) -> Deal:
 
 
 def parse_all(text: str) -> tuple[Deal, ...]:
-    """Return the deals in a text, separated by lines of hyphens. Raises ``Unreadable``."""
+    """Return the deals in a text, separated by lines of hyphens. Raises ``Unreadable`` if a deal cannot be read."""
     deals, line = [], 0
     *parts, last = text.split(f"\n{BETWEEN}\n")
     for part in (*(f"{part}\n" for part in parts), last):

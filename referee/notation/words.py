@@ -11,7 +11,7 @@ from referee.acts import AnyAct
 from referee.cards import PACK, RANKS
 
 LINE_WORD_WIDTH = 10
-"""Columns of the word that begins a line."""
+"""Number of columns for the word that begins a line."""
 
 
 _Write = Callable[[Any], str]
@@ -36,7 +36,7 @@ def _fixed_text(token: str, **fields: Any) -> tuple[_Write, _Read]:
 
 
 def _field(name: str, *tokens: Any) -> tuple[_Write, _Read]:
-    """Return functions for a field that holds one of these values, written as they are."""
+    """Return functions that write and read a field with one of these values."""
     by_text = {str(token): token for token in tokens}
     return lambda act: str(getattr(act, name)), lambda text: {name: by_text[text]} if text in by_text else None
 
@@ -208,12 +208,12 @@ WORDS: dict[str, _Word] = {
     "close": _Word("close", *_fixed_text("")),
     "abandon": _Word("abandon", _write_reason, _read_reason),
 }
-"""Words of every act except ``deal``, which has lines of its own."""
+"""The word and functions of each act except ``deal``, which has several lines."""
 
 BY_LINE: dict[str, tuple[str, ...]] = {
     line: tuple(name for name, word in WORDS.items() if word.line == line)
     for line in dict.fromkeys(word.line for word in WORDS.values())
 }
-"""The acts that a line can hold, by its word."""
+"""The acts that a line can contain, by the word that begins it."""
 OFFICIALS = tuple(name for name, kind in KINDS.items() if "seat" not in kind.__struct_fields__)
 """Acts without a seat."""
