@@ -1,6 +1,6 @@
-"""The games: each module here that holds a ``RULESET``, and each package in the entry-point group ``knacka.games``.
+"""Find the games: modules of this package with a ``RULESET``, and packages in the entry-point group ``knacka.games``.
 
-A package from another distribution also holds its rulebook as ``<key>.toml``::
+A package of a different distribution also contains its rulebook, ``<key>.toml``::
 
     [project.entry-points."knacka.games"]
     high-card = "high_card"

@@ -1,1 +1,1 @@
-"""The parts that the three games of Rödskägg share: facts, phases, and functions over the fields that they need."""
+"""The parts that the three games of Rödskägg share: events, phases, and functions."""

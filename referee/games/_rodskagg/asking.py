@@ -18,12 +18,12 @@ from referee.visibility import Event
 
 
 def is_time(state: InPlay[Any]) -> bool:
-    """A33, B46, B48, C30: Return whether the question can be put: between tricks four and five, once."""
+    """A33, B46, B48, C30: Return whether the question can be put: once, between tricks four and five."""
     return len(state.won) == ASKED_AFTER and not state.trick and not state.question.event
 
 
 def wrong_time(state: InPlay[Any], cites: Cites, rule: str | None = None) -> WrongPhase:
-    """Return the refusal of a question that is too early, too late or repeated."""
+    """Return the refusal of a question that is too early, too late or repeated. ``rule``: cited unless too late."""
     done = len(state.won)
     if done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event):
         return WrongPhase("question_too_late", cites.question_late)

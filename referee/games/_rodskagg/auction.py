@@ -38,9 +38,9 @@ def opened(table: T, cards: DealtCards) -> Auction[T]:
 def bid(
     state: Auction[Any], act: Bid, moment: Moment, *, cap: Callable[[Any, int], int | None], cites: Cites
 ) -> tuple[Event, ...]:
-    """A17-A26, A57, B28-B38: Record a bid or a pass. Raises OutOfTurn or AgainstTheRules.
+    """A17-A26, A57, B28-B38: Record a bid or a pass. ``cap`` returns the highest number that a seat may bid.
 
-    ``cap`` returns the highest number that a seat may bid.
+    Raises: OutOfTurn, AgainstTheRules for a bid that is not allowed.
     """
     seat, turn = act.seat, state.to_speak[0]
     if seat != turn:
@@ -51,7 +51,7 @@ def bid(
 
 
 def follows(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
-    """A24-A25, B37: End the auction after rödskägg, or when all have spoken; else empty."""
+    """A24-A25, B37: Return the end of the auction after rödskägg, or when all have spoken; before that no event."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
     if state.highest is None:

@@ -9,7 +9,7 @@ from referee.refusals import AgainstTheRules
 from referee.value import BidValue, SeatAndBid, Value
 
 Calls = tuple[tuple[int, BidValue], ...]
-"""Seat and call, in the order spoken."""
+"""Pairs of seat and call, in the order spoken."""
 BIDS: tuple[BidValue, ...] = ("1", "2", "3", "4", "5", "6", "rodskagg")
 """Bids from low to high (A17, B28)."""
 _HIGHER = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
@@ -25,12 +25,12 @@ class Contract(Value):
 
 
 def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
-    """A20-A21, B33-B34: Return the bids above the last one, if any."""
+    """A20-A21, B33-B34: Return the bids above ``last``; all bids if it is ``None``."""
     return BIDS if last is None else _HIGHER[last]
 
 
 def bids_within(points: int | None) -> tuple[BidValue, ...]:
-    """A-O20, B32: Return the bids that these points allow: always rödskägg; all if ``None``."""
+    """A-O20, B32: Return rödskägg and the numbers up to these points; all bids if ``points`` is ``None``."""
     return BIDS if points is None else tuple(bid for bid in BIDS if bid == RODSKAGG or int(bid) <= points)
 
 
@@ -61,7 +61,7 @@ def spoken(calls: Calls, seat: int) -> bool:
 
 
 def said(calls: Calls) -> list[SeatAndBid]:
-    """Return the calls as answers show them."""
+    """Return the calls as the API shows them."""
     return [{"seat": seat, "bid": bid} for seat, bid in calls]
 
 
@@ -73,6 +73,6 @@ _ACTS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, "0", *BIDS)} for s
 
 
 def bid_acts(seat: int, bids: Iterable[BidValue]) -> tuple[Act, ...]:
-    """Return these bids as acts, which were made once because they are offered often."""
+    """Return these bids as acts, which are made once because they are offered often."""
     mine = _ACTS[seat]
     return tuple([mine[bid] for bid in bids])

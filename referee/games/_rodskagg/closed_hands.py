@@ -5,7 +5,7 @@ from referee.value import Value
 
 
 class Denial(Value):
-    """A claim by not following suit: the seat has no card of this suit."""
+    """The claim of a seat that did not follow suit: it has no card of this suit."""
 
     seat: int
     suit: int
@@ -22,7 +22,10 @@ def disproved(voids: tuple[Denial, ...], seat: int, bit: int) -> tuple[Denial, .
 def claims_after(
     voids: tuple[Denial, ...], seat: int, bit: int, led: int, trick: int, lead: int, event: int
 ) -> tuple[Denial, ...]:
-    """Return the claims after a card. ``led`` is the suit led as a mask, 0 if the card leads."""
+    """Return the claims after a card: without those that it disproves, with its own.
+
+    ``led`` is the mask of the suit led, or 0 if the card leads.
+    """
     voids = tuple(void for void in voids if void.seat != seat or not void.suit & bit)
     if led and not bit & led:
         voids += (Denial(seat=seat, suit=led, trick=trick, event=event, lead=lead),)
@@ -32,7 +35,7 @@ def claims_after(
 def cards_left(
     counts: tuple[int, ...], active: tuple[int, ...], full_tricks: int, in_trick: set[int], folded: set[int]
 ) -> tuple[int, ...]:
-    """Return the number of cards by seat. ``folded`` seats keep their last two."""
+    """Return the number of cards by seat. Seats that have ``folded`` still have two."""
     left = list(counts)
     for seat in active:
         left[seat] -= min(full_tricks, ASKED_AFTER) if seat in folded else full_tricks + (seat in in_trick)

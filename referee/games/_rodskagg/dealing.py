@@ -20,7 +20,7 @@ HAND = 6
 
 
 class DealtCards(Value):
-    """Hands are bit masks by seat. A closed hand has all bits, in a tally none."""
+    """Hands are bit masks by seat: all cards for a closed hand, no card in a tally."""
 
     event: int
     hands: tuple[int, ...]
@@ -28,7 +28,7 @@ class DealtCards(Value):
     known: bool
     stock: tuple[str, ...] = ()
     formula: int = 0
-    """Event in which the dealer said "knack för kort och felgiv", or 0."""
+    """Number of the event in which the dealer said "knack för kort och felgiv", or 0."""
 
 
 def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
@@ -140,9 +140,6 @@ def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
     return DealtCards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
 
 
-# Drawing cards
-
-
 def highest(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
     """B5, C3: Return the seats whose card has the highest rank."""
     top = max(RANKS.index(card[1]) for _, card in drawn)
@@ -158,7 +155,10 @@ class Drawing(Value, Generic[T], tag="drawing"):
 
 
 def draw(state: Drawing[Any], act: Draw, cites: Cites, rule: str | None) -> tuple[CardDrawn, ...]:
-    """B14-B15, C7-C8, C48: Record a card drawn. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
+    """B14-B15, C7-C8, C48: Record a card drawn.
+
+    Raises: OutOfTurn, AgainstTheRules without a card, NoSuchCard for a card drawn before.
+    """
     if act.seat != (turn := state.contenders[len(state.drawn)]):
         raise OutOfTurn("out_of_turn", rule, turn=turn)
     if act.card is None:
@@ -169,7 +169,7 @@ def draw(state: Drawing[Any], act: Draw, cites: Cites, rule: str | None) -> tupl
 
 
 def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
-    """Return the state after a draw. Seats level for the highest card draw again."""
+    """Return the state after a draw. If several seats have the highest card, they draw again."""
     drawn = (*state.drawn, (event.seat, event.card))
     if len(drawn) == len(state.contenders) and len(highest(drawn)) > 1:
         return replace(state, contenders=highest(drawn), drawn=())

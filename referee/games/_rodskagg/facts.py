@@ -1,4 +1,4 @@
-"""The facts that the games of Rödskägg share."""
+"""The events that the games of Rödskägg share."""
 
 from typing import ClassVar, Literal
 
@@ -25,7 +25,7 @@ class KnockedForCards(Event):
 
 
 class PickedUp(Event):
-    """A seat took up its cards; ``hand`` is given if known."""
+    """A seat picked up its cards. ``hand`` contains them if they are known."""
 
     TOPIC: ClassVar[str] = "deal/picked-up"
     HIDDEN: ClassVar[Hidden] = {"hand": "own", "breaches": "official"}
@@ -45,7 +45,7 @@ class MisdealFound(Event):
 
 
 class HandRequested(Event):
-    """A seat without an honour asked for six new cards; at a real table ``cards`` are those received."""
+    """A seat without an honour asked for six new cards. At a real table ``cards`` contains the cards received."""
 
     TOPIC: ClassVar[str] = "deal/hand-requested"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
@@ -61,10 +61,9 @@ class HandKept(Event):
 
 
 class NewHands(Event):
-    """The seats that asked received new hands; ``hands`` has empty ones for the others, ``stock`` the rest of the
-    pack.
+    """The seats that asked received new hands; the other ``hands`` are empty. ``stock``: the rest of the pack.
 
-    ``last``: thrown-in cards were shuffled in, so no seat may ask again (A15-A16).
+    ``last``: thrown-in cards were shuffled into the stock, so no seat may ask again (A15-A16).
     """
 
     TOPIC: ClassVar[str] = "deal/new-hands"
@@ -93,7 +92,7 @@ class AuctionWon(Event):
 
 
 class QuestionAsked(Event):
-    """The other players were asked whether they go along; ``of`` must answer, in this order."""
+    """The other players were asked whether they go along. The seats ``of`` must answer, in this order."""
 
     TOPIC: ClassVar[str] = "question/asked"
     seat: Seat
@@ -101,7 +100,7 @@ class QuestionAsked(Event):
 
 
 class QuestionAnswered(Event):
-    """A seat goes along, or throws in its cards."""
+    """A seat answered that it goes along (``play``), or that it throws in its cards (``fold``)."""
 
     TOPIC: ClassVar[str] = "question/answered"
     seat: Seat
@@ -109,7 +108,7 @@ class QuestionAnswered(Event):
 
 
 class KnockedOut(Event):
-    """A seat said "knack för min utgång"; ``valid`` if its running total was zero."""
+    """A seat said "knack för min utgång". ``valid``: its running total was zero."""
 
     TOPIC: ClassVar[str] = "exit/knocked"
     seat: Seat
@@ -117,7 +116,7 @@ class KnockedOut(Event):
 
 
 class CardGiven(Event):
-    """A seat without a card above ten was given one more (C13-C14); ``card`` is given if known."""
+    """A seat without a card above ten received one more card (C13-C14). ``card`` names the card if it is known."""
 
     TOPIC: ClassVar[str] = "deal/card-given"
     HIDDEN: ClassVar[Hidden] = {"card": "own"}

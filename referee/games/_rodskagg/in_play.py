@@ -1,4 +1,4 @@
-"""The state of a deal in play, and after it."""
+"""The state of a deal during and after the play."""
 
 from typing import Any, Generic, TypeVar
 
@@ -18,19 +18,19 @@ class DealSoFar(Value):
     contract: Contract | None = None
     """``None`` if all passed, or in a duel without bidding."""
     won: tuple[tuple[int, int], ...] = ()
-    """Pairs of seat and event number."""
+    """The taker and event number of each trick."""
     credited: int = 0
     """Tricks credited without play, because no seat contested them."""
     question: Question = Question()
 
     @property
     def played(self) -> int:
-        """Tricks played, by which knocks are timed."""
+        """Number of tricks played. The time limits of knocks count these."""
         return len(self.won) - self.credited
 
 
 class InPlay(DealSoFar, Generic[T], kw_only=True):
-    """Cards are played. Tuples of numbers go by seat, except ``order``."""
+    """The play of the cards. Tuples of numbers are by seat, except ``order``."""
 
     table: T
     cards: DealtCards

@@ -7,7 +7,7 @@ from referee.events import DealScored, MatchWon, Payment
 from referee.phases import ended_by
 
 Negative = Literal["zero", "absolute", "signed"]
-"""Payment for points below zero (B-O21): nothing, the absolute value, or an amount from the winner."""
+"""Payment for points below zero (B-O21): none, the absolute value, or that value from the winner to the loser."""
 
 
 def points_left(

@@ -18,7 +18,7 @@ from referee.value import Value
 from referee.visibility import Event
 
 Requests = tuple[tuple[int, tuple[str, ...]], ...]
-"""Seats that asked in this round, with the cards received, if named."""
+"""Requests of this round: pairs of seat and cards received, if named."""
 
 T = TypeVar("T", bound=phases.Table)
 
@@ -57,7 +57,10 @@ def _stock_suffices(cards: DealtCards, asked: Requests) -> bool:
 
 
 def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cites: Cites) -> tuple[Event, ...]:
-    """A11-A12: Record a request for six new cards. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
+    """A11-A12: Record a request for six new cards.
+
+    Raises: OutOfTurn, AgainstTheRules for an honour or if cards must or must not be named, NoSuchCard.
+    """
     _in_turn(state, act.seat, cites)
     _check_request(state, act.seat, act.cards, cites)
     return (HandRequested(seat=act.seat, cards=act.cards),)
@@ -88,11 +91,11 @@ def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | N
         raise AgainstTheRules("cards_needed", cites.new_hands)
     came_to_others = not _stock_suffices(cards, (*asked, (seat, named)))
     if came_to_others or cards_of(named) & _unavailable(state, seat):
-        raise NoSuchCard("card_elsewhere", cites.pack)  # names no card, for its place is secret
+        raise NoSuchCard("card_elsewhere", cites.pack)  # names no card, because its place is secret
 
 
 def _unavailable(state: Exchanging[Any], seat: int) -> int:
-    """Return the cards that cannot come to ``seat``; thrown-in ones can if the stock is too small (A15)."""
+    """Return the cards that ``seat`` cannot receive; it can get thrown-in cards if the stock is too small (A15)."""
     cards, asked = state.cards, state.asked
     asking = {seat, *(other for other, _ in asked)}
     held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)
@@ -114,7 +117,7 @@ def hand_kept(state: Exchanging[T], event: HandKept, number: int) -> Exchanging[
 
 
 def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
-    """A13, A15: Deal new hands to the seats that asked, when all have spoken; else empty."""
+    """A13, A15: Return the new hands when all have spoken; before that no event."""
     if state.to_speak:
         return ()
     cards, asked = state.cards, state.asked

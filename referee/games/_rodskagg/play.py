@@ -33,11 +33,10 @@ def play(
     revoked: Callable[[Any, int, Cards], Breaches],
     revoke_shown: Callable[[Any, int, Denial], Breach],
 ) -> phases.Decision:
-    """Return the decision on a played card. It refuses cards out of turn, not held, or while an answer is due.
+    """Return the function that decides on a card. It refuses cards out of turn, not held, or while an answer is due.
 
     ``before_the_lead`` and ``revoked`` refuse the card or return its breaches; ``revoked`` gets the held cards of the
-    suit
-    led. ``revoke_shown`` returns the breach of a claim that a card disproves.
+    suit led. ``revoke_shown`` returns the breach of a claim that a card disproves.
     """
 
     def played(state: InPlay[Any], act: Play, moment: Moment) -> tuple[Event, ...]:
@@ -80,7 +79,7 @@ def must_follow(owed: Cards, cites: Cites) -> AgainstTheRules:
 
 
 def revoked(state: InPlay[Any], seat: int, owed: Cards, rules: RitualRules) -> Breaches:
-    """B42, B-O26, C26, C60: Return the breach of a revoke, or refuse it if it has no price."""
+    """B42, B-O26, C26, C60: Return the breach of a revoke. Raises AgainstTheRules if it has no price."""
     if not rules.price(state.table, "revoke"):
         raise must_follow(owed, rules.cites)
     return (rules.breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
@@ -92,7 +91,7 @@ def revoke_shown(state: InPlay[Any], seat: int, void: Denial, rules: RitualRules
 
 
 def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
-    """Return the function that applies a played card. ``after_lead`` marks what the lead passed over."""
+    """Return the function that changes the state after a card. ``after_lead`` changes it further after a lead."""
 
     def evolved(state: P, event: CardPlayed, number: int) -> P:
         seat, bit = event.seat, BIT[event.card]
@@ -114,7 +113,7 @@ def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, i
 
 
 def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tuple[Event, ...]:
-    """Return the trick with its winner; empty while a card is missing.
+    """Return the trick with its winner; no event while a card is missing.
 
     If a ``question`` follows, its grace period begins with trick four (B-O29, C-O23).
     """
@@ -127,7 +126,7 @@ def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tup
 
 
 def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
-    """Return the end of a rödskägg: after six tricks or, by the option, a lost one; else empty."""
+    """Return the end of a rödskägg: after six tricks or, by the option, a lost trick; before that no event."""
     done = len(state.won)
     if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
         return ()

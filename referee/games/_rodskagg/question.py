@@ -15,11 +15,11 @@ Answers = tuple[tuple[int, Literal["play", "fold"], int], ...]
 
 class Question(Value):
     event: int = 0
-    """The event that put it, or 0."""
+    """Number of the event that put the question, or 0."""
     pending: tuple[int, ...] = ()
     answers: Answers = ()
     forgotten: int = 0
-    """The lead that made it too late, or 0."""
+    """Number of the lead that made the question too late, or 0."""
     grace_until: datetime | None = None
 
 

@@ -17,7 +17,8 @@ from referee.refusals import AgainstTheRules, WrongPhase
 def check_misdeal(state: Any, act: Report, cites: Cites) -> None:
     """Raise AgainstTheRules or WrongPhase if a wrong number of cards may not be reported now.
 
-    After the first lead only the holder may report, while holding cards: others could undo a deal that goes badly.
+    After the first lead only the seat with the wrong number may report it, while it has cards. Otherwise a player
+    could undo a deal that goes badly.
     """
     too_late = WrongPhase("misdeal_too_late", cites.misdeal)
     if phase_of(state) == "played":
@@ -36,10 +37,10 @@ def check_misdeal(state: Any, act: Report, cites: Cites) -> None:
 
 
 def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
-    """B-O5: Return the reported error with the number of tricks that had been led to.
+    """B-O5: Return the reported error with the number of tricks led to.
 
-    A player has one error of a kind in a trick, unless the report says ``another``, and at most one for each trick.
-    ``dealt``: event of the cards, or 0. Raises: AgainstTheRules if the error is on record.
+    ``dealt``: event number of the deal, or 0. Raises: AgainstTheRules if this kind of error in this trick is recorded
+    already or, with ``another``, if there is one for each trick.
     """
     known = table.ledger.breaches_by(act.fault, act.accused, dealt)
     same = any(one.tricks in (None, tricks) for one in known)

@@ -34,11 +34,11 @@ class PickingUp(Value, Generic[T], tag="picking_up"):
     cards: DealtCards
     picked: tuple[int, ...] = ()
     misdealt: bool = False
-    """The referee has seen a wrong number of cards."""
+    """True if the referee has seen a wrong number of cards."""
     found: bool = False
-    """All players have seen it."""
+    """True if all players have seen it."""
     cut: bool = False
-    """The pack is cut for the next deal after a misdeal."""
+    """True if the pack is cut for the deal after a misdeal."""
 
 
 BeforeBidding = Undealt[Any] | PickingUp[Any]
@@ -47,11 +47,11 @@ BeforeBidding = Undealt[Any] | PickingUp[Any]
 class RitualRules(Value):
     cites: Cites
     applies: Callable[[Any], bool]
-    """Returns whether the ritual is played at this table; in a tally it has no acts."""
+    """Returns whether the ritual is played at this table; in a tally, without acts."""
     price: Callable[[Any, str], int]
     """Returns the points that an offence costs; 0 if it is refused."""
     breach: Callable[..., Breach]
-    """Makes a breach of table, offence, seat, tricks until it lapses, events that show it, and ``rule``."""
+    """Returns a breach. Takes table, offence, seat, tricks until it lapses, events that show it, and ``rule``."""
     may_misdeal: Callable[[Any], bool]
     """Returns whether a wrong number of cards may be dealt, found on picking up."""
     keeps_stock: Callable[[Any], bool]
@@ -88,7 +88,7 @@ def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> t
 
 
 def wrong_cut(table: Any, seat: int, rules: RitualRules) -> Breach:
-    """B-O6, C60: Return the breach of the cutter or, by the option, of the dealer who allowed it."""
+    """B-O6, C60: Return the breach of the cutter or, by the option, of the dealer who allowed the cut."""
     if table.options.wrong_cut_penalty_to == "cutter":
         return rules.breach(table, "wrong_cut", seat, 1)
     return replace(rules.breach(table, "wrong_cut", table.dealer, 1), by=seat)
@@ -99,7 +99,10 @@ def cards_cut(state: BeforeBidding, event: CardsCut, number: int) -> Any:
 
 
 def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B13, B18-B19, B27, C9-C12: Deal six cards each, also after a misdeal. Raises WrongPhase or OutOfTurn."""
+    """B13, B18-B19, B27, C9-C12: Deal six cards each, also after a misdeal.
+
+    Raises: WrongPhase if the cards are dealt, OutOfTurn, AgainstTheRules or NoSuchCard for an impossible deal.
+    """
     table, cites = state.table, rules.cites
     if already_dealt(state):
         raise WrongPhase("already_dealt", cites.dealer)
@@ -121,7 +124,7 @@ def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) ->
 
 
 def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -> Any:
-    """Return the phase after the deal: picking up, or the next one without ritual and misdeal."""
+    """Return the phase after the deal: picking up, if there is a ritual or misdeal, or the next phase."""
     table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
     cards = dealing.cards_dealt(event, number, table)
     misdealt = event.counts != dealing.six_each(table)
@@ -133,7 +136,10 @@ def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -
 def knock_for_cards(
     state: PickingUp[Any], act: KnockForCards, moment: Moment, rules: RitualRules
 ) -> tuple[Event, ...]:
-    """B20-B22, B-O7, C60: Record the formula of the dealer. Raises WrongPhase or AgainstTheRules."""
+    """B20-B22, B-O7, C60: Record the dealer's formula.
+
+    Raises: WrongPhase without ritual or if repeated, AgainstTheRules for other seats or after the dealer's pick-up.
+    """
     dealer, rule = state.table.dealer, rules.cites.formula
     if not has_acts(state.table, rules):
         raise WrongPhase("no_ritual", rule)
@@ -151,9 +157,9 @@ def knocked_for_cards(state: PickingUp[T], event: KnockedForCards, number: int) 
 
 
 def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B22-B27, C60: Record that a seat takes up its cards; before the formula this is a breach.
+    """B22-B27, C60: Record that a seat picks up its cards; before the formula this is a breach.
 
-    A dealer who so picks up a misdeal also pays for the misdeal.
+    If the dealer does so after a misdeal, the misdeal is a breach, too.
     Raises: WrongPhase if no pick-up is due, AgainstTheRules for an early one without a price.
     """
     table, cards, seat, cites = state.table, state.cards, act.seat, rules.cites
@@ -186,7 +192,7 @@ def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
 
 
 def misdeal_seen(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B27, B-O33: Find a misdeal when a wrong number is taken up; at once if hands are face up."""
+    """B27, B-O33: Return a misdeal when a wrong number is picked up or, if hands are face up, seen; else no event."""
     if not state.misdealt or state.found:
         return ()
     looking = state.picked[-1:] if has_acts(state.table, rules) else state.table.playing
@@ -195,7 +201,7 @@ def misdeal_seen(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> t
 
 
 def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: RitualRules) -> Any:
-    """B-O37: Return the state after a pick-up; after the last one the next phase."""
+    """B-O37: Return the state after a pick-up; after the last pick-up the next phase."""
     picked = (*state.picked, event.seat)
     state = noted(replace(state, picked=picked), event.breaches, number)
     if len(picked) < len(state.table.playing) or state.misdealt:
@@ -212,11 +218,8 @@ def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any
     return PickingUp(table=state.table, cards=state.cards, picked=state.table.playing, misdealt=True, found=True)
 
 
-# Reports of what the cards cannot show
-
-
 def reported(state: Any, act: Report, cites: Cites) -> Reported:
-    """Return the fact of a report. Raises AgainstTheRules in house dealing, or for a seat out of the match."""
+    """Return the event of a report. Raises AgainstTheRules in house dealing, or for a seat out of the match."""
     if state.table.house:
         raise AgainstTheRules("house_sees", None)
     if act.accused not in state.table.active:
@@ -225,7 +228,7 @@ def reported(state: Any, act: Report, cites: Cites) -> Reported:
 
 
 def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFound:
-    """B27, B-O33: Return a misdeal that only the table sees, with the breach of a forgotten formula.
+    """B27, B-O33: Return a misdeal that only the table sees, with a breach if the dealer forgot the formula.
 
     Raises: WrongPhase or AgainstTheRules if it may not be reported now.
     """
@@ -239,7 +242,7 @@ def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFoun
 
 
 def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
-    """Return the breach of a reported wrong cut or early pick-up. Raises AgainstTheRules if acts show it."""
+    """Return the breach of a reported wrong cut or early pick-up. Raises AgainstTheRules if acts would show it."""
     table, accused, cites = state.table, act.accused, rules.cites
     if table.tally:
         return _tally_breach(table, act, rules)
@@ -255,7 +258,7 @@ def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
 
 
 def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
-    """B24, B26, B-O6: Return the breach reported in a tally, which has no acts of the ritual."""
+    """B24, B26, B-O6: Return the breach reported in a tally. Raises AgainstTheRules if the dealer may cut."""
     accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
         own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)

@@ -1,4 +1,4 @@
-"""A deal's line in the protocol, as far as the games share it."""
+"""The parts of a deal's line in the protocol that the games share."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -30,7 +30,7 @@ def taken_by(deal: DealSoFar, seat: int, span: slice = ALL) -> tuple[int, ...]:
 class ScoreRule(NamedTuple):
     points: int
     per: Literal["trick", "early_trick", "late_trick", "contract", "lost_tricks", "answer", "late_lead"]
-    """Each trick taken, in the deal or before or after the question; otherwise once, shown by these events."""
+    """Each trick taken, in the deal or before or after the question. The other values count once."""
     rule: str
 
 
@@ -115,7 +115,7 @@ class SharedDetail(TypedDict):
 
 
 class Noted(TypedDict):
-    """A breach without a price, only noted: a revoke shown by closed hands."""
+    """A breach that costs nothing: a revoke that closed hands have shown."""
 
     offence: OffenceText
     seat: Seat

@@ -1,6 +1,6 @@
-"""Deals in a tally: tricks entered act by act, or a whole deal as the score sheet has it.
+"""Deals in a tally, entered trick by trick or as a whole deal from the score sheet.
 
-The table is believed about what only cards could show (A-O31, B-O40, C-O36).
+Facts that only cards could show are accepted as entered (A-O31, B-O40, C-O36).
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -61,7 +61,7 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """True if the question was put in time."""
 
     def halves(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the tricks by seat among the first four, and among the last two; with ``taken`` only."""
+        """Return the numbers of tricks by seat, of the first four and of the last two. Call only with ``taken``."""
         taken = self.taken or ()
         late = self.late or (0,) * len(taken)
         return tuple([all_ - after for all_, after in zip(taken, late, strict=True)]), late
@@ -92,11 +92,8 @@ BEFORE_BIDDING = frozenset(("wrong_cut", "early_pick_up", "misdeal", "wrong_coun
 MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 
 
-# Act by act
-
-
 def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Breach, ...]]) -> phases.Decision:
-    """A37, B52, C32: Return the decision on a trick that the tally gives to a seat.
+    """A37, B52, C32: Return the function that decides on a trick entered in a tally.
 
     It refuses tricks outside a tally, of a folded seat, and while an answer is due.
     """
@@ -121,9 +118,6 @@ def unseen_lead(state: P, event: TrickTaken, number: int, after_lead: Callable[[
     if not state.table.tally:
         return state
     return after_lead(offences.noted(state, event.breaches, number), number)
-
-
-# A whole deal
 
 
 class _Placed(NamedTuple):
@@ -151,7 +145,7 @@ class _Waiting(NamedTuple):
 
 
 def script(state: State, result: Any, sheet: Sheet) -> Script:
-    """Yield the acts of a deal in order."""
+    """Yield the acts of a deal in order. Raises AgainstTheRules or NotInPlay if they do not fit."""
     knocks = _placed_knocks(_optional(result, "knocks"))
     state = yield from _before_play(state, result, knocks, sheet)
     tricks = _tricks(state, result, sheet)
@@ -230,7 +224,7 @@ def _optional(result: Any, name: str) -> tuple[Any, ...]:
 
 
 def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
-    """Return the JSON pointer and taker of each trick. Counts give one of the orders that they allow.
+    """Return the JSON pointer and taker of each trick. For counts, return one possible order.
 
     Raises: AgainstTheRules if tricks and counts are both given, or the counts do not add up.
     """
@@ -252,7 +246,7 @@ def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
 
 
 def _all_or_nothing(state: State) -> tuple[int, ...]:
-    """A-O2, B64, C42: Return the seats that bid rödskägg: their tricks precede a loss that ends the play."""
+    """A-O2, B64, C42: Return the seats that bid rödskägg. Their tricks come first: a loss may end the play."""
     contract = getattr(state, "contract", None)
     return tuple(seat for seat, bid in contract.calls if bid == "rodskagg") if contract else ()
 
@@ -309,7 +303,7 @@ def _question(state: State, result: Any, sheet: Sheet) -> Steps:
 def _exits_and_knocks(state: State, done: int, waiting: _Waiting, sheet: Sheet) -> Steps:
     """Yield the exits of seats at zero after ``done`` tricks, the knocks, and exits that the knocks made due.
 
-    An exit that breaks off the deal comes after all knocks (B78).
+    An exit that breaks off the deal comes after all knocks (B78). Raises AgainstTheRules off zero.
     """
     exits = _take_due(waiting.exits, done)
     ending = bool(exits) and sheet.exit_ends_deal(state.table)
@@ -340,9 +334,9 @@ def _distance_to_zero(state: State, seat: int, sheet: Sheet) -> int:
 
 
 def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
-    """Yield a knock, after a report of an error that the tally does not show.
+    """Yield a knock, and before it a report if the tally does not show the error.
 
-    Players who accuse themselves knocked for their exit in vain (B-O31).
+    A dismissed knock of a seat for its own ``exit_knock`` is an exit knock in vain (B-O31).
     Raises: AgainstTheRules if the ruling differs from the sheet.
     """
     at, knock = placed.at, placed.content

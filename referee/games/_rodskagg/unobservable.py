@@ -14,7 +14,7 @@ RITUAL_OFFENCES = ("wrong_cut", "early_pick_up", "misdeal")
 
 
 def unseen(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> frozenset[str]:
-    """Return the priced offences that may have happened without an event; no act shows ``fouls``."""
+    """Return the priced offences that may have happened without an event. ``fouls``: offences that no act shows."""
     table = state.table
     if table.house or isinstance(state, Over | Drawing):
         return frozenset()

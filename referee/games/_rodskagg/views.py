@@ -20,7 +20,7 @@ from referee.visibility import Viewer
 
 
 def drawing(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
-    """Return a draw without a card, which the table names."""
+    """Return a draw for the next seat. The table adds the card."""
     return (Draw(seat=seat),) if seat in to_draw(state) else ()
 
 
@@ -31,7 +31,7 @@ def undealt(state: Undealt[Any], seat: int, rules: RitualRules) -> tuple[Act, ..
 
 
 def picking_up(state: PickingUp[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
-    """Return the open acts among the formula, picking up, and dealing again after a misdeal."""
+    """Return the acts open to the seat: the formula, picking up and, after a misdeal, cutting and dealing."""
     acts: tuple[Act, ...] = ()
     dealer, ritual = state.table.dealer, has_acts(state.table, rules)
     down = ritual and seat not in state.picked
@@ -45,7 +45,7 @@ def picking_up(state: PickingUp[Any], seat: int, rules: RitualRules) -> tuple[Ac
 
 
 def exchanging(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
-    """Return keeping the hand, and asking for a new one if the cards need not be named."""
+    """Return the act of keeping the hand and, if the cards need not be named, of asking for a new hand."""
     if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
     keep = KeepCards(seat=seat)
@@ -79,15 +79,12 @@ def may_lead(state: InPlay[Any], seat: int) -> bool:
     return seat == state.turn or (state.table.tally and seat in state.order)
 
 
-# Seats that act next
-
-
 def to_play(state: InPlay[Any]) -> tuple[int, ...]:
     return state.order if state.table.tally else (state.turn,)
 
 
 def to_act_before_play(state: Any) -> tuple[int, ...]:
-    """Return the seats that act next in the shared phases; empty in others."""
+    """Return the seats that act next in the shared phases; no seat in other phases."""
     match state:
         case Undealt():
             return (state.table.dealer,)
@@ -110,9 +107,6 @@ def to_pick_up(state: PickingUp[Any]) -> tuple[int, ...]:
     if state.found or (not state.cards.formula and table.dealer not in state.picked):
         return (table.dealer,)
     return tuple(seat for seat in table.playing if seat not in state.picked)
-
-
-# Fields shown
 
 
 def cards_shown(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str, Any]:

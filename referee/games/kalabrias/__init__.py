@@ -1,9 +1,8 @@
 """Kalabrias for two, three or four: trumps are chosen, sequences compared, and tricks played for card points.
 
 Rulebook E1-E53; :class:`Options` change the readings E-O1 to E-O42. The source has no offences: a card or a claim
-that
-the cards forbid is refused, even in a match that penalises errors (E-O30, E-O33). Packets at a real table are not
-checked (E-O4).
+that the cards forbid is refused, even in a match that penalises errors (E-O30, E-O33). Packets at a real table are
+not checked (E-O4).
 """
 
 from msgspec.structs import replace
@@ -58,9 +57,9 @@ def start(opened: events.MatchOpened) -> State:
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """E-O30: Return the dismissal of a knock, for the game has no offences.
+    """E-O30: Return the dismissal of a knock, because the game has no offences.
 
-    Raises: NotInPlay for a seat that does not exist, AgainstTheRules for a knock on the knocker.
+    Raises: NotInPlay for a seat that does not exist, AgainstTheRules if the seat knocks on itself.
     """
     if act.accused >= state.table.seats:
         raise NotInPlay("no_such_seat", None, seat=act.accused)

@@ -105,9 +105,6 @@ def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: i
     return LaterCards(table=state.table, cards=state.cards, contract=made)
 
 
-# A new deal
-
-
 def reply(state: Proposed, act: Reply, moment: Moment) -> tuple[Event, ...]:
     """E11-E13, E-O8, E-O37: Return the event of an answer to a proposed new deal. Raises OutOfTurn."""
     if act.seat != (turn := state.to_reply[0]):

@@ -13,16 +13,13 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 HAND = 6
-"""Cards of each seat before the auction (E3, E50)."""
+"""Number of cards of each seat before the auction (E3, E50)."""
 PACKET = 3
-"""Cards in a packet of the house (E-O4)."""
-
-
-# The first dealer
+"""Number of cards in a packet of the house (E-O4)."""
 
 
 def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
-    """E-O29: Return the draw for the first dealer, unless the opening names one: the lowest card deals."""
+    """E-O29: Return the draws and the first dealer, who drew the lowest card; no event if the dealer is known."""
     if state.drawn:
         return ()
     events: list[Event] = []
@@ -36,15 +33,11 @@ def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
     return *events, FirstDealerDrawn(seat=contenders[0], rule="E-O29")
 
 
-# Six each, and one face up
-
-
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     """E3-E4, E50: Return the deal of six cards each and one face up.
 
     Raises: WrongPhase in a tally, OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for an
-    impossible
-    deal.
+    impossible deal.
     """
     table = state.table
     if table.tally:
@@ -76,7 +69,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def _check_dealer(table: Table, act: Deal) -> None:
-    """E-O29: Raise OutOfTurn for any seat but the dealer, AgainstTheRules for cards if the house deals."""
+    """E-O29: Raise OutOfTurn for other seats, AgainstTheRules for a widow, or for cards if the house deals."""
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "E-O29", dealer=table.dealer)
     if table.house and (act.hands, act.counts, act.stock, act.turn_up) != (None,) * 4:
@@ -104,7 +97,7 @@ def _check_pack(act: Deal, dealt: int) -> None:
         raise NoSuchCard("not_in_pack", "E2", cards=strange)
     if len(texts) != len(set(texts)):
         raise NoSuchCard("card_twice", "E2", cards=sorted({card for card in texts if texts.count(card) > 1}))
-    if cards_of(texts) & dealt:  # the error names no card, for it may be in a closed hand
+    if cards_of(texts) & dealt:  # the error names no card, because it may be in a closed hand
         raise NoSuchCard("card_elsewhere", "E2")
 
 
@@ -146,9 +139,6 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
     return Auction(table=table, cards=cards, round=1, to_speak=to_speak)
 
 
-# The rest
-
-
 def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
     """E14, E50-E51, E-O27: Return the number of later cards by seat."""
     if table.seats < 4:
@@ -161,9 +151,8 @@ def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
 def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...]:
     """E14, E50, E-O32: Return the deal of the later cards at a real table.
 
-    Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for impossible cards, or if only one
-    of the
-    two deals has its cards entered.
+    Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for impossible cards, or if cards are
+    entered in only one of the two deals.
     """
     table, cards = state.table, state.cards
     _check_dealer(table, act)
@@ -185,7 +174,7 @@ def _turn_up_taker(state: LaterCards) -> int | None:
 
 
 def deal_later_from_stock(state: LaterCards, moment: Moment) -> tuple[Event, ...]:
-    """E-O32: Return the deal of the later cards from a known stock, clockwise from forehand; else empty."""
+    """E-O32: Return the deal of the later cards from a known stock, clockwise from forehand; else no event."""
     table, stock = state.table, state.cards.stock
     if not stock:
         return ()
@@ -215,9 +204,6 @@ def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) ->
     )
 
 
-# The seven of trumps
-
-
 def may_exchange(state: Declaring, seat: int) -> bool:
     """E51, E-O16: Return whether a seat may exchange the seven of trumps for the turned-up card."""
     table, cards, contract = state.table, state.cards, state.contract
@@ -234,7 +220,7 @@ def may_exchange(state: Declaring, seat: int) -> bool:
 
 
 def exchange(state: Declaring, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """E-O16: Return the exchange of the seven of trumps. Raises AgainstTheRules unless :func:`may_exchange`."""
+    """E-O16: Return the exchange of the seven of trumps. Raises AgainstTheRules unless it is allowed."""
     if not state.table.options.trump_seven_exchange or state.table.seats == 4:
         raise AgainstTheRules("no_exchange", "E-O16")
     if act.card != state.contract.trumps + "7" or not may_exchange(state, act.seat):

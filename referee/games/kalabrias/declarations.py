@@ -1,7 +1,7 @@
 """Declaration and comparison of sequences, and bella (E15-E27).
 
-Statements are compared, not hands. Of known hands they must be true, except that "none" and "enough" are always
-allowed (E25, E-O33). With closed hands a claim is accepted, and checked when the deal is scored.
+Statements are compared, not hands. Statements about known hands must be true, except that "none" and "enough" are
+always allowed (E25, E-O33). With closed hands a claim is accepted, and checked when the deal is scored.
 """
 
 from msgspec.structs import replace
@@ -33,7 +33,7 @@ _EXPECTED_BY = {
 
 
 def awaited(state: Declaring) -> tuple[int, ...]:
-    """Return the seat that must speak; empty after the last statement."""
+    """Return the seat that must speak; no seat after the last statement."""
     if state.expected in ("top", "trumps"):
         assert state.best is not None, "the question is for the best sequence"
         return (state.best.seat,)
@@ -45,15 +45,11 @@ def best_of(state: Declaring, seat: int) -> Sequence | None:
     return strongest(state.cards.hands[seat], state.contract.trumps, state.table.options.longer_sequence_wins)
 
 
-# Declaring
-
-
 def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:
     """E19, E21, E23: Return a statement about a seat's best sequence.
 
     Raises: OutOfTurn for any other seat, WrongPhase if an answer is expected, AgainstTheRules for a statement that is
-    not
-    expected or that the known hand contradicts.
+    not expected or that the known hand contradicts.
     """
     if _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
@@ -144,15 +140,11 @@ def _trumps_known(state: Declaring) -> Declaring:
     return replace(state, expected="answer_trumps")
 
 
-# Answering
-
-
 def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]:
     """E20, E22: Return a seat's answer to the best sequence so far.
 
     Raises: WrongPhase if no answer is expected, OutOfTurn for any other seat, AgainstTheRules for an answer that the
-    known
-    hand or earlier statements contradict.
+    known hand or earlier statements contradict.
     """
     if state.expected not in ("answer", "answer_to_top"):
         raise WrongPhase("nothing_to_answer", "E20")
@@ -197,7 +189,7 @@ def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
 
 
 def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) -> Declaring:
-    """E-O35: Return the state after an answer. A top or trumps already named are not asked for."""
+    """E-O35: Return the state after an answer. Top and trumps are asked for only if they are not yet known."""
     best, first = state.best, state.expected == "answer"
     assert best is not None, "there is something to answer"
     if event.answer == "enough":
@@ -220,11 +212,8 @@ def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) ->
     return _trumps_known(state)
 
 
-# The end of the comparison
-
-
 def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """E24: Return the result of the comparison when all have spoken; else empty."""
+    """E24: Return the result of the comparison when all have spoken; before that no event."""
     if state.to_speak:
         return ()
     return (SequencesCompared(seat=None if state.best is None else state.best.seat, level=state.level),)
@@ -248,15 +237,11 @@ def sequences_compared(state: Declaring, event: SequencesCompared, number: int) 
     )
 
 
-# Showing, with closed hands
-
-
 def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event, ...]:
     """E-O34: Return the event by which a closed hand shows a further sequence, before the second trick.
 
-    Raises: WrongPhase for any other statement, AgainstTheRules if the seat may show none or the cards are no
-    sequence,
-    NoSuchCard if another seat has played or shown one of the cards.
+    Raises: WrongPhase for any other statement, AgainstTheRules if the seat may not show these cards or they are no
+    sequence, NoSuchCard if a different seat has played or shown one of them.
     """
     if not state.trick and not state.won and _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
@@ -286,7 +271,7 @@ def may_show(state: Playing, seat: int) -> bool:
 
 
 def scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
-    """E24, E53, E-O12, E-O25, E-O35: Return the seats that score sequences, the best first, if any."""
+    """E24, E53, E-O12, E-O25, E-O35: Return the seats that score sequences, if any; the best sequence first."""
     if said.best is None:
         return ()
     first = said.best.seat
@@ -311,18 +296,15 @@ def sequence_shown(state: Playing, event: SequenceShown, number: int) -> Playing
     return replace(state, sequences=replace(state.sequences, shown=shown))
 
 
-# Bella
-
-
 def bella(state: Declaring | Playing, act: Bella, moment: Moment) -> tuple[Event, ...]:
-    """E18, E26-E27: Return the declaration of king and queen of trumps. Raises AgainstTheRules."""
+    """E18, E26-E27: Return the declaration of king and queen of trumps. Raises the refusal, if any."""
     if (refusal := bella_refusal(state, act.seat)) is not None:
         raise refusal
     return (BellaDeclared(seat=act.seat),)
 
 
 def bella_refusal(state: Declaring | Playing, seat: int) -> Refused | None:
-    """Return the refusal of a declaration of bella, if any."""
+    """Return the refusal of a repeated, late or false declaration of bella; ``None`` if it is allowed."""
     pair = BELLA[state.contract.trumps]
     if any(seat == other for other, _ in state.bella):
         return AgainstTheRules("bella_declared", "E26")

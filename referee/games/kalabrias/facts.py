@@ -100,7 +100,7 @@ class SequencesCompared(Event):
 
 
 class SequenceShown(Event):
-    """A seat showed the cards of a sequence, with closed hands (E-O34)."""
+    """A seat with a closed hand showed the cards of a sequence (E-O34)."""
 
     TOPIC: ClassVar[str] = "sequence/shown"
     seat: Seat

@@ -36,7 +36,7 @@ def playable(state: Playing, hand: int) -> int:
 
 
 def possible(state: Playing, seat: int) -> int:
-    """Return the cards that a closed hand may hold; in the last trick a turn-up that the seat took."""
+    """Return the cards that a closed hand may hold; in the last trick only a turn-up that the seat took."""
     hand, cards = state.hand(seat), state.cards
     last = len(state.won) + 1 == tricks_in_all(state.table.seats)
     return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand
@@ -49,8 +49,8 @@ def _beaters(state: Playing) -> int:
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """E28-E32: Return the event of a card played.
 
-    Raises: OutOfTurn for any other seat, NoSuchCard for a card not held, and if hands are known AgainstTheRules
-    (E29-E30).
+    Raises: OutOfTurn for any other seat, NoSuchCard for a card not held, AgainstTheRules for a card of a known hand
+    that must not be played (E29-E30).
     """
     seat = act.seat
     if seat != state.turn:
@@ -69,7 +69,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """E31-E32: Return the winner of a complete trick, and the end of play after the last; else empty."""
+    """E31-E32: Return the event of a complete trick, or of the end of play after the last; else no event."""
     seats, trick = state.table.seats, state.trick
     if trick:
         return (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(trick) == seats else ()

@@ -54,7 +54,6 @@ POINTS: dict[str, dict[str, int]] = {
 BELLA: dict[str, Cards] = {suit: BIT[suit + "K"] | BIT[suit + "Q"] for suit in SUITS}
 """King and queen of trumps (E18)."""
 
-# Sequences
 
 SequenceName = Literal["small", "large"]
 TOPS: dict[str, str] = {"small": "9TJQKA", "large": "TJQKA"}
@@ -65,7 +64,7 @@ class Sequence(msgspec.Struct, frozen=True, order=True):
     """A sequence in a form that can be compared (E20-E24)."""
 
     cards: int
-    """Three; or four for every large sequence, unless longer ones win."""
+    """Number of cards that count: 3, 4, or 5 if longer sequences win."""
     top: int
     """The index of the top in ``RANKS``."""
     trumps: bool
@@ -77,7 +76,7 @@ class Sequence(msgspec.Struct, frozen=True, order=True):
 
     @property
     def five(self) -> bool:
-        """True for more than four cards, if that counts (E-O11)."""
+        """True for five or more cards, if longer sequences win (E-O11)."""
         return self.cards == 5
 
 
@@ -128,7 +127,7 @@ def is_sequence(cards: Cards) -> bool:
 
 
 def best_split(length: int, small: int, large: int, five: int) -> int:
-    """E-O10, E-O34: Return the most points for a run, split into separate sequences."""
+    """E-O10, E-O34: Return the maximum points for a run that is split into separate sequences."""
     if length < 3:
         return 0
     pieces = ((1, 0), (3, small), (4, large), (5, five))

@@ -27,16 +27,13 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """E42: Return the line of the deal and its consequences; empty if the deal waits for ``score``.
+    """E42: Return the line of the deal and its consequences; no event if the deal waits for ``score``.
 
     A deal that was played waits if the match penalises errors, unless it was counted at the table.
     """
     table, deal = state.table, state.outcome
     waits = table.penalise and deal.contract is not None and deal.counted is None
     return () if waits else scored(table, deal)
-
-
-# Points of each seat
 
 
 def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scoring: tuple[int, ...]) -> list[int]:
@@ -53,7 +50,7 @@ def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scorin
 
 
 def with_a_trick(table: Table, tricks: Sequence[int], points: list[int]) -> list[int]:
-    """E-O14: Return the points that count, by seat: by the option, only with a trick of the own side."""
+    """E-O14: Return the points that count, by seat. By the option, the seat's side must have a trick."""
     if not table.options.declaration_needs_trick:
         return points
     sides = [{seat, (seat + 2) % 4 if table.seats == 4 else seat} for seat in range(table.seats)]
@@ -151,9 +148,6 @@ def bella_points(table: Table, deal: Outcome, contract: TrumpContract) -> list[i
     return points
 
 
-# Settling
-
-
 Whose = Literal["everybody", "declarer's side", "the opponents", "nobody", "the next deal"]
 
 
@@ -210,9 +204,6 @@ def divided(table: Table, opponents: tuple[int, ...], own: list[int], prize: int
     if table.seats == 3 and split == "half" and table.options.bete_odd_point == "higher_opponent":
         given[higher] += prize % 2
     return tuple(given)
-
-
-# The line in the protocol
 
 
 def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
@@ -343,8 +334,7 @@ def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
 
 
 def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
-    """E46, E-O20, E-O31: Return the win of the highest seat that has reached the target, unless two sides are
-    level."""
+    """E46, E-O20, E-O31: Return the win, if the target is reached and no two sides are level at the top."""
     if (winners := leading(table, line.points)) is None:
         return ()
     reached = sum(points >= table.options.target_score * table.unit for points in line.points)
@@ -362,8 +352,7 @@ def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
 
 
 def difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:
-    """E-O42: Return the payments: each loser pays the winner, or the partner on the left, the difference in
-    points."""
+    """E-O42: Return the payments: each loser pays the winner (of two, the one on the left) the difference."""
     seats = len(points)
     payments = []
     for seat in range(seats):
@@ -375,7 +364,7 @@ def difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment
 
 
 def leading(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
-    """E52: Return the seat or partners alone at the top with the target reached, if any."""
+    """E52: Return the seat, or partners, with more points than all others, if they have reached the target."""
     top = max(points)
     if top < table.options.target_score * table.unit:
         return None
@@ -385,7 +374,7 @@ def leading(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
-    """E-O6, E-O29: Return the state between deals. The deal moves clockwise, except after some new deals."""
+    """E-O6, E-O29: Return the state between deals. By the option, the same dealer deals after an agreed new deal."""
     table = replace(next_deal(state.table, event), carry=event.detail["carry"])
     same = event.kind == "redeal" and table.options.redeal_dealer == "same"
     return Undealt(table=replace(table, dealer=event.dealer) if same else table)

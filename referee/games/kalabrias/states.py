@@ -14,7 +14,7 @@ from referee.phases import Over
 from referee.value import Value
 
 POINTS_MAX = 10_000
-"""The most points that an option allows, against typing errors."""
+"""Maximum points that an option allows, against typing errors."""
 
 
 class SequencePoints(Value, forbid_unknown_fields=True):
@@ -38,7 +38,7 @@ class Options(Value, forbid_unknown_fields=True):
     bella_points: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: points for bella.")] = 20
     all_pass: Annotated[
         Literal["redeal_next_dealer", "dealer_must_choose"],
-        Meta(description="E-O5, E-O40: when all seats pass twice."),
+        Meta(description="E-O5, E-O40: the consequence if all seats pass twice."),
     ] = "redeal_next_dealer"
     redeal_dealer: Annotated[Literal["same", "next"], Meta(description="E-O6: the dealer of an agreed new deal.")] = (
         "same"
@@ -53,7 +53,8 @@ class Options(Value, forbid_unknown_fields=True):
         False
     )
     equal_sequences: Annotated[
-        Literal["none", "ten_each", "forehand"], Meta(description="E24, E-O12: level sequences in plain suits.")
+        Literal["none", "ten_each", "forehand"],
+        Meta(description="E24, E-O12: the points for equal best sequences in plain suits."),
     ] = "none"
     declaration_needs_trick: Annotated[
         bool, Meta(description="E-O14: no points for sequences without a trick; partners take tricks together.")
@@ -68,14 +69,18 @@ class Options(Value, forbid_unknown_fields=True):
         500
     )
     target_tie: Annotated[
-        Literal["play_on"], Meta(description="E-O20: level at the top with the target reached: another deal.")
+        Literal["play_on"],
+        Meta(description="E-O20: the consequence if sides that have reached the target are level: another deal."),
     ] = "play_on"
     tie_rule: Annotated[
         Literal["opponent_only", "bete", "carry"],
-        Meta(description="E44, E-O21, E-O36: declarer and opponent level."),
+        Meta(description="E44, E-O21, E-O36: the score if declarer and opponents have equal points."),
     ] = "opponent_only"
     three_player_compare: Annotated[
-        Literal["sum", "each"], Meta(description="E47, E-O22: the declarer against both together, or against each.")
+        Literal["sum", "each"],
+        Meta(
+            description="E47, E-O22: the points that the declarer must exceed: the opponents' sum, or those of each."
+        ),
     ] = "sum"
     bete_split: Annotated[
         Literal["half", "higher_opponent_takes_all", "full_to_both", "none"],
@@ -229,7 +234,7 @@ class Declaring(Value, tag="declaring"):
     refrained: tuple[int, ...] = ()
     """Seats that said nothing of a sequence that may be equal or better (E25)."""
     may_add: int | None = None
-    """Seat that may still say that its equal sequence is not in trumps, which is known by now (E23)."""
+    """Seat that may still say that its equal sequence is not in trumps, although this is already clear (E23)."""
     bella: tuple[tuple[int, int], ...] = ()
     """Declarations of bella: pairs of seat and event number."""
 
@@ -241,7 +246,7 @@ class Sequences(Value):
     level: tuple[int, ...] = ()
     refrained: tuple[int, ...] = ()
     shown: tuple[tuple[int, int, int], ...] = ()
-    """Shown with closed hands: triples of seat, cards and event number."""
+    """Sequences shown with closed hands: triples of seat, cards and event number."""
 
 
 class Playing(Value, tag="playing"):
@@ -265,7 +270,7 @@ class Playing(Value, tag="playing"):
     bella: tuple[tuple[int, int], ...] = ()
     may_add: int | None = None
     played: tuple[int, ...] = ()
-    """Cards that each seat has played, with closed hands only."""
+    """Cards that each seat has played; empty if hands are known."""
 
     def hand(self, seat: int) -> int:
         """Return the cards that a seat still holds, or with closed hands may hold."""
@@ -283,7 +288,7 @@ class Counted(Value):
 
 
 class Outcome(Value):
-    """The facts by which a deal is scored (E33-E53). Without a contract it was not played."""
+    """The facts by which a deal is scored (E33-E53). A deal without a contract was not played."""
 
     kind: str
     tricks: tuple[int, ...]
@@ -295,7 +300,7 @@ class Outcome(Value):
     known: bool = True
     """True if hands were known: every claim was true, and unclaimed sequences count (E-O33, E-O34)."""
     hands: tuple[int, ...] = ()
-    """All cards that each seat had for the play, if known, or seen by now (E32)."""
+    """Cards by seat: the whole hand if hands are known, otherwise the cards played (E32)."""
     counted: Counted | None = None
 
 
@@ -306,6 +311,7 @@ class Played(Value, tag="played"):
     cards: DealtCards
     outcome: Outcome
     gone: int = 0
+    """Cards played, as a mask."""
     calls: tuple[tuple[int, Call], ...] = ()
     """The calls of a deal that was not played."""
 

@@ -59,7 +59,7 @@ class Count(Score, tag="count"):
 
 
 def script(state: Undealt, result: Result) -> Script:
-    """Yield the act of a result. Raises a refusal with the place of an impossible value."""
+    """Yield the act of a result. Raises a refusal that names the impossible value."""
     yield "", Count(seat=state.table.dealer, counted=_counted(state.table, result))
 
 
@@ -109,9 +109,6 @@ def _counted(table: Table, result: Result) -> DealCounted:
     )
 
 
-# Required fields
-
-
 def _check_nothing_played(table: Table, result: Result) -> None:
     """E10-E11, E-O40: Raise AgainstTheRules if a deal that was not played has other fields, or had to be played."""
     passed = result.kind == "passed_out"
@@ -143,9 +140,6 @@ def _check_seat(table: Table, seat: int, at: str) -> None:
         raise NotInPlay("no_such_seat", None, seat=seat, at=at)
 
 
-# Sums
-
-
 def _sums(played: int) -> frozenset[int]:
     """E34-E41: Return the possible sums of card points for this number of cards, with the last trick."""
     by_count = [{0}, *(set[int]() for _ in range(played))]
@@ -174,13 +168,10 @@ def _check_sums(table: Table, contract: Contract) -> None:
             raise AgainstTheRules("points_without_a_trick", "E33", seat=seat, at=f"/card_points/{seat}")
 
 
-# Sequences and bella
-
-
 def _sequences(
     table: Table, contract: Contract, sequences: tuple[SequenceEntered, ...]
 ) -> tuple[tuple[int, ...], list[int]]:
-    """E24, E53, E-O10, E-O12, E-O14: Return the seats that score sequences, the best first, and the points by seat.
+    """E24, E53, E-O10, E-O12, E-O14: Return the seats that score sequences, and the points by seat.
 
     Raises: AgainstTheRules if sequences of both sides are entered, or more than the options allow.
     """
@@ -207,7 +198,7 @@ def _sequences(
 
 
 def _are_level(table: Table, sequences: tuple[SequenceEntered, ...]) -> bool:
-    """E24, E-O11, E-O12: Return whether the sequences are equal, one of each seat. Two are never both in trumps."""
+    """E24, E-O11, E-O12: Return whether the sequences are equal, and each of a different seat."""
     longest = 5 if table.options.longer_sequence_wins else 4
     kinds = {(min(one.cards, longest), one.top, one.trumps) for one in sequences}
     return len(kinds) == 1 and len({one.seat for one in sequences}) == len(sequences)

@@ -29,7 +29,7 @@ from referee.tricks import in_order
 from referee.value import CardText, Seat
 from referee.visibility import Viewer
 
-# Made once, for the same acts are offered again and again.
+# Made once, because the same acts are offered often.
 _CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal")} for seat in range(4))
 
 
@@ -196,7 +196,7 @@ def view(state: State, viewer: Viewer) -> Shown:
 
 
 class SeatAndCards(TypedDict):
-    """Cards, and the seat that showed them."""
+    """A sequence that a seat showed."""
 
     seat: Seat
     cards: wire_types.Cards
@@ -214,7 +214,7 @@ class Claimed(TypedDict):
     top: wire_types.Rank | None
     """The rank of the highest card; null: not stated yet."""
     above: wire_types.Rank | None
-    """The top that the sequence beats, as stated; null: no top was named."""
+    """The stated top of the sequence that this one beats; null: no top was named."""
     trumps: bool | None
     """True if the sequence is in trumps; null: not stated yet."""
 
@@ -269,7 +269,7 @@ def _more(state: State, played_deal: Playing | Outcome | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """E-O36: Return the points set aside, by name; empty for none."""
+    """E-O36: Return the points set aside, if any, under the name ``carry``."""
     return {"carry": state.table.carry} if state.table.carry else {}
 
 

@@ -3,7 +3,7 @@
 Rulebook D1-D71; :class:`Options` change the readings D-O1 to D-O29. Points are minor units of money or, without
 stakes, units of one trick (D-O17). All points and the pot add up to zero.
 
-Only reported, or not refereed: packets at a real table (D18-D19), exposed cards and wrong numbers of cards (D68), and
+Only reported, or not checked: packets at a real table (D18-D19), exposed cards and wrong numbers of cards (D68), and
 with closed hands the cards laid away for the widow (D26).
 """
 

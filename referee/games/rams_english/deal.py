@@ -25,8 +25,6 @@ from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, 
 from referee.ruleset import Moment
 from referee.visibility import Event
 
-# The first dealer
-
 
 def next_to_draw(state: Drawing) -> int:
     """D12: Return the seat for which the next card is turned up."""
@@ -36,7 +34,7 @@ def next_to_draw(state: Drawing) -> int:
 def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
     """D11-D12: Return the event of a card turned up for a seat.
 
-    Raises: OutOfTurn for any other seat, AgainstTheRules without a card, NoSuchCard for an impossible one.
+    Raises: OutOfTurn for any other seat, AgainstTheRules without a card, NoSuchCard for an impossible card.
     """
     if act.seat != (turn := next_to_draw(state)):
         raise OutOfTurn("out_of_turn", "D12", turn=turn)
@@ -49,7 +47,7 @@ def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
 
 
 def next_draw(state: Drawing, moment: Moment) -> tuple[Event, ...]:
-    """D11-D13: Return the first dealer after a jack, or the next card if the house deals; else empty."""
+    """D11-D13: Return the first dealer after a jack, or the next card if the house deals; else no event."""
     if state.drawn and state.drawn[-1][1][1] == "J":
         return (FirstDealerDrawn(seat=state.drawn[-1][0], rule="D13"),)
     if not state.table.house:
@@ -61,9 +59,6 @@ def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
     return replace(state, drawn=(*state.drawn, (event.seat, event.card)))
 
 
-# Staking and dealing
-
-
 def check_in_pack(cards: tuple[str, ...]) -> None:
     """D6-D7: Raise NoSuchCard for cards that are not in the pack."""
     if strange := [card for card in cards if not BIT[card] & IN_PACK]:
@@ -71,7 +66,7 @@ def check_in_pack(cards: tuple[str, ...]) -> None:
 
 
 def seats_dealt_in(table: Table) -> tuple[int, ...]:
-    """D2, D14, D-O9: Return the seats that get cards, clockwise from forehand; of six not the dealer."""
+    """D2, D14, D-O9: Return the seats that get cards, clockwise from forehand; of six seats not the dealer."""
     seating = clockwise((table.dealer + 1) % table.seats, table.seats)
     return seating[:-1] if table.seats == 6 else seating
 
@@ -193,19 +188,17 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
     return Declaring(table=table, dealing=dealing, hands=hands, to_speak=order)
 
 
-# Reports of faults that the cards cannot show
-
 OFFENCES = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
 """Faults that the cards show, by the rule that is broken."""
 
 
 def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """D67-D68, D-O26: Return the event of a report: a misdeal ends the deal, a fault is paid for with the score.
+    """D67-D68, D-O26: Return the event of a report and, after a misdeal, the end of the deal.
 
-    Raises: AgainstTheRules if the house or the cards show such faults, or the fault or accused is impossible;
-    WrongPhase if
-    faults are not punished, or not now. A misdeal must be reported before the first lead; with known hands, which the
-    referee has counted, before the first word: later it could only be meant to escape a bad deal.
+    Raises: NotInPlay for a seat that does not exist; AgainstTheRules if the house or the cards show such faults, or
+    the fault or accused is impossible; WrongPhase if faults are not punished, or not now. A misdeal must be reported
+    before the first lead; of known hands, before the first declaration, because a later report could only serve to
+    escape a bad deal.
     """
     table = state.table
     if table.house:
@@ -220,7 +213,7 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
             raise AgainstTheRules("only_dealer_misdeals", "D67", dealer=table.dealer)
         if state.dealing.known and not (isinstance(state, Declaring) and not state.said.calls):
             raise AgainstTheRules("hands_known", "D-O26")
-        return reported, PlayEnded(kind="misdeal")  # both here, for a report does not change the phase
+        return reported, PlayEnded(kind="misdeal")  # both, because a report does not change the phase
     if act.fault in ("early_pick_up", "wrong_cut", "near_zero"):
         raise AgainstTheRules("no_such_fault", "D68")
     if act.fault in OFFENCES.values() and not table.tally:
@@ -238,8 +231,6 @@ def played_by(state: Playing | Played) -> tuple[int, ...]:
     """Return the seats that play the deal, or have played it."""
     return state.outcome.order if isinstance(state, Played) else state.order
 
-
-# Faults found by an official
 
 SEEN_BY_THE_TABLE = ("exposed_card", "wrong_count", "led_out_of_turn")
 SEEN_IN_CARDS = {"revoke": "D50", "not_heading": "D53"}

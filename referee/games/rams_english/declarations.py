@@ -34,12 +34,12 @@ def is_single(table: Table) -> bool:
 
 
 def must_join_or_pay(state: Declaring) -> bool:
-    """D31, D-O8, D-O9: Return whether the last seat but one speaks after all lay down."""
+    """D31, D-O8, D-O9: Return whether the last seat but one must speak, and no seat has joined."""
     return state.to_speak[0] == state.dealing.order[-2] and not state.said.joined
 
 
 def must_join(state: Declaring) -> bool:
-    """D33, D-O9: Return whether the last seat speaks, and only one seat has joined."""
+    """D33, D-O9: Return whether the last seat must speak, and only one seat has joined."""
     return state.to_speak[0] == state.dealing.order[-1] and len(state.said.joined) == 1
 
 
@@ -67,9 +67,9 @@ def may_announce(state: Declaring | Playing, seat: int) -> bool:
 
 
 def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """D22-D45: Return the event of a word.
+    """D22-D45: Return the event of a declaration.
 
-    Raises: OutOfTurn for any other seat, AgainstTheRules for a word that is not allowed.
+    Raises: OutOfTurn for a seat that may not speak now, AgainstTheRules for a word that is not allowed.
     """
     seat, turn = act.seat, state.to_speak[0]
     allowed = allowed_words(state)
@@ -125,14 +125,14 @@ def _not_in_turn(state: Declaring | Playing, act: Bid) -> Refused:
 
 
 def _word_event(state: Declaring | Playing, seat: int, word: Word) -> tuple[Event, ...]:
-    """Return the event of a word, with the known widow for the seat that takes it."""
+    """Return the event of a declaration; if the widow is taken and known, with its cards."""
     dealing = state.dealing
     hand = texts_of(dealing.widow) if word == WIDOW and dealing.known else None
     return (Declared(seat=seat, word=word, hand=hand),)
 
 
 def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """D32, D37, D40, D48-D49, D-O19: Return the end of a deal bought off, or of the declarations; else empty."""
+    """D32, D37, D40, D48-D49, D-O19: Return the end of a deal bought off, or of the declarations; else no event."""
     said, order = state.said, state.dealing.order
     if said.calls and said.calls[-1][1] == PAY:
         return (PlayEnded(kind="paid"),)
@@ -200,19 +200,15 @@ def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Pla
     return Played(table=table, dealing=dealing, hands=state.hands, outcome=outcome)
 
 
-# The turned-up trump
-
-
 def may_exchange(state: Playing) -> bool:
     """D46-D47, D-O9, D-O22: Return whether the dealer may take the turned-up card."""
     return state.table.dealer in state.order and not state.said.exchanged and before_first_lead(state)
 
 
 def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """D46-D47: Return the event by which the dealer takes the turned-up card for another.
+    """D46-D47: Return the event of the dealer's exchange of a card for the turned-up card.
 
-    Raises: AgainstTheRules if the seat may not exchange, WrongPhase after the first lead, NoSuchCard for a card not
-    held.
+    Raises: AgainstTheRules if it is not allowed, WrongPhase after the first lead, NoSuchCard for a card not held.
     """
     dealer = state.table.dealer
     if dealer not in state.order:

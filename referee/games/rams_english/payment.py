@@ -48,8 +48,6 @@ class Settlement(Value):
         return [taken for taken in self.outcome.won if taken.seat in self.faults]
 
 
-# Payers and payees
-
 Party = tuple[int | None, int, tuple[int, ...]]
 """A seat (``None``: the pot), how many times it pays or gets the amount, and the events that show the reason."""
 
@@ -126,9 +124,6 @@ def the_faulted(deal: Settlement) -> list[Party]:
     ]
 
 
-# Amounts
-
-
 def share_of(pot: int, tricks: int = 1) -> int:
     """D59, D-O17: Return a fifth of the pot for each trick; the remainder stays in the pot."""
     return pot // HAND * tricks
@@ -188,9 +183,8 @@ def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
 def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | None:
     """D71, D-O11: Return the seat with the best card among the players without fault, if any.
 
-    Trumps come first, then the suit led, then discards by rank; of equal rank, the first played. In a tally the seat
-    was
-    entered (D-O29).
+    Trumps come first, then the suit led, then discards by rank; of equal rank, the first played. In a tally return
+    the seat entered, unless it is at fault (D-O29).
     """
     if not taken.cards:
         return None if taken.second in faulted else taken.second
@@ -204,16 +198,13 @@ def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | No
     return max(cards, key=lambda played: strength(played[1]))[0] if cards else None
 
 
-# Scoring a deal
-
-
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     """D-O24: Return the line of the deal, with its faults punished, on the act of any seat."""
     return scored(state.table, state.outcome)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """D32, D67, D-O24: Return the line of the deal; empty if it waits for ``score``."""
+    """D32, D67, D-O24: Return the line of the deal; no event if the deal waits for ``score``."""
     waits = state.table.penalise and state.outcome.kind not in ("paid", "misdeal")
     return () if waits else scored(state.table, state.outcome)
 
@@ -300,13 +291,10 @@ def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
 
 
 def was_found(shown: NotedBreach, found: NotedBreach) -> bool:
-    """Return whether the cards show a fault that had been committed when an official found one of its kind."""
+    """Return whether the cards show a fault that was committed before an official found a fault of its kind."""
     one, other = shown.breach, found.breach
     same_kind = (one.seat, one.offence) == (other.seat, other.offence)
     return same_kind and bool(one.shown_by) and not other.shown_by and one.shown_by[-1] < found.event
-
-
-# The end of the session
 
 
 def close(state: State, act: Close, moment: Moment) -> tuple[Event, ...]:
@@ -334,7 +322,7 @@ class Parted(TypedDict):
 
 
 def parted(table: Table) -> Parted:
-    """D-O18: Return the final pot, shares and points. A part that no seat draws stays in the pot."""
+    """D-O18: Return the final pot, shares and points. A part that is not shared stays in the pot."""
     shares = final_shares(table)
     points = tuple(map(sum, zip(table.points, shares, strict=True)))
     return {
@@ -349,7 +337,7 @@ def parted(table: Table) -> Parted:
 
 
 def final_shares(table: Table) -> tuple[int, ...]:
-    """D-O18: Return the share of each seat in the pot. The last dealer is on the right of the next."""
+    """D-O18: Return each seat's share of the pot. The last dealer sits on the right of the present dealer."""
     shares = [0] * table.seats
     if table.options.final_pot == "last_dealer":
         shares[table.dealer - 1] = table.pot

@@ -42,9 +42,9 @@ def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
 
 
 def possible(state: Playing, seat: int) -> Cards:
-    """Return the cards that a seat may hold; of closed hands all that have not been seen.
+    """Return the cards that a seat may hold; for a closed hand all cards not yet seen.
 
-    A dealer's last card is a turn-up that was taken and not played (D46).
+    If the dealer took the turned-up card and has not played it, it is the dealer's last card (D46).
     """
     hand = state.hands[seat]
     if state.dealing.known or seat != state.table.dealer or not state.said.exchanged or len(state.won) + 1 < HAND:
@@ -55,9 +55,8 @@ def possible(state: Playing, seat: int) -> Cards:
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """D48-D58, D-O24: Return the event of a card played, with the faults that it makes or shows.
 
-    Raises: WrongPhase in a tally, OutOfTurn or NotInPlay for any other seat, NoSuchCard for a card not held, and if
-    faults
-    are refused AgainstTheRules.
+    Raises: WrongPhase in a tally, OutOfTurn or NotInPlay for any other seat, NoSuchCard for a card not held,
+    AgainstTheRules for a fault if faults are refused.
     """
     seat = act.seat
     if state.table.tally:
@@ -108,7 +107,7 @@ def _no_such_card(state: Playing, card: str) -> NoSuchCard:
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """D57-D58, D-O15: Return the winner of a complete trick, and the end of the play; else empty.
+    """D57-D58, D-O15: Return the event of a complete trick, or of the end of the play; else no event.
 
     A fault of the announcer that is reported between two tricks ends the play with the second.
     """
@@ -132,11 +131,8 @@ def at_fault(table: Table, seat: int, until: int) -> bool:
     )
 
 
-# Closed hands: the cards that a play denies, and faults that a later play shows
-
-
 def denied(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
-    """D50, D51, D53: Return the cards with which this play's holder had to follow, trump or head."""
+    """D50, D51, D53: Return the cards with which the player would have had to follow, trump or head."""
     led, best, trumps = state.led, state.best, state.dealing.trumps
     if bit & led:
         return 0, 0, higher(led, best) if best & led and bit < best else 0
@@ -148,7 +144,7 @@ def denied(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
 def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
     """D-O24: Return the faults of a closed hand that had denied this card by an earlier play.
 
-    In a match that refuses faults they cost nothing, and are only recorded.
+    If the match refuses faults, they cost nothing.
     """
     shown = []
     for denial in state.denials:
@@ -160,7 +156,7 @@ def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
 
 
 def _denials(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial, ...]:
-    """Return the denials after a card: without those that it disproves, and with its own."""
+    """Return the denials after a card: without those that it disproves, with its own."""
     denials = tuple(
         denial
         for denial in state.denials
@@ -172,9 +168,6 @@ def _denials(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial
     if follow or trump or head:
         denials += (Denial(seat=seat, event=number, lead=state.lead, follow=follow, trump=trump, head=head),)
     return denials
-
-
-# Folding the play
 
 
 def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:

@@ -62,9 +62,6 @@ class Options(Value, forbid_unknown_fields=True):
     six_players: Annotated[bool, Meta(description="D2, D-O9: six may play, the dealer sitting out.")] = True
 
 
-# Events
-
-
 class Staked(Event):
     """The dealer put the stake into the pot, which then holds ``pot``. ``double``: the pot was not empty before."""
 
@@ -76,7 +73,7 @@ class Staked(Event):
 
 
 class Declared(Event):
-    """A seat spoke. ``hand`` has the widow's cards, for the seat that took them."""
+    """A seat made a declaration. ``hand`` contains the widow's cards, for the seat that took them."""
 
     TOPIC: ClassVar[str] = "declarations/spoken"
     HIDDEN: ClassVar[Hidden] = {"hand": "own"}
@@ -96,7 +93,7 @@ class DeclarationsClosed(Event):
 
 
 class TurnUpTaken(Event):
-    """The dealer took the turned-up card and laid ``laid`` away."""
+    """The dealer took the turned-up card, and laid away the card ``laid``."""
 
     TOPIC: ClassVar[str] = "turn-up/taken"
     HIDDEN: ClassVar[Hidden] = {"laid": "own"}
@@ -127,9 +124,6 @@ class FaultLifted(Event):
 
 
 FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, SecondEntered, FaultLifted)
-
-
-# Phases
 
 
 class Table(phases.Table):

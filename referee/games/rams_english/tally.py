@@ -17,14 +17,11 @@ from referee.ruleset import Moment, Script
 from referee.value import Seat, Value
 from referee.visibility import Event
 
-# Tricks entered one by one
-
 
 def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
     """D40, D57, D71: Return the event of a trick with its winner and, if given, the second-best card.
 
-    Raises: WrongPhase outside a tally, NotInPlay for a seat that does not play, AgainstTheRules if both seats are
-    one.
+    Raises: WrongPhase outside a tally, NotInPlay for a seat that does not play, AgainstTheRules if both are one seat.
     """
     if not state.table.tally:
         raise WrongPhase("not_tallied", None)
@@ -51,12 +48,8 @@ def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> 
     return AgainstTheRules("second_is_first", "D71", seat=taker) if second == taker else None
 
 
-# Forfeited shares, entered after the play
-
-
 def trick_without_second(state: Played) -> int | None:
-    """D71, D-O11, D-O29: Return the index of the first forfeited trick that waits for its second-best card, if
-    any."""
+    """D71, D-O11, D-O29: Return the index of the first forfeited trick without a second-best card, if any."""
     table, deal = state.table, state.outcome
     if not table.tally or deal.kind != "played" or table.options.forfeited_share != "second_best":
         return None
@@ -75,7 +68,7 @@ def faultless(state: Played) -> tuple[int, ...]:
 def name_second(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
     """D71, D-O29: Return the event that names the second-best card of the trick that waits for it.
 
-    Raises: WrongPhase if none waits, AgainstTheRules for a different trick or a seat at fault.
+    Raises: WrongPhase if no trick waits, AgainstTheRules for a different trick or a seat at fault.
     """
     deal, place = state.outcome, trick_without_second(state)
     if place is None:
@@ -106,9 +99,6 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     return payment.score(state, act, moment)
 
 
-# The whole deal
-
-
 class Result(Value, forbid_unknown_fields=True):
     """The result of a deal; only ``misdeal`` for a misdeal (D67)."""
 
@@ -127,7 +117,7 @@ class Result(Value, forbid_unknown_fields=True):
 
 
 def script(state: Undealt, result: Result) -> Script:
-    """Yield the acts of a result. Raises a refusal with the place of a missing or impossible value."""
+    """Yield the acts of a result. Raises a refusal that names the missing or impossible value."""
     dealer = state.table.dealer
     now: State = yield "", Deal(seat=dealer)
     if result.misdeal:
@@ -156,8 +146,7 @@ def script(state: Undealt, result: Result) -> Script:
 def _played(state: Playing, result: Result) -> Generator[tuple[str, Request], Any, Played]:
     """D3, D46, D58, D-O15: Yield the exchange, the tricks and the faults.
 
-    Faults come after the tricks, but before a last trick of an announcer: one of them may have ended the play with
-    it.
+    Faults come after the tricks, but before a last trick of the announcer: a fault may end the play with that trick.
     """
     tricks, announcer = result.tricks, state.said.announcer
     if tricks is None:

@@ -1,8 +1,8 @@
 """Rödskägg after Brio and Alga: an auction, six tricks led by the declarer, a question, and no knocks.
 
 Rulebook A1-A60; :class:`Options` change the readings A-O1 to A-O32. No knock punishes an error, so a revoke is
-refused
-in both enforcements (A-O26, A-O27). Not checked: packets at a real table (A10), and honours in closed hands (A11).
+refused in both enforcements (A-O26, A-O27). Not checked: packets at a real table (A10), and honours in closed hands
+(A11).
 """
 
 from functools import partial
@@ -33,7 +33,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """A-O16: Return the first state. The first dealer is as given, or seat 0."""
+    """A-O16: Return the first state. The opening names the first dealer; otherwise seat 0 deals."""
     return Undealt(table=table_of(Table, opened, options=phases.options_of(Options, opened)))
 
 

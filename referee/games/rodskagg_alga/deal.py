@@ -14,7 +14,10 @@ from referee.visibility import Event
 
 
 def deal(state: Undealt[Table], act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """A8-A10, A25, A56: Deal six cards each. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
+    """A8-A10, A25, A56: Deal six cards each.
+
+    Raises: OutOfTurn, AgainstTheRules or NoSuchCard for an impossible deal.
+    """
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "A56" if table.duel else CITES.dealer, dealer=table.dealer)
@@ -22,7 +25,7 @@ def deal(state: Undealt[Table], act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:
-    """Return the state after the deal: exchanging hands if the option allows it, else the auction."""
+    """Return the state after the deal: the exchange of hands if the option allows it, else the auction."""
     table, cards = state.table, dealing.cards_dealt(event, number, state.table)
     exchange = table.options.honour_redeal and not table.tally
     return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)

@@ -14,23 +14,21 @@ from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 
-# Playing a card
-
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """A33, A-O27: Raise AgainstTheRules if the question is due, unless errors are penalised."""
+    """A33, A-O27: Return no breach. Raises AgainstTheRules if the question is due and errors are refused."""
     if len(state.won) == ASKED_AFTER and not state.table.penalise and question_due(state):
         raise AgainstTheRules("question_owed", CITES.question, asker=seat)
     return ()
 
 
 def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """A31, A-O26: Refuse a revoke in both enforcements."""
+    """A31, A-O26: Raise AgainstTheRules for a revoke, in both enforcements."""
     raise cards.must_follow(owed, CITES)
 
 
 def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
-    """A-O26: Return the revoke that a closed hand has shown, which is only noted."""
+    """A-O26: Return the revoke that a closed hand has shown. It costs nothing."""
     shown = (void.lead, void.event)
     return Breach(offence="revoke", seat=seat, rule=CITES.follow_suit, payer=seat, points=0, shown_by=shown)
 
@@ -40,7 +38,7 @@ trick = tally.trick(CITES, before_the_lead)
 
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """A32, A48-A51, A-O2, A-O12, A-O30: Give a complete trick to its winner, or end a decided deal."""
+    """A32, A48-A51, A-O2, A-O12, A-O30: Return the next trick won, or the end of a decided deal; else no event."""
     if state.trick:
         return cards.complete_trick(state, moment, question=False)
     done, contract = len(state.won), state.contract
@@ -66,9 +64,6 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     return cards.trick_taken(state, event, number, turn=state.contract.declarer)
 
 
-# The question
-
-
 def to_answer(state: Playing) -> tuple[int, ...]:
     """A34, A36, A-O13: Return the seats that must answer, from the declarer's left."""
     declarer = state.contract.declarer
@@ -91,7 +86,7 @@ def question_due(state: Playing) -> bool:
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """A33, A38: Put the question of the declarer. Raises WrongPhase or OutOfTurn."""
+    """A33, A38: Put the question. Raises WrongPhase, or OutOfTurn for any seat but the declarer."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "A38")
     if state.table.duel and not state.table.options.duel_fold_question:

@@ -36,12 +36,12 @@ LATE = 2
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """A-O28: Score the deal on the act of any seat in it, if errors are penalised."""
+    """A-O28: Score the deal on the act of any seat in it."""
     return scored(state.table, state.outcome)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """A-O23 (B-O28): Score the deal automatically, unless errors are penalised."""
+    """A-O23 (B-O28): Score the deal automatically; return no event if errors are penalised."""
     return () if state.table.penalise else scored(state.table, state.outcome)
 
 
@@ -70,8 +70,6 @@ def _detail(table: Table, deal: Outcome) -> Detail:
     return {**detail, "noted": breaches} if breaches else {**detail}  # type: ignore[typeddict-item]  # mypy wants it there
 
 
-# The line of a deal
-
 SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "made": (ScoreRule(-1, "trick", "A40"),),
     "failed": (ScoreRule(SIX_UP, "contract", "A42"), ScoreRule(-1, "trick", "A43")),
@@ -87,7 +85,7 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "A-O1"),),
 }
-"""Rows by the result of a seat, plus points first (A40-A50)."""
+"""Rules by the result of a seat, plus points first (A40-A50)."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, early: set[int]) -> str:
@@ -121,11 +119,8 @@ def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
     return written_down
 
 
-# The consequences of a line
-
-
 def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A48, A52, A55-A60, A-O18: Return the win or duel; empty if the match continues."""
+    """A48, A52, A55-A60, A-O18: Return the win or duel; no event if the match continues."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return (_won(table, line, deal.contract.declarer, "rodskagg", "A48"),)
     if table.duel:
@@ -142,7 +137,7 @@ def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]
 
 
 def _duel_outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A58-A60, A-O3 to A-O6: Return the winner by most tricks, except a declarer who failed, or a new duel."""
+    """A58-A60, A-O3 to A-O6: Return the win by most tricks, or a new duel. A declarer who failed cannot win."""
     if deal.contract is None:
         return (_duel(table, table.playing, "A-O5"),)
     declarer = deal.contract.declarer
@@ -159,11 +154,8 @@ _won = partial(won_by_house_rule, house_rule="A-O32")
 
 
 def _duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
-    """A56, A-O5, A-O21: Return the duel. The duellist next to the last dealer's left deals."""
+    """A56, A-O5, A-O21: Return the duel. The first of its seats on the last dealer's left deals."""
     return DuelCalled(seats=seats, dealer=forehand_first(table.dealer, seats, table.seats)[0], rule=rule)
-
-
-# The next deal
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:

@@ -1,4 +1,4 @@
-"""A deal entered as the score sheet has it (A-O31)."""
+"""A whole deal entered from the score sheet (A-O31)."""
 
 from functools import partial
 from typing import Any
@@ -9,11 +9,11 @@ from referee.games.rodskagg_alga.states import CITES
 
 
 class Result(tally.SharedResult, forbid_unknown_fields=True):
-    """A whole deal as the score sheet has it: the bids and, unless all passed, the tricks and the question."""
+    """A whole deal from the score sheet: the bids and, unless all passed, the tricks and the question."""
 
 
 def order_decides(state: Any, result: Result) -> None:
-    """Return ``None``: the order never matters, for a duel decides between players at zero (A55-A60)."""
+    """Return ``None``: the order never matters, because a duel decides between players at zero (A55-A60)."""
 
 
 SHEET = tally.Sheet(

@@ -85,6 +85,7 @@ class Played(Value, tag="played"):
     cards: DealtCards
     outcome: Outcome
     gone: int = 0
+    """Cards played, as a mask."""
 
 
 State = Undealt[Table] | Exchanging[Table] | Auction[Table] | Playing | Played | Over[Table]
@@ -118,5 +119,5 @@ CITES = Cites(
 
 
 def deal_of(state: State) -> Playing | Outcome | None:
-    """Return the deal under way or just played, if any."""
+    """Return the deal in play, or the result that is not yet scored, if any."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None

@@ -1,4 +1,4 @@
-"""Rödskägg after CatsAtCards: each player declares an exact number, six tricks, a question, Fem Opp, Exact Tricks.
+"""Rödskägg after CatsAtCards: each player declares an exact number of tricks. Options: Fem Opp, Exact Tricks.
 
 Rulebook C1-C62; :class:`Options` change the readings C-O1 to C-O38. Not checked: the shuffle (C10), packets at a real
 table (C12), tricks lying face down (C28), and how loud a knock was (C59).
@@ -22,7 +22,7 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 KNOCK_RULES = {"nothing": "C59", "late": "C59", "again": "C-O23", "fine": "C-O23"}
-"""Rules that dismissals and fines cite. Nothing and late share one, so that a ruling hides the reason."""
+"""Rules that dismissals and fines cite. ``nothing`` and ``late`` share one, so that a ruling hides the reason."""
 START = 12
 
 
@@ -43,11 +43,10 @@ def start(opened: events.MatchOpened) -> State:
 
 
 def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """C57-C61, C-O23 (B-O32): Rule on a knock in Fem Opp.
+    """C57-C61, C-O23 (B-O32): Return the ruling on a knock in Fem Opp.
 
-    Raises: WrongPhase without Fem Opp (C-O26), NotInPlay if the accused seat does not exist, AgainstTheRules for an
-    own
-    error.
+    Raises: WrongPhase without Fem Opp (C-O26), NotInPlay if the accused seat does not exist, AgainstTheRules if the
+    seat knocks on itself.
     """
     table = state.table
     if not table.options.fem_opp:
@@ -68,7 +67,7 @@ def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
 
 
 def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) -> Played:
-    """C-O24: Return the state after a late penalty. After a Redbeard was made no announcement is due."""
+    """C-O24: Return the state after a penalty after the play. If a Redbeard was made, no announcement is due."""
     state = offences.imposed(state, event, number)
     if state.outcome.contract is None:
         return state

@@ -19,13 +19,15 @@ DECLARATIONS: tuple[BidValue, ...] = ("0", "1", "2", "3", "4", "5", RODSKAGG)
 
 
 def highest(calls: Calls) -> tuple[int, BidValue]:
-    """C21-C22: Return seat and bid of the Declarer: the first of the highest."""
+    """C21-C22: Return seat and bid of the Declarer: the first seat with the highest bid."""
     return max(calls, key=lambda call: DECLARATIONS.index(call[1]))
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """C16-C22, C-O3, C-O4: Record a declaration. Raises WrongPhase while a discard is due, OutOfTurn,
-    AgainstTheRules."""
+    """C16-C22, C-O3, C-O4: Record a declaration.
+
+    Raises: WrongPhase while a discard is due, OutOfTurn, AgainstTheRules for an unknown bid.
+    """
     seat, turn = act.seat, state.to_speak[0]
     if state.holder is not None:
         raise WrongPhase("must_discard", "C15", turn=state.holder)
@@ -39,7 +41,7 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """C21-C22: Name the Declarer when all have spoken; else empty."""
+    """C21-C22: Name the Declarer when all have spoken; before that return no event."""
     if state.to_speak:
         return ()
     declarer, contract = highest(state.calls)
@@ -47,7 +49,7 @@ def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
 
 
 def bid_before_it_opens(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """C-O23: Refuse a declaration before all have picked up, or after a misdeal."""
+    """C-O23: Raise WrongPhase for a declaration before all have picked up, or after a misdeal."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "C16")
 
 

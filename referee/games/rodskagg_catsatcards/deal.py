@@ -52,16 +52,13 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
     )
 
 
-# Drawing for the first deal, and for the lead in a duel
-
-
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """C7-C8, C48, C-O9, C-O31: Record a card drawn. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
+    """C7-C8, C48, C-O9, C-O31: Record a card drawn. Raises what :func:`dealing.draw` raises."""
     return dealing.draw(state, act, CITES, "C48" if state.table.duel else "C7")
 
 
 def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """C7-C8, C48: Name the seat that drew highest, in house dealing after drawing for every seat; else empty."""
+    """C7-C8, C48: Name the seat that drew highest, in house dealing after the draws; before that return no event."""
     cards, first = dealing.drawn_highest(state, moment.seed)
     if first is None:
         return ()
@@ -70,9 +67,6 @@ def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 
 def lead_drawn(state: Drawing[Table], event: LeadDrawn, number: int) -> Undealt[Table]:
     return Undealt(table=replace(state.table, lead=event.seat))
-
-
-# The ritual of Fem Opp
 
 
 def _after_pick_up(table: Table, cards: DealtCards) -> Auction | Playing:
@@ -99,13 +93,11 @@ RITUAL = RitualRules(
 )
 
 
-# Reports of what the cards cannot show
-
 Reportable = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
 
 
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """C59, C-O23: Record an error that only the table sees, for a later knock; after a misdeal deal again (B-O33).
+    """C59, C-O23: Record an error that only the table sees, for a later knock, or a misdeal (B-O33).
 
     Raises: WrongPhase if it is not punished or not possible now, AgainstTheRules if it is on record or acts show it.
     """
@@ -127,9 +119,6 @@ def _reported_error(state: Reportable, act: Report) -> Breach:
     if not (neglect or from_tally) or not price(table, act.fault):
         raise WrongPhase("nothing_to_punish", "C60")
     return breach(table, act.fault, act.accused, HAND) if from_tally else ritual.reported_breach(state, act, RITUAL)
-
-
-# Replacement cards
 
 
 def may_keep(state: Auction, seat: int) -> bool:
@@ -163,7 +152,7 @@ def may_leave_unnamed(state: Auction) -> bool:
 
 
 def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Event, ...]:
-    """C13-C14, C-O32: Give one card: the first of the stock, or the one received at a real table.
+    """C13-C14, C-O32: Give one card: the first of the stock, or the card received at a real table.
 
     Raises: AgainstTheRules or WrongPhase without a right to a card, NoSuchCard for a card that is elsewhere.
     """
@@ -180,12 +169,15 @@ def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Ev
         raise AgainstTheRules("one_card_at_a_time", "C-O32")
     card = act.cards[0]
     if BIT[card] & (sum(cards.hands) | state.thrown):
-        raise NoSuchCard("card_elsewhere", "C2")  # its place is secret
+        raise NoSuchCard("card_elsewhere", "C2")  # names no card, because its place is secret
     return (CardGiven(seat=seat, card=card),)
 
 
 def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, ...]:
-    """C14, C-O32: Record that the player is satisfied. Raises WrongPhase or AgainstTheRules."""
+    """C14, C-O32: Record that the player wants no card.
+
+    Raises: WrongPhase or AgainstTheRules if the seat must discard, or has no right to a card.
+    """
     if state.holder == act.seat:
         raise WrongPhase("must_discard", "C15", count=state.extra)
     if not may_keep(state, act.seat):
@@ -194,7 +186,10 @@ def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, .
 
 
 def discard(state: Auction, act: Discard, moment: Moment) -> tuple[Event, ...]:
-    """C15: Discard down to six cards. Raises WrongPhase, AgainstTheRules, or NoSuchCard for cards not held."""
+    """C15: Discard down to six cards.
+
+    Raises: WrongPhase if no discard is due, AgainstTheRules for a wrong number, NoSuchCard for cards not held.
+    """
     cards, seat = state.cards, act.seat
     if state.holder != seat:
         raise WrongPhase("nothing_to_discard", "C15")

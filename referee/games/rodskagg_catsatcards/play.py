@@ -21,11 +21,9 @@ from referee.visibility import Event
 LATE = 2
 """Points that a late trick takes off (C34)."""
 
-# Playing a card
-
 
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """C27, C41-C42, C55, C-O33, C-O34: Give a complete or uncontested trick to its winner, or end the play."""
+    """C27, C41-C42, C55, C-O33, C-O34: Return the next trick won, or the end of the play; else no event."""
     if state.trick:
         return cards.complete_trick(state, moment, question=has_question(state.table, state))
     by_this_act = bool(state.won) and state.won[-1][1] > moment.version
@@ -95,7 +93,7 @@ trick = tally.trick(CITES, before_the_lead)
 
 
 def after_lead(state: Playing, number: int) -> Playing:
-    """C37, C-O24: Return the state after a lead, which passes over the question and announcements due."""
+    """C37, C-O24: Return the state after a lead. A question or announcement that was due is now too late."""
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return state
     question = replace(state.question, forgotten=number) if question_due(state) else state.question
@@ -116,9 +114,6 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     state = tally.unseen_lead(state, event, number, after_lead)
     state = cards.trick_taken(state, event, number, turn=event.seat)
     return total_changed(state, state, event.seat) if state.contract else state
-
-
-# Points while the play goes on
 
 
 DealSoFar = Playing | Outcome
@@ -145,7 +140,7 @@ def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
 
 
 def trick_value(table: Table, deal: DealSoFar, seat: int, trick: int) -> int:
-    """C-O7: Return the points that a trick, counted from 0, takes off."""
+    """C-O7: Return the points that the trick with this index takes off."""
     if deal.redbeards and table.options.rodskagg_defenders_score == "none":
         return 0
     return 1 if trick < ASKED_AFTER else late_value(table, deal, seat)
@@ -176,7 +171,7 @@ P = TypeVar("P", Playing, Played)
 
 
 def total_changed(state: P, deal: DealSoFar, seat: int) -> P:
-    """C-O24: Return the state with the duty to announce updated: it arises once for each value."""
+    """C-O24: Return the state with the duty to announce updated. The duty arises once for each total."""
     table = state.table
     far = table.points[seat] > LATE * deal.tricks[seat] + 1  # from zero, whatever the tricks count for
     if table.tally or (far and not state.owed and table.announced[seat] is None):
@@ -193,7 +188,7 @@ def total_changed(state: P, deal: DealSoFar, seat: int) -> P:
 
 
 def with_near_zero(table: Table, seat: int, total: int | None) -> Table:
-    """Return the table with the value that a seat has announced or passed over, or none."""
+    """Return the table with the total that a seat has announced or passed over, if any."""
     return replace(table, announced=(*table.announced[:seat], total, *table.announced[seat + 1 :]))
 
 
@@ -203,8 +198,7 @@ def announced(state: P, event: Announced, number: int) -> P:
 
 
 def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]:
-    """C49, C-O24: Record the announcement near zero. Raises: AgainstTheRules if it is not due, WrongPhase for
-    thanks."""
+    """C49, C-O24: Record the announcement near zero. Raises AgainstTheRules if not due, WrongPhase for thanks."""
     if act.what == "thanks":
         raise WrongPhase("no_thanks_now", "C44")
     total = running_total(state.table, state, act.seat)
@@ -217,9 +211,6 @@ def penalty_imposed(state: Playing, event: PenaltyImposed, number: int) -> Playi
     """C-O24: Return the state after a penalty, which may bring its payer near zero or away from it."""
     state = imposed(state, event, number)
     return total_changed(state, state, event.seat) if state.contract else state
-
-
-# The question
 
 
 def asker(state: Playing) -> int:
@@ -250,7 +241,7 @@ def question_due(state: Playing) -> bool:
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """C30: Put the question of the Declarer. Raises WrongPhase or OutOfTurn."""
+    """C30: Put the question. Raises WrongPhase, or OutOfTurn for any seat but the Declarer."""
     _check_time(state, "C30")
     if act.seat != asker(state):
         raise OutOfTurn("not_the_asker", "C30", asker=asker(state))
@@ -258,8 +249,7 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def remind(state: Playing, act: Remind, moment: Moment) -> tuple[Event, ...]:
-    """C37, C-O13, C-O30: Record another player's reminder, which puts the question. Raises WrongPhase or
-    OutOfTurn."""
+    """C37, C-O13, C-O30: Record a reminder and put the question. Raises WrongPhase, or OutOfTurn for the asker."""
     _check_time(state, "C37")
     if act.seat == asker(state):
         raise OutOfTurn("reminds_himself", "C37", asker=act.seat)

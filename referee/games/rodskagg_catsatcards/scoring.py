@@ -48,22 +48,24 @@ SIX_UP = 6
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """C-O23 (B-O28): Score the deal on the act of any seat in it. Raises WrongPhase if errors are not penalised."""
+    """C-O23 (B-O28): Score the deal on the act of any seat. Raises WrongPhase if errors are refused."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "C-O23")
     return scored(state.table, state.outcome)
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C-O24, C55: Score the deal automatically when nothing is due, if errors are refused or zero won at
-    once."""
+    """C-O23, C-O24, C55: Score the deal automatically.
+
+    Return no event if an announcement is due or, unless zero won at once, errors are penalised.
+    """
     if state.owed or (state.table.penalise and state.outcome.kind != "zero_at_once"):
         return ()
     return scored(state.table, state.outcome)
 
 
 def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C49: Refuse the next deal before this one is scored."""
+    """C-O23, C49: Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if for an announcement."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "C-O23")
     raise AgainstTheRules("announcement_owed", "C49", pending=state.owed)
@@ -72,7 +74,7 @@ def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Ev
 def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
     """C44, C49, C-O24, C-O25: Record an announcement near zero, or thanks for a score of zero.
 
-    Raises: AgainstTheRules if it is not due, or given twice.
+    Raises: AgainstTheRules if it is not due or repeated.
     """
     seat, table = act.seat, state.table
     if act.what == "thanks":
@@ -97,7 +99,7 @@ def announced(state: Played, event: Announced, number: int) -> Played:
 
 
 def rescored(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the corrected line; empty if zero won at once and its winner is no longer at zero (C55)."""
+    """Return the corrected line; no event if zero won at once and the winner is no longer at zero (C55)."""
     table, deal = state.table, state.outcome
     at_once = deal.kind == "zero_at_once"
     return () if at_once and running_total(table, deal, deal.won[-1][0]) else scored(table, deal)
@@ -135,9 +137,6 @@ def _detail(table: Table, deal: Outcome) -> Detail:
     return {"bids": bids, **shared_detail(table, deal, table.duel), "noted": noted_breaches(table.ledger)}
 
 
-# The line of a deal
-
-
 SCORE_RULES = {
     # plus points
     "missed": ScoreRule(FIVE_UP, "contract", "C39"),
@@ -151,7 +150,7 @@ SCORE_RULES = {
     "late_trick": ScoreRule(-LATE, "late_trick", "C34"),
     "late_trick_of_all": ScoreRule(-LATE, "late_trick", "C-O1"),
 }
-"""Rows that a seat may write (C34-C35, C38-C40, C53)."""
+"""Rules for the points of a seat (C34-C35, C38-C40, C53)."""
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
@@ -170,7 +169,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 def _plus_points(
     table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool
 ) -> tuple[ScoreRule, ...]:
-    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35: Return the rows that add points."""
+    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35: Return the rules that add points."""
     options, declares = table.options, seat == contract.declarer
     if options.exact_tricks_for_all and missed:
         return (ScoreRule(options.exact_tricks_penalty, "contract", "C52"),)
@@ -184,7 +183,7 @@ def _plus_points(
 
 
 def _tricks_off(table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[ScoreRule, ...]:
-    """C34, C38, C40, C53, C-O1: Return the rows that take off tricks, late ones apart if they count two."""
+    """C34, C38, C40, C53, C-O1: Return the rules that take off tricks; late tricks that count two have their own."""
     if not trick_value(table, deal, seat, 0):
         return ()
     declares, exact = seat == contract.declarer, table.options.exact_tricks_for_all
@@ -197,11 +196,8 @@ def _tricks_off(table: Table, deal: Outcome, contract: Contract, seat: int, *, m
     return each._replace(per="early_trick"), SCORE_RULES[late]
 
 
-# The consequences of a line
-
-
 def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: Return the win or duel; empty if the match continues."""
+    """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: Return the win or duel; no event if the match continues."""
     if deal.kind == "redbeard_made":
         return (_won(table, line, deal.won[-1][0], "redbeard", "C41"),)
     if deal.kind == "zero_at_once":
@@ -227,11 +223,8 @@ _won = partial(won_by_house_rule, house_rule="C-O37")
 
 
 def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> tuple[Event, ...]:
-    """C46, C-O9, C-O31: Return the duel. The deal passes on as usual."""
+    """C46, C-O9, C-O31: Return the duel. The deal passes clockwise."""
     return (DuelCalled(seats=tuple(sorted(seats)), dealer=next_deal(table, line).dealer, rule=rule),)
-
-
-# The next deal
 
 
 def unchanged_totals(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
@@ -255,12 +248,9 @@ def drawing_for_lead(table: Table) -> Drawing[Table]:
 
 
 def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
-    """C48, C-O36: Return the state before a deal. A duel begins with the drawing for its lead, except in a tally."""
+    """C48, C-O36: Return the state before a deal: in a duel the drawing for the lead, except in a tally."""
     drawn = table.duel and table.lead is None and not table.tally  # C-O36
     return drawing_for_lead(table) if drawn else Undealt(table=table)
-
-
-# Voiding a deal
 
 
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:

@@ -1,4 +1,4 @@
-"""A deal entered as the score sheet has it (C-O36)."""
+"""A whole deal entered from the score sheet (C-O36)."""
 
 from functools import partial
 
@@ -9,15 +9,15 @@ from referee.games.rodskagg_catsatcards.states import CITES, Played, Playing
 
 
 class Result(tally.SharedResult, forbid_unknown_fields=True):
-    """A whole deal as the score sheet has it: bids, tricks and question, in a duel only the tricks, and in Fem Opp
-    the knocks."""
+    """A whole deal from the score sheet: bids, tricks and question, in a duel only the tricks; in Fem Opp also the
+    knocks."""
 
     knocks: tally.Knocks = ()
     """Knocks with the rulings that the table agreed on."""
 
 
 def order_decides(state: Playing | Played, result: Result) -> str | None:
-    """C55: Return the rule if a player may have come to zero in mid-hand, which wins at once with Exact Tricks."""
+    """C55: Return the rule if a player may have won by zero in mid-hand (Exact Tricks); else ``None``."""
     table = state.table
     if not table.options.exact_tricks_for_all or table.duel:
         return None

@@ -92,7 +92,7 @@ class Options(Value, forbid_unknown_fields=True):
 class Table(phases.Table):
     options: Options
     announced: tuple[int | None, ...]
-    """Totals near zero by seat that were announced or passed over, while they last (C-O24)."""
+    """Totals near zero by seat that were announced or passed over, until they change (C-O24)."""
     duel: bool = False
     lead: int | None = None
     """Seat that leads first in the duel (C48)."""
@@ -111,6 +111,7 @@ class Auction(Value, tag="auction"):
     holder: int | None = None
     """Seat that received more cards and must discard (C15)."""
     extra: int = 0
+    """Number of cards that the holder must discard."""
     thrown: int = 0
     """Cards discarded, as a mask."""
 
@@ -136,6 +137,7 @@ class Played(Value, tag="played"):
     cards: DealtCards
     outcome: Outcome
     gone: int
+    """Cards played, as a mask."""
     owed: tuple[int, ...] = ()
     thanked: tuple[int, ...] = ()
 
@@ -144,7 +146,7 @@ State = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Auction | Playing |
 
 
 def deal_of(state: State) -> Playing | Outcome | None:
-    """Return the deal under way or just played, if any."""
+    """Return the deal in play, or the result that is not yet scored, if any."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 

@@ -21,7 +21,7 @@ from referee.value import Seat
 from referee.visibility import Viewer
 
 DISCARDS_MAX = 1000
-"""The most ways to discard that are offered, of thousands for many extra cards."""
+"""Maximum number of ways to discard that are offered; there can be thousands."""
 
 
 def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
@@ -151,7 +151,7 @@ def _more(state: State, deal_so_far: play.DealSoFar | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """C-O24: Return the totals near zero by seat that were announced or passed over and still hold."""
+    """C-O24: Return the totals near zero by seat that were announced or passed over, until they change."""
     totals = state.table.announced
     return {"near_zero": list(totals)} if any(total is not None for total in totals) else {}
 

@@ -43,17 +43,15 @@ def start(opened: events.MatchOpened) -> State:
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
 
-# Knocks
-
 OFFENCES = tuple(deal.RULE)
 KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-O3"}
-"""Rules that dismissals and fines cite. Nothing and late share one, so that a ruling hides the reason."""
+"""Rules that dismissals and fines cite. ``nothing`` and ``late`` share one, so that a ruling hides the reason."""
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """B11-B12, B-O1 to B-O5, B-O32: Rule on a knock for another player's error.
+    """B11-B12, B-O1 to B-O5, B-O32: Return the ruling on a knock.
 
-    Raises: NotInPlay if the accused seat does not exist, AgainstTheRules for an own error or an unknown offence.
+    Raises: NotInPlay if the accused seat does not exist, AgainstTheRules for the knocker or an unknown offence.
     """
     table, done = state.table, deal_of(state)
     if act.accused >= table.seats:

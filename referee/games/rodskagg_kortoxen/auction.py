@@ -24,7 +24,7 @@ auction_won = partial(auction.won, playing=Playing)
 
 
 def bid_before_it_opens(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """B27, B-O33, B-O37: Refuse a bid before all have picked up, or after a misdeal."""
+    """B27, B-O33, B-O37: Raise WrongPhase for a bid before all have picked up, or after a misdeal."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "B27" if state.found else "B23")
 
 

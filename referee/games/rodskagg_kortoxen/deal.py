@@ -48,25 +48,19 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def _has_window(table: Table) -> bool:
-    """B-O2, B-O40: Return whether knocks have a shorter window than the deal, which score sheets do not show."""
+    """B-O2, B-O40: Return whether knocks have a time limit before the end of the deal; never in a tally."""
     return table.options.knock_window == "next_trick" and not table.tally
 
 
-# Drawing for the first deal
-
-
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """B14-B15, B-O24: Record the card of the next contender. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
+    """B14-B15, B-O24: Record a card drawn. Raises what :func:`dealing.draw` raises."""
     return dealing.draw(state, act, CITES, "B14")
 
 
 def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """B14-B15: Name the dealer, in house dealing after drawing for every seat; empty before all have drawn."""
+    """B14-B15: Name the seat that drew highest, in house dealing after the draws; before that return no event."""
     cards, dealer = dealing.drawn_highest(state, moment.seed)
     return () if dealer is None else (*cards, FirstDealerDrawn(seat=dealer, rule="B15"))
-
-
-# The ritual
 
 
 def _after_pick_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
@@ -86,16 +80,14 @@ RITUAL = RitualRules(
 )
 
 
-# Reports of what the cards cannot show
-
 Reportable = Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Table] | Playing | Played
 
 
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """B-O33, B11: Record an error that only the table sees, for a later knock; after a misdeal deal again (B27).
+    """B-O33, B11: Record an error that only the table sees, for a later knock, or a misdeal (B27).
 
-    Raises: WrongPhase if it is not punished or not possible now, AgainstTheRules if it is unknown or acts or cards
-    show it.
+    Raises: WrongPhase if it is not punished or not possible now, AgainstTheRules if it is unknown or on record, or
+    acts or cards show it.
     """
     table, reported = state.table, ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
@@ -108,7 +100,7 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
 
 
 def _tricks_led(state: Reportable) -> int:
-    """Return the number of tricks led to, counting the first before its lead; in a tally the tricks entered."""
+    """Return the number of tricks led to, at least 1 in the play; in a tally the number of tricks entered."""
     deal = deal_of(state)
     if deal is None or state.table.tally:
         return 0 if deal is None else len(deal.won)
@@ -116,7 +108,7 @@ def _tricks_led(state: Reportable) -> int:
 
 
 def _reported_error(state: Reportable, act: Report) -> Breach:
-    """B17, B24: Return the reported breach with its window."""
+    """B17, B24: Return the reported breach with its time limit."""
     if act.fault in ("early_pick_up", "wrong_cut"):
         if not state.table.options.deal_ritual:
             raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.cut)

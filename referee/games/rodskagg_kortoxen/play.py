@@ -33,7 +33,7 @@ def counts_tricks(table: Table, contract: Contract, seat: int) -> bool:
 
 
 class AtZero(NamedTuple):
-    """Events of the trick that brought a seat to zero and of its exit knock, or 0."""
+    """Event numbers of the trick that brought a seat to zero and of its exit knock, or 0."""
 
     came: int
     knocked: int
@@ -60,11 +60,8 @@ def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
     return AtZero(came, knocked)
 
 
-# Playing a card
-
-
 def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """B44-B45, B62-B64, B-O25: Give a complete trick to its winner, or end a decided deal."""
+    """B44-B45, B62-B64, B-O25: Return the next trick won, or the end of a decided deal; else no event."""
     if state.trick:
         return cards.complete_trick(state, moment, question=state.contract.bid != RODSKAGG)
     if state.contract.bid == RODSKAGG:
@@ -77,7 +74,7 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
 def _uncontested(state: Playing) -> tuple[Event, ...]:
     """B-O25, B77: Credit the next trick when all others have folded, or end the play by the option.
 
-    Empty if the declarer may knock out now and so end the deal, or has led on.
+    Return no event if the declarer can end the deal by an exit knock, or has led on.
     """
     options = state.table.options
     if options.uncontested_tricks == "void":
@@ -142,9 +139,6 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     return cards.trick_taken(state, event, number, turn=seat, exits=exits)
 
 
-# The question
-
-
 def asker(state: Playing) -> int:
     """B46, B56: Return the seat that must ask."""
     if state.table.options.fold_question_by == "fourth_trick_winner":
@@ -168,7 +162,7 @@ def question_due(state: Playing) -> bool:
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """B46-B48, B53, B56: Put the question. Raises WrongPhase or OutOfTurn."""
+    """B46-B48, B53, B56: Put the question. Raises WrongPhase, or OutOfTurn for a wrong asker."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "B53")
     if not question_time(state):
@@ -177,9 +171,6 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
         by_declarer = state.table.options.fold_question_by == "declarer"
         raise OutOfTurn("not_the_asker", "B46" if by_declarer else "B56", asker=who)
     return (QuestionAsked(seat=act.seat, of=to_answer(state)),)
-
-
-# The exit knock
 
 
 def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
@@ -203,9 +194,8 @@ def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
 def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[Event, ...]:
     """B67, B77-B78, B-O31: Record an exit knock, which by the option ends the deal.
 
-    Off zero it has no effect and may cost a fine. Raises: WrongPhase outside number contracts (B-O9), AgainstTheRules
-    for
-    a second knock, or one off zero if errors are not penalised.
+    Without a total of zero it has no effect and may cost a fine. Raises: WrongPhase outside number contracts (B-O9),
+    AgainstTheRules for a second knock or, if errors are refused, without a total of zero.
     """
     seat, table, deal = act.seat, state.table, deal_of(state)
     ended = isinstance(state, Played) and state.outcome.kind != "number"

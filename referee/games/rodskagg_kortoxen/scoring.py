@@ -16,14 +16,14 @@ from referee.visibility import Event
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """B-O28: Score the deal on the act of any seat in it. Raises WrongPhase if errors are not penalised."""
+    """B-O28: Score the deal on the act of any seat. Raises WrongPhase if errors are refused."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "B-O28")
     return scored(state.table, state.outcome)
 
 
 def must_score_first(state: Played, act: Act, moment: Moment) -> tuple[Event, ...]:
-    """B67, B-O28: Refuse a new deal before this one is scored."""
+    """B67, B-O28: Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if for an exit knock."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "B-O28")
     raise AgainstTheRules("exit_knock_owed", "B67")
@@ -35,20 +35,23 @@ def nothing_due(table: Table, deal: Outcome) -> bool:
 
 
 def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """B-O28, B78: Score the deal automatically when nothing is due, if errors are refused or it was broken off."""
+    """B-O28, B78: Score the deal automatically.
+
+    Return no event if an exit knock is owed or, unless the deal was broken off, errors are penalised.
+    """
     table, deal = state.table, state.outcome
     by_itself = deal.kind == "knocked_out" or not table.penalise
     return scored(table, deal) if by_itself and nothing_due(table, deal) else ()
 
 
 def rescored(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the corrected line; empty if the exit that broke off the deal is no longer valid (B77)."""
+    """Return the corrected line; no event if the exit that broke off the deal is no longer valid (B77)."""
     broken_off = state.outcome.kind == "knocked_out"
     return () if broken_off and _first_out(state.table, state.outcome) is None else scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """B58-B77: Return the line of the deal, the eliminated declarer, and the win."""
+    """B58-B77: Return the line of the deal, and its eliminated declarer and win, if any."""
     contract = deal.contract
     loser = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
     line = line_of_deal(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
@@ -71,7 +74,7 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "B58"),),
 }
-"""Rows by the result of a seat (B58-B61, B65-B66)."""
+"""Rules by the result of a seat (B58-B61, B65-B66)."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
@@ -91,7 +94,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """B72, B79, B-O15: Return penalties, plus points, the declarer's first, then tricks, each with its bounce."""
+    """B72, B79, B-O15: Return penalties, then plus points (the declarer's first), then tricks with their bounces."""
     down, contract = [*penalties(table.ledger)], deal.contract
     if contract is None:
         return down
@@ -113,7 +116,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 
 
 def _first_out(table: Table, deal: Outcome) -> int | None:
-    """B77: Return the seat that a trick brought to zero and that first knocked for its exit."""
+    """B77: Return the first seat that knocked for its exit after a trick brought it to zero, if any."""
     came = {seat: at_zero(table, deal, seat) for seat in table.playing}
     return min([(at.knocked, seat) for seat, at in came.items() if at.came and at.knocked], default=(0, None))[1]
 

@@ -1,4 +1,4 @@
-"""A deal entered as the score sheet has it (B-O40)."""
+"""A whole deal entered from the score sheet (B-O40)."""
 
 from functools import partial
 
@@ -11,8 +11,7 @@ from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, deal_
 
 
 class Result(tally.SharedResult, forbid_unknown_fields=True):
-    """A whole deal as the score sheet has it: bids, tricks and question, and the exit knocks and knocks for errors as
-    the table agreed on them."""
+    """A whole deal from the score sheet: bids, tricks and question, and the exit knocks and knocks for errors."""
 
     exits: tally.Exits = ()
     """The exit knocks."""

@@ -107,6 +107,7 @@ class Played(Value, tag="played"):
     cards: DealtCards
     outcome: Outcome
     gone: int = 0
+    """Cards played, as a mask."""
 
 
 BeforePlay = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Table]
@@ -114,7 +115,7 @@ State = BeforePlay | Playing | Played | Over[Table]
 
 
 def deal_of(state: State) -> Playing | Outcome | None:
-    """Return the deal under way or just played, if any."""
+    """Return the deal in play, or the result that is not yet scored, if any."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 
