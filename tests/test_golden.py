@@ -23,7 +23,7 @@ from referee.actors import seat_of
 from referee.acts import AnyAct, Bid, Deal, Draw, Knock, Result, Void
 from referee.events import DealScored
 from referee.games import RULESETS
-from referee.notation.words import BY_LINE, WORDS
+from referee.notation.words import ACTS_BY_LINE_WORD, WORDS
 from referee.refusals import AgainstTheRules
 from referee.requests import act_name
 from referee.visibility import Event
@@ -284,7 +284,7 @@ def test_every_act_has_a_word() -> None:
     names = {str(kind.__struct_config__.tag) for kind in get_args(AnyAct)}
     untold = {"entropy", "take_back", "agree_stakes"}  # the record of a deal has no place for them
     assert set(WORDS) | {act_name(Deal(seat=0))} | untold == names
-    assert all(len(line) < 10 for line in BY_LINE)
+    assert all(len(line) < 10 for line in ACTS_BY_LINE_WORD)
 
 
 GOOD = """\

@@ -280,7 +280,7 @@ def read_text(service: Service, match: Match, place: Place) -> bytes:
         end = won[0]
     state = match_of(service.desk.run_on_history(first, Referee.replay, match.id, first)).play
     history = service.referee.history(match.id, after=first - 1, to=end)
-    return notation.write(notation.of_history(match.opened, state, history, place.corrections)).encode()
+    return notation.write(notation.deal_of_history(match.opened, state, history, place.corrections)).encode()
 
 
 def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon] | None:

@@ -4,7 +4,7 @@ The format is the same for all games; ``openapi/notation.md`` describes it.
 """
 
 from referee.notation.deals import Deal, Done, Header, Result, Ruling
-from referee.notation.histories import of_history
+from referee.notation.histories import deal_of_history
 from referee.notation.reading import Unreadable, parse, parse_all
 from referee.notation.words import to_json
 from referee.notation.writing import write, write_all
@@ -16,7 +16,7 @@ __all__ = [
     "Result",
     "Ruling",
     "Unreadable",
-    "of_history",
+    "deal_of_history",
     "parse",
     "parse_all",
     "to_json",

@@ -28,7 +28,7 @@ from referee.officials.events.takeback import without_taken_back
 from referee.requests import Proceeding, request_of
 from referee.visibility import Event, Recorded
 
-BESIDE_PLAY = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation
+OMITTED_REQUESTS = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation
 """Requests that the notation leaves out, because they are not part of the play at a table."""
 
 
@@ -42,7 +42,9 @@ def steps_of(events: Sequence[Recorded]) -> tuple[Step, ...]:
     return _steps(events)[0]
 
 
-def of_history(opened: MatchOpened, state: Any, history: Sequence[Recorded], corrections: Corrections = ()) -> Deal:
+def deal_of_history(
+    opened: MatchOpened, state: Any, history: Sequence[Recorded], corrections: Corrections = ()
+) -> Deal:
     """Return a finished deal from its recorded events. Cards that the house dealt are written as if dealt at a table.
 
     ``history``: begins with the score of the previous deal, or the opening of the match, and goes at least to the
@@ -57,15 +59,15 @@ def of_history(opened: MatchOpened, state: Any, history: Sequence[Recorded], cor
     corrected = next((event for event in reversed(automatic) if isinstance(event, ProtocolCorrected)), None)
     won = next((one.event for one in history[last + 1 :] if isinstance(one.event, MatchWon | DealScored)), None)
     header = _header_of(opened, before if isinstance(before, DealScored) else None, score, automatic, state)
-    header = header if corrected is None else _corrected(header, opened, state, corrected)
+    header = header if corrected is None else _corrected_header(header, opened, state, corrected)
     number, wins = history[last].originator_version, won if isinstance(won, MatchWon) else None
     line = line_history(score, number, wins, corrections)
-    was = [(_result_of(one.line, one.won, header), _correction(one.by)) for one in line.was]
+    former = [(_result_of(one.line, one.won, header), _correction(one.by)) for one in line.was]
     return Deal(
         header=header,
-        acts=_at_a_table(steps) if opened.dealing == "house" else tuple(step.done for step in steps),
+        acts=_with_dealt_cards(steps) if opened.dealing == "house" else tuple(step.done for step in steps),
         result=_result_of(line.line, line.won, header),
-        was=tuple(ResultWas(result=result, by=by) for result, by in was),
+        was=tuple(ResultWas(result=result, by=by) for result, by in former),
         struck=None if line.struck is None else _correction(line.struck),
     )
 
@@ -77,18 +79,18 @@ def _header_of(
     automatic: tuple[Event, ...],
     state: Any,
 ) -> Header:
-    usual = msgspec.to_builtins(msgspec.convert({}, RULESETS[opened.ruleset].options))
+    defaults = msgspec.to_builtins(msgspec.convert({}, RULESETS[opened.ruleset].options))
     duel = next((getattr(event, "seats", ()) for event in automatic if hasattr(event, "seats")), ())
     return Header(
         ruleset=opened.ruleset,
         number=score.deal,
-        options={name: value for name, value in opened.options.items() if usual.get(name) != value},
+        options={name: value for name, value in opened.options.items() if defaults.get(name) != value},
         enforcement=opened.enforcement,
         dealing="tally" if opened.dealing == "tally" else "table",
         stakes=opened.stakes,
         players=opened.players,
         dealer=score.dealer,
-        points=_opening(opened, score) if before is None else before.points,
+        points=_points_at_opening(opened, score) if before is None else before.points,
         halves=score.halves,
         pot=score.pot_before,
         out=before.eliminated if before is not None else (),
@@ -97,7 +99,7 @@ def _header_of(
     )
 
 
-def _corrected(header: Header, opened: MatchOpened, state: Any, by: ProtocolCorrected) -> Header:
+def _corrected_header(header: Header, opened: MatchOpened, state: Any, by: ProtocolCorrected) -> Header:
     """Return the header of a deal after earlier deals were scored again."""
     rules = RULESETS[opened.ruleset]
     assert rules.resumed is not None, "its deals can be corrected"
@@ -106,7 +108,7 @@ def _corrected(header: Header, opened: MatchOpened, state: Any, by: ProtocolCorr
     )
 
 
-def _opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
+def _points_at_opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
     """Return the points at the opening in the unit of the lines; ``score.before`` may include a voided deal."""
     return tuple(2 * points for points in opened.points) if score.halves else opened.points
 
@@ -140,21 +142,21 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
     """Return the acts with their events, and the events that belong to no act."""
     steps: list[Step] = []
     automatic: list[Event] = []
-    for stored, group in _acts(events):
+    for stored, group in _requests_with_events(events):
         request = None if stored is None else request_of(stored)
         if request is None or isinstance(request, Proceeding):  # between the acts
             automatic += (one.event for one in group)
             if any(isinstance(one.event, ProtocolCorrected) and one.event.fresh for one in group):
                 steps = [step for step in steps if not isinstance(step.done.act, Draw | Cut)]
-            steps += (Step(_drawn(one.event), (one,)) for one in group if isinstance(one.event, CardDrawn))
-        elif not isinstance(request, BESIDE_PLAY):
+            steps += (Step(_draw_act(one.event), (one,)) for one in group if isinstance(one.event, CardDrawn))
+        elif not isinstance(request, OMITTED_REQUESTS):
             steps.append(Step(Done(actor=group[0].actor, act=request, ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
             steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header names the dealer
     return tuple(steps), tuple(automatic)
 
 
-def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
+def _requests_with_events(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
     """Yield each stored request with its events, without acts taken back; ``None`` with events before the first."""
     events, first = without_taken_back(events), 0
     for place in range(1, len(events) + 1):
@@ -163,7 +165,7 @@ def _acts(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Reco
             first = place
 
 
-def _drawn(event: CardDrawn) -> Done:
+def _draw_act(event: CardDrawn) -> Done:
     return Done(actor=actor_at(event.seat), act=Draw(seat=event.seat, card=event.card))
 
 
@@ -180,7 +182,7 @@ def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
     return None
 
 
-def _at_a_table(steps: tuple[Step, ...]) -> tuple[Done, ...]:
+def _with_dealt_cards(steps: tuple[Step, ...]) -> tuple[Done, ...]:
     """Return the acts with the cards that the house dealt, as a table would enter them."""
     written: list[Done] = []
     for place, (done, events) in enumerate(steps):
@@ -195,12 +197,12 @@ def _at_a_table(steps: tuple[Step, ...]) -> tuple[Done, ...]:
                 turn_up=dealt.turn_up,
             )
         elif isinstance(act, RequestCards):
-            act = _received(act, steps[place:])
+            act = _with_received_cards(act, steps[place:])
         written.append(msgspec.structs.replace(done, act=act))
     return tuple(written)
 
 
-def _received(act: RequestCards, steps: tuple[Step, ...]) -> RequestCards:
+def _with_received_cards(act: RequestCards, steps: tuple[Step, ...]) -> RequestCards:
     """Return the request with the received cards if the stock was shuffled again; otherwise the request unchanged."""
     for event in (one.event for step in steps for one in step.events):
         hands = getattr(event, "hands", None)

@@ -14,8 +14,8 @@ from referee.acts import Knock
 from referee.events import Stakes
 from referee.games import RULESETS
 from referee.notation.deals import Correction, Deal, Done, Header, Result, ResultWas, Ruling
-from referee.notation.words import BY_LINE, CARD_TEXTS, KINDS, LINE_WORD_WIDTH, OFFICIALS, WORDS
-from referee.notation.writing import BETWEEN, write
+from referee.notation.words import ACTS_BY_LINE_WORD, ACTS_WITHOUT_SEAT, CARD_TEXTS, KINDS, LINE_WORD_WIDTH, WORDS
+from referee.notation.writing import DEAL_SEPARATOR, write
 from referee.ruleset import Ruleset
 
 
@@ -46,25 +46,25 @@ class _Lines:
         self.at += 1
         return self.lines[self.at - 1][LINE_WORD_WIDTH:]
 
-    def wrong(self, message: str) -> Unreadable:
+    def error(self, message: str) -> Unreadable:
         """Return the error for the line just taken."""
         return Unreadable(max(self.at, 1), message)
 
-    def must(self, word: str) -> str:
+    def take_required(self, word: str) -> str:
         """Take the next line. Raises ``Unreadable`` if it begins with a different word."""
         if self.word() != word:
             raise Unreadable(self.number, f"expected a line {word!r}")
         return self.take()
 
-    def may(self, word: str) -> str | None:
+    def take_optional(self, word: str) -> str | None:
         """Take the next line if it begins with this word; otherwise return ``None``."""
         return self.take() if self.word() == word else None
 
-    def comes(self, word: str) -> bool:
+    def section_follows(self, word: str) -> bool:
         """Return whether the next line is empty and the line after it begins with this word."""
         return self.word() == "" and self.word(after=1) == word
 
-    def blank(self) -> None:
+    def take_blank(self) -> None:
         """Move past an empty line. Raises ``Unreadable`` if the next line is not empty."""
         if self.at >= len(self.lines) or self.lines[self.at]:
             raise Unreadable(self.number, "expected an empty line")
@@ -88,16 +88,16 @@ def _read_scores(lines: _Lines, text: str, seats: int) -> tuple[tuple[int, ...],
         player, _, points = item.partition(" ")
         number = _read_number(points, halves)
         if player != f"P{seat + 1}" or number is None:
-            raise lines.wrong(f"{item!r} should be the points of P{seat + 1}; the line has the form {right!r}")
+            raise lines.error(f"{item!r} should be the points of P{seat + 1}; the line has the form {right!r}")
         numbers.append(number)
     if len(numbers) != seats:
-        raise lines.wrong(f"expected points for {seats} players: {right!r}")
+        raise lines.error(f"expected points for {seats} players: {right!r}")
     return tuple(numbers), halves
 
 
 def _read_seat(lines: _Lines, text: str, seats: int) -> int:
     if re.fullmatch(r"P[1-8]", text) is None or int(text[1]) > seats:
-        raise lines.wrong(f"{text!r} should be a player, P1 to P{seats}")
+        raise lines.error(f"{text!r} should be a player, P1 to P{seats}")
     return int(text[1]) - 1
 
 
@@ -105,51 +105,51 @@ def _read_seats(lines: _Lines, text: str | None, seats: int) -> tuple[int, ...]:
     return () if text is None else tuple(_read_seat(lines, one, seats) for one in text.split(" "))
 
 
-def _one_of(lines: _Lines, text: str, right: tuple[str, ...]) -> Any:
+def _check_one_of(lines: _Lines, text: str, right: tuple[str, ...]) -> Any:
     if text not in right:
-        raise lines.wrong(f"{text!r} should be one of {', '.join(right)}")
+        raise lines.error(f"{text!r} should be one of {', '.join(right)}")
     return text
 
 
 def _read_int(lines: _Lines, text: str) -> int:
     number = _read_number(text, False)
     if number is None:
-        raise lines.wrong(f"{text!r} should be a whole number")
+        raise lines.error(f"{text!r} should be a whole number")
     return number
 
 
-def _maybe_int(lines: _Lines, word: str) -> int | None:
-    text = lines.may(word)
+def _optional_int(lines: _Lines, word: str) -> int | None:
+    text = lines.take_optional(word)
     return None if text is None else _read_int(lines, text)
 
 
-def _maybe_scores(lines: _Lines, word: str, seats: int) -> tuple[int, ...] | None:
-    text = lines.may(word)
+def _optional_scores(lines: _Lines, word: str, seats: int) -> tuple[int, ...] | None:
+    text = lines.take_optional(word)
     return None if text is None else _read_scores(lines, text, seats)[0]
 
 
 def _read_options(lines: _Lines, rules: Ruleset) -> dict[str, Any]:
     known = tuple(sorted(rules.options.__struct_fields__))
     options: dict[str, Any] = {}
-    while (text := lines.may("option")) is not None:
+    while (text := lines.take_optional("option")) is not None:
         name, _, value = text.partition(" ")
-        _one_of(lines, name, known)
+        _check_one_of(lines, name, known)
         try:
             options[name] = json.loads(value)
             msgspec.convert({name: options[name]}, rules.options)
         except ValueError as error:
-            raise lines.wrong(f"the value of {name} cannot be read: {error}") from None
+            raise lines.error(f"the value of {name} cannot be read: {error}") from None
     return options
 
 
 def _read_carried(lines: _Lines) -> dict[str, Any]:
     carried: dict[str, Any] = {}
-    while (text := lines.may("carried")) is not None:
+    while (text := lines.take_optional("carried")) is not None:
         name, _, value = text.partition(" ")
         try:
             carried[name] = json.loads(value)
         except ValueError:
-            raise lines.wrong(f"{text!r} should be a name and its value as JSON: 'carry 14'") from None
+            raise lines.error(f"{text!r} should be a name and its value as JSON: 'carry 14'") from None
     return carried
 
 
@@ -161,30 +161,30 @@ def _read_players(lines: _Lines, text: str) -> tuple[str, ...]:
         except ValueError:
             name = None
         if not isinstance(name, str):
-            raise lines.wrong('the names should be in quotes: "Anna" "Bo"')
+            raise lines.error('the names should be in quotes: "Anna" "Bo"')
         names.append(name)
         place += 1
     if not 2 <= len(names) <= 8:
-        raise lines.wrong("expected two to eight names in quotes")
+        raise lines.error("expected two to eight names in quotes")
     return tuple(names)
 
 
 def _read_header(lines: _Lines) -> Header:
-    ruleset = _one_of(lines, lines.must("game"), tuple(RULESETS))
-    source, number = lines.may("source") or "", _maybe_int(lines, "number")
+    ruleset = _check_one_of(lines, lines.take_required("game"), tuple(RULESETS))
+    source, number = lines.take_optional("source") or "", _optional_int(lines, "number")
     options = _read_options(lines, RULESETS[ruleset])
-    enforcement = _one_of(lines, lines.must("errors"), ("refuse", "penalise"))
-    dealing = _one_of(lines, lines.must("dealing"), ("house", "table", "tally"))
+    enforcement = _check_one_of(lines, lines.take_required("errors"), ("refuse", "penalise"))
+    dealing = _check_one_of(lines, lines.take_required("dealing"), ("house", "table", "tally"))
     stakes = None
-    if (text := lines.may("stakes")) is not None:
+    if (text := lines.take_optional("stakes")) is not None:
         unit, _, currency = text.partition(" ")
         stakes = Stakes(currency=currency, unit=_read_int(lines, unit))
-    players = _read_players(lines, lines.must("players"))
+    players = _read_players(lines, lines.take_required("players"))
     seats = len(players)
-    out = _read_seats(lines, lines.may("out"), seats)
-    among = _read_seats(lines, lines.may("duel"), seats)
-    dealer = _read_seat(lines, lines.must("dealer"), seats)
-    points, halves = _read_scores(lines, lines.must("before"), seats)
+    out = _read_seats(lines, lines.take_optional("out"), seats)
+    among = _read_seats(lines, lines.take_optional("duel"), seats)
+    dealer = _read_seat(lines, lines.take_required("dealer"), seats)
+    points, halves = _read_scores(lines, lines.take_required("before"), seats)
     return Header(
         ruleset=ruleset,
         source=source,
@@ -197,7 +197,7 @@ def _read_header(lines: _Lines) -> Header:
         dealer=dealer,
         points=points,
         halves=halves,
-        pot=_maybe_int(lines, "pot"),
+        pot=_optional_int(lines, "pot"),
         out=out,
         among=among,
         carried=_read_carried(lines),
@@ -208,29 +208,29 @@ def _read_cards(lines: _Lines, text: str) -> tuple[str, ...]:
     cards = () if text == "-" else tuple(text.split(" "))
     for card in cards:
         if card not in CARD_TEXTS:
-            raise lines.wrong(f"{card!r} should be a card, suit then rank: SA, HT, D7; no cards are '-'")
+            raise lines.error(f"{card!r} should be a card, suit then rank: SA, HT, D7; no cards are '-'")
     return cards
 
 
-def _read_by(text: str) -> tuple[str, Actor | None]:
+def _split_actor_note(text: str) -> tuple[str, Actor | None]:
     """Return the text without the note on its actor, and the actor; ``None`` if there is no note."""
     found = re.fullmatch(rf"(.*?) \(({actors.WRITTEN})\)", text)
     return (text, None) if found is None else (found[1], actors.parse(found[2]))
 
 
 def _read_deal(lines: _Lines, seats: int) -> Done:
-    player, actor = _read_by(lines.take())
+    player, actor = _split_actor_note(lines.take())
     seat = _read_seat(lines, player, seats)
     hands: list[tuple[str, ...]] = []
     fields: dict[str, Any] = {}
-    while (text := lines.may(f"  P{len(hands) + 1}")) is not None:
+    while (text := lines.take_optional(f"  P{len(hands) + 1}")) is not None:
         hands.append(_read_cards(lines, text))
-    if (text := lines.may("  counts")) is not None:
+    if (text := lines.take_optional("  counts")) is not None:
         fields["counts"] = () if text == "-" else tuple(_read_int(lines, one) for one in text.split(" "))
     for name in ("stock", "widow"):
-        if (text := lines.may(f"  {name}")) is not None:
+        if (text := lines.take_optional(f"  {name}")) is not None:
             fields[name] = _read_cards(lines, text)
-    if (text := lines.may("  turn-up")) is not None:
+    if (text := lines.take_optional("  turn-up")) is not None:
         _read_cards(lines, text)
         fields["turn_up"] = text
     act = DealAct(seat=seat, hands=tuple(hands) or None, **fields)
@@ -246,27 +246,27 @@ _KNOCK = re.compile(
 def _read_knock(lines: _Lines, seats: int) -> Done:
     found = _KNOCK.fullmatch(lines.take())
     if found is None:
-        raise lines.wrong("a knock has the form 'P1 on P2 revoke: upheld by B11, P2 up 5'")
+        raise lines.error("a knock has the form 'P1 on P2 revoke: upheld by B11, P2 up 5'")
     seat, accused = (_read_seat(lines, found[place], seats) for place in (1, 2))
     ruling = None
     if found[5]:
         payer = _read_seat(lines, found[7], seats) if found[7] else None
-        verdict = _one_of(lines, found[5], ("upheld", "dismissed", "pending"))
+        verdict = _check_one_of(lines, found[5], ("upheld", "dismissed", "pending"))
         ruling = Ruling(verdict=verdict, rule=found[6], payer=payer, points=int(found[8] or 0))
     fields = {"seat": seat, "accused": accused, "offence": found[3], "note": json.loads(found[9]) if found[9] else ""}
     try:
         knock = msgspec.convert(fields, Knock)
     except msgspec.ValidationError as error:
-        raise lines.wrong(f"{found[3]!r} is no offence: {error}") from None
+        raise lines.error(f"{found[3]!r} is no offence: {error}") from None
     actor = actors.parse(found[4]) if found[4] else actors.actor_at(seat)
     return Done(actor=actor, act=knock, ruling=ruling)
 
 
 def _read_item(lines: _Lines, line: str, item: str, seats: int) -> Done:
-    text, actor = _read_by(item)
-    names = BY_LINE[line]
+    text, actor = _split_actor_note(item)
+    names = ACTS_BY_LINE_WORD[line]
     fields: dict[str, Any] = {}
-    if names[0] not in OFFICIALS:
+    if names[0] not in ACTS_WITHOUT_SEAT:
         player, _, text = text.partition(" ")
         fields["seat"] = _read_seat(lines, player, seats)
     for name in names:
@@ -277,7 +277,7 @@ def _read_item(lines: _Lines, line: str, item: str, seats: int) -> Done:
         if content is not None:
             act = KINDS[name](**fields, **content)
             return Done(actor=actors.actor_of(act) if actor is None else actor, act=act)
-    raise lines.wrong(f"{text!r} cannot be read after {line!r}; that line holds {', '.join(names)}")
+    raise lines.error(f"{text!r} cannot be read after {line!r}; that line holds {', '.join(names)}")
 
 
 def _read_acts(lines: _Lines, seats: int) -> Iterator[Done]:
@@ -288,25 +288,25 @@ def _read_acts(lines: _Lines, seats: int) -> Iterator[Done]:
             yield _read_knock(lines, seats)
         else:
             line = "trick" if re.fullmatch(r"trick \d+", word) else word
-            if line not in BY_LINE:
-                right = ", ".join(("deal", "knock", *BY_LINE))
+            if line not in ACTS_BY_LINE_WORD:
+                right = ", ".join(("deal", "knock", *ACTS_BY_LINE_WORD))
                 raise Unreadable(lines.number, f"{word!r} should be one of {right}")
             rest = lines.take()
-            items = [rest] if BY_LINE[line][0] in OFFICIALS else rest.split("  ")
+            items = [rest] if ACTS_BY_LINE_WORD[line][0] in ACTS_WITHOUT_SEAT else rest.split("  ")
             for item in items:
                 yield _read_item(lines, line, item, seats)
 
 
 def _read_result(lines: _Lines, word: str, seats: int) -> Result:
-    found = re.fullmatch(r"(\w+)(?: by (P\d))?(?: (\w+))?", lines.must(word))
+    found = re.fullmatch(r"(\w+)(?: by (P\d))?(?: (\w+))?", lines.take_required(word))
     if found is None:
-        raise lines.wrong("the result has the form 'played by P3 4'")
+        raise lines.error("the result has the form 'played by P3 4'")
     declarer = _read_seat(lines, found[2], seats) if found[2] else None
-    before, pot_before = _maybe_scores(lines, "before", seats), _maybe_int(lines, "pot from")
-    tricks, _ = _read_scores(lines, lines.must("tricks"), seats)
-    points, halves = _read_scores(lines, lines.must("after"), seats)
-    pot, out = _maybe_int(lines, "pot"), _read_seats(lines, lines.may("out"), seats)
-    who, _, by = (lines.may("won") or "").rpartition("by ")
+    before, pot_before = _optional_scores(lines, "before", seats), _optional_int(lines, "pot from")
+    tricks, _ = _read_scores(lines, lines.take_required("tricks"), seats)
+    points, halves = _read_scores(lines, lines.take_required("after"), seats)
+    pot, out = _optional_int(lines, "pot"), _read_seats(lines, lines.take_optional("out"), seats)
+    who, _, by = (lines.take_optional("won") or "").rpartition("by ")
     winners = _read_seats(lines, who.rstrip(" ") or None, seats)
     return Result(
         kind=found[1],
@@ -319,7 +319,7 @@ def _read_result(lines: _Lines, word: str, seats: int) -> Result:
         out=out,
         won=winners,
         by=by,
-        settlement=_maybe_scores(lines, "settled", seats),
+        settlement=_optional_scores(lines, "settled", seats),
         before=before,
         pot_before=pot_before,
     )
@@ -331,19 +331,19 @@ _CORRECTION = re.compile(r"by (\S+)(?: in case ([1-9]\d*))?, event ([1-9]\d*)(?:
 def _read_correction(lines: _Lines, text: str) -> Correction:
     found = _CORRECTION.fullmatch(text)
     if found is None:
-        raise lines.wrong("a correction has the form 'by B42 in case 1, event 31 \"seen by all\"'")
+        raise lines.error("a correction has the form 'by B42 in case 1, event 31 \"seen by all\"'")
     try:
         reason = json.loads(found[4]) if found[4] else ""
     except ValueError as error:
-        raise lines.wrong(f"the reason cannot be read: {error}") from None
+        raise lines.error(f"the reason cannot be read: {error}") from None
     return Correction(event=int(found[3]), rule=found[1], case=int(found[2]) if found[2] else None, reason=reason)
 
 
-def _read_was(lines: _Lines, seats: int) -> Iterator[ResultWas]:
-    while lines.comes("was"):
-        lines.blank()
+def _read_former_results(lines: _Lines, seats: int) -> Iterator[ResultWas]:
+    while lines.section_follows("was"):
+        lines.take_blank()
         result = _read_result(lines, "was", seats)
-        yield ResultWas(result=result, by=_read_correction(lines, lines.must("ruled")))
+        yield ResultWas(result=result, by=_read_correction(lines, lines.take_required("ruled")))
 
 
 def parse(text: str) -> Deal:
@@ -351,16 +351,16 @@ def parse(text: str) -> Deal:
     lines = _Lines(text)
     header = _read_header(lines)
     seats = len(header.players)
-    lines.blank()
+    lines.take_blank()
     acts = tuple(_read_acts(lines, seats))
-    lines.blank()
-    struck = lines.may("struck")
+    lines.take_blank()
+    struck = lines.take_optional("struck")
     deal = Deal(
         header=header,
         acts=acts,
         struck=None if struck is None else _read_correction(lines, struck),
         result=_read_result(lines, "result", seats),
-        was=tuple(_read_was(lines, seats)),
+        was=tuple(_read_former_results(lines, seats)),
     )
     written = write(deal).split("\n")
     for number, line in enumerate(lines.lines, 1):
@@ -375,7 +375,7 @@ def parse(text: str) -> Deal:
 def parse_all(text: str) -> tuple[Deal, ...]:
     """Return the deals in a text, separated by lines of hyphens. Raises ``Unreadable`` if a deal cannot be read."""
     deals, line = [], 0
-    *parts, last = text.split(f"\n{BETWEEN}\n")
+    *parts, last = text.split(f"\n{DEAL_SEPARATOR}\n")
     for part in (*(f"{part}\n" for part in parts), last):
         try:
             deals.append(parse(part))

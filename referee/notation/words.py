@@ -35,13 +35,13 @@ def _fixed_text(token: str, **fields: Any) -> tuple[_Write, _Read]:
     return lambda act: token, lambda text: dict(fields) if text == token else None
 
 
-def _field(name: str, *tokens: Any) -> tuple[_Write, _Read]:
+def _one_of(name: str, *tokens: Any) -> tuple[_Write, _Read]:
     """Return functions that write and read a field with one of these values."""
     by_text = {str(token): token for token in tokens}
     return lambda act: str(getattr(act, name)), lambda text: {name: by_text[text]} if text in by_text else None
 
 
-def _values(kind: str, name: str) -> tuple[Any, ...]:
+def _allowed_values(kind: str, name: str) -> tuple[Any, ...]:
     info = msgspec.inspect.type_info(KINDS[kind])
     assert isinstance(info, msgspec.inspect.StructType)
     found: list[Any] = []
@@ -65,28 +65,28 @@ KINDS: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in get_a
 CARD_TEXTS = frozenset(PACK)
 
 
-def _cards_in(text: str) -> tuple[str, ...] | None:
+def _read_cards(text: str) -> tuple[str, ...] | None:
     if text == "-":
         return ()
     cards = tuple(text.split("+"))
     return cards if CARD_TEXTS.issuperset(cards) else None
 
 
-def _cards(cards: tuple[str, ...]) -> str:
+def _write_cards(cards: tuple[str, ...]) -> str:
     return "+".join(cards) or "-"
 
 
-def _with_cards(word: str, field: str, none: str | None) -> tuple[_Write, _Read]:
-    """Return functions that write and read cards after a word. ``none``: the text of an act without cards."""
+def _word_and_cards(word: str, field: str, without_cards: str | None) -> tuple[_Write, _Read]:
+    """Return functions that write and read a word and cards. ``without_cards``: the text of an act without cards."""
 
     def write(act: Any) -> str:
         cards = getattr(act, field)
-        return none if cards is None and none is not None else f"{word} {_cards(cards)}"
+        return without_cards if cards is None and without_cards is not None else f"{word} {_write_cards(cards)}"
 
     def read(text: str) -> dict[str, Any] | None:
-        if text == none:
+        if text == without_cards:
             return {}
-        cards = _cards_in(text.removeprefix(f"{word} ")) if text.startswith(f"{word} ") else None
+        cards = _read_cards(text.removeprefix(f"{word} ")) if text.startswith(f"{word} ") else None
         return None if cards is None else {field: cards}
 
     return write, read
@@ -101,7 +101,7 @@ def _write_declare(act: Any) -> str:
     if act.trumps is not None:
         words.append("trumps" if act.trumps else "plain")
     if act.cards is not None:
-        words.append(f"shows {_cards(act.cards)}")
+        words.append(f"shows {_write_cards(act.cards)}")
     return " ".join(words) or "shows"
 
 
@@ -118,7 +118,7 @@ def _read_declare(text: str) -> dict[str, Any] | None:
             fields["trumps"] = word == "trumps"
         elif word == "shows" and text == "shows":
             return {}
-        elif word == "shows" and words and (cards := _cards_in(words.pop(0))) is not None:
+        elif word == "shows" and words and (cards := _read_cards(words.pop(0))) is not None:
             fields["cards"] = cards
         else:
             return None
@@ -134,7 +134,7 @@ def _read_card(text: str) -> dict[str, Any] | None:
     return {"card": text} if text in CARD_TEXTS else None
 
 
-def _card(act: Any) -> str:
+def _write_card(act: Any) -> str:
     return str(act.card)
 
 
@@ -144,7 +144,7 @@ def _write_report(act: Any) -> str:
 
 def _read_report(text: str) -> dict[str, Any] | None:
     found = re.fullmatch(r"on P([1-8]) (\w+)( another)?", text)
-    if found is None or found[2] not in _values("report", "fault"):
+    if found is None or found[2] not in _allowed_values("report", "fault"):
         return None
     fields: dict[str, Any] = {"accused": int(found[1]) - 1, "fault": found[2]}
     return fields | {"another": True} if found[3] else fields
@@ -181,25 +181,25 @@ WORDS: dict[str, _Word] = {
     "cut": _Word("cut", *_fixed_text("")),
     "knock_for_cards": _Word("formula", *_fixed_text("")),
     "pick_up": _Word("picks up", *_fixed_text("")),
-    "request_cards": _Word("cards", *_with_cards("asks", "cards", "asks")),
+    "request_cards": _Word("cards", *_word_and_cards("asks", "cards", "asks")),
     "keep_cards": _Word("cards", *_fixed_text("keeps")),
-    "discard": _Word("cards", *_with_cards("throws", "cards", None)),
-    "bid": _Word("bids", *_field("bid", *_values("bid", "bid"))),
+    "discard": _Word("cards", *_word_and_cards("throws", "cards", None)),
+    "bid": _Word("bids", *_one_of("bid", *_allowed_values("bid", "bid"))),
     "reply": _Word(
         "new deal",
         lambda act: "yes" if act.agree else "no",
         lambda text: {"yes": {"agree": True}, "no": {"agree": False}}.get(text),
     ),
     "declare": _Word("sequence", _write_declare, _read_declare),
-    "respond": _Word("sequence", *_field("answer", "better", "equal", "enough")),
+    "respond": _Word("sequence", *_one_of("answer", "better", "equal", "enough")),
     "bella": _Word("bella", *_fixed_text("")),
     "ask": _Word("question", *_fixed_text("asks")),
     "remind": _Word("question", *_fixed_text("reminds")),
-    "answer": _Word("question", *_field("answer", "play", "fold")),
-    "announce": _Word("announces", *_field("what", "near_zero", "thanks")),
+    "answer": _Word("question", *_one_of("answer", "play", "fold")),
+    "announce": _Word("announces", *_one_of("what", "near_zero", "thanks")),
     "knock_out": _Word("exit", *_fixed_text("")),
     "exchange": _Word("exchange", *_card_or("takes")),
-    "play": _Word("trick", _card, _read_card),
+    "play": _Word("trick", _write_card, _read_card),
     "trick": _Word("trick", _write_trick, _read_trick),
     "result": _Word("sheet", _write_result, _read_result),
     "report": _Word("report", _write_report, _read_report),
@@ -210,10 +210,9 @@ WORDS: dict[str, _Word] = {
 }
 """The word and functions of each act except ``deal``, which has several lines."""
 
-BY_LINE: dict[str, tuple[str, ...]] = {
+ACTS_BY_LINE_WORD: dict[str, tuple[str, ...]] = {
     line: tuple(name for name, word in WORDS.items() if word.line == line)
     for line in dict.fromkeys(word.line for word in WORDS.values())
 }
-"""The acts that a line can contain, by the word that begins it."""
-OFFICIALS = tuple(name for name, kind in KINDS.items() if "seat" not in kind.__struct_fields__)
-"""Acts without a seat."""
+
+ACTS_WITHOUT_SEAT = tuple(name for name, kind in KINDS.items() if "seat" not in kind.__struct_fields__)

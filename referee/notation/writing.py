@@ -10,7 +10,7 @@ from referee.notation.deals import Correction, Deal, Done, Header, Result
 from referee.notation.words import LINE_WORD_WIDTH, WORDS, to_json
 from referee.requests import act_name
 
-ITEMS_MAX = 8
+ITEMS_PER_LINE = 8
 
 
 def _line(word: str, rest: str) -> str:
@@ -102,7 +102,7 @@ def _item(done: Done) -> str:
 
 def _with_lines(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
     """Yield each act with the number and word of its line. Each trick and each change of word begins a new line."""
-    place, last, trick, played = 0, "", 0, set[int]()
+    line_number, last, trick, played = 0, "", 0, set[int]()
     for done in acts:
         if isinstance(done.act, DealAct):
             trick, played = 0, set()
@@ -117,10 +117,10 @@ def _with_lines(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]
         else:
             name = act_name(done.act)
             label = WORDS[name].line if name in WORDS else name
-        alone = label in ("deal", "knock", "sheet", "void", "close", "abandon")
-        place += alone or label != last
+        has_own_line = label in ("deal", "knock", "sheet", "void", "close", "abandon")
+        line_number += has_own_line or label != last
         last = label
-        yield (place, label), done
+        yield (line_number, label), done
 
 
 def _act_lines(acts: tuple[Done, ...]) -> Iterator[str]:
@@ -132,8 +132,8 @@ def _act_lines(acts: tuple[Done, ...]) -> Iterator[str]:
             yield _knock_line(dones[0])
         else:
             items = [_item(done) for done in dones]
-            for first in range(0, len(items), ITEMS_MAX):
-                yield _line(label, "  ".join(items[first : first + ITEMS_MAX]))
+            for first in range(0, len(items), ITEMS_PER_LINE):
+                yield _line(label, "  ".join(items[first : first + ITEMS_PER_LINE]))
 
 
 def _result_lines(word: str, result: Result) -> Iterator[str]:
@@ -165,24 +165,23 @@ def _correction_line(word: str, by: Correction) -> str:
     return _line(word, f"by {by.rule}{case}, event {by.event}{reason}")
 
 
-def _came_of_it(deal: Deal) -> Iterator[str]:
+def _outcome_lines(deal: Deal) -> Iterator[str]:
     if deal.struck is not None:
         yield _correction_line("struck", deal.struck)
     yield from _result_lines("result", deal.result)
-    for was in deal.was:
+    for former in deal.was:
         yield ""
-        yield from _result_lines("was", was.result)
-        yield _correction_line("ruled", was.by)
+        yield from _result_lines("was", former.result)
+        yield _correction_line("ruled", former.by)
 
 
 def write(deal: Deal) -> str:
-    lines = (*_header_lines(deal.header), "", *_act_lines(deal.acts), "", *_came_of_it(deal))
+    lines = (*_header_lines(deal.header), "", *_act_lines(deal.acts), "", *_outcome_lines(deal))
     return "\n".join(lines) + "\n"
 
 
-BETWEEN = "-----"
-"""The line between two deals of a match."""
+DEAL_SEPARATOR = "-----"
 
 
 def write_all(deals: tuple[Deal, ...]) -> str:
-    return f"{BETWEEN}\n".join(map(write, deals))
+    return f"{DEAL_SEPARATOR}\n".join(map(write, deals))

@@ -112,7 +112,7 @@ def deal_of(opened: MatchOpened, history: Sequence[Recorded], deal: int) -> nota
     """Return a finished deal, from the whole of its match."""
     events = of_the_deal(history, deal)
     first = max(0, events[0].originator_version - 2)
-    return notation.of_history(opened, fold(None, history[: first + 1]).play, history[first:])
+    return notation.deal_of_history(opened, fold(None, history[: first + 1]).play, history[first:])
 
 
 def cases_in(events: Sequence[Recorded]) -> tuple[Case, ...]:
