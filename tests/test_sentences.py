@@ -106,7 +106,7 @@ class TestEverythingHasWords:
         assert_same({"upheld", *reasons, *get_args(CaseCode)}, set(TEXTS.rulings), "verdicts")
 
     def test_every_kind_of_deal(self) -> None:
-        assert_same(given("PlayEnded", "kind") | returned("_ended"), set(TEXTS.kinds), "kinds of deal")
+        assert_same(given("PlayEnded", "kind") | returned("_end_kind"), set(TEXTS.kinds), "kinds of deal")
 
     def test_every_way_to_win(self) -> None:
         everywhere = {"zero", "rodskagg", "last_standing"}

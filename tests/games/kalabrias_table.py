@@ -8,7 +8,7 @@ from referee.acts import Bella, Bid, Deal, Declare, Exchange, Play, Reply, Respo
 from referee.cards import SUITS, cards_of, texts_of
 from referee.events import DealScored, MatchOpened
 from referee.games import RULESETS
-from referee.games.kalabrias.play import playable
+from referee.games.kalabrias.play import playable_cards
 from referee.games.kalabrias.ranks import runs
 from tests.support import match_driver
 from tests.support.match_driver import P1, Hands, deal
@@ -192,7 +192,7 @@ class Closed:
         gone = self.t.playing.gone
         while self.t.phase == "playing" and cards != 0:
             seat = self.t.turn
-            duty = playable(self.t.playing, left[seat] & ~gone)
+            duty = playable_cards(self.t.playing, left[seat] & ~gone)
             card = texts_of(duty)[0]
             self.t.do(Play(seat=seat, card=card))
             gone |= cards_of([card])

@@ -5,7 +5,7 @@ import pytest
 from referee.acts import Cut, Knock, Play, Report, Score
 from referee.cards import BIT, SUIT, cards_of, texts_of
 from referee.events import CardPlayed, PlayEnded, TrickTaken
-from referee.games.rams_english.play import broken, heads, playable
+from referee.games.rams_english.play import broken_rule, heads, playable_cards
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rams_table import Table
@@ -24,7 +24,7 @@ def three(*hands: str, words: str = "join join join", turn_up: str = "C7", **kwa
 
 def duty(hand: str, led: str, best: str, trumps: str = "C") -> set[str]:
     """Return the cards that a hand may play when ``led`` was led and ``best`` is the best card so far."""
-    return set(texts_of(playable(cards_of(hand.split()), SUIT[led], BIT[best], SUIT[trumps])))
+    return set(texts_of(playable_cards(cards_of(hand.split()), SUIT[led], BIT[best], SUIT[trumps])))
 
 
 # The lead
@@ -90,7 +90,7 @@ def test_a_player_who_cannot_overtrump_trumps_low_and_a_trumped_suit_is_just_fol
 def test_with_neither_any_card():
     assert duty("H8 HA D8", "S", "SQ") == {"H8", "HA", "D8"}
     assert duty("H8 HA D8", "C", "CQ") == {"H8", "HA", "D8"}
-    assert set(texts_of(playable(cards_of(["H8", "C8"]), 0, 0, CLUBS))) == {"H8", "C8"}
+    assert set(texts_of(playable_cards(cards_of(["H8", "C8"]), 0, 0, CLUBS))) == {"H8", "C8"}
 
 
 @pytest.mark.rule("D55", "D56", "D8")
@@ -134,7 +134,7 @@ def test_which_duty_is_broken():
     spades = SUIT["S"]
 
     def rule(hand: str, card: str) -> str:
-        return broken(cards_of(hand.split()), BIT[card], spades, CLUBS)
+        return broken_rule(cards_of(hand.split()), BIT[card], spades, CLUBS)
 
     assert rule("S7 SA D7", "D7") == "D50"
     assert rule("S7 SA D7", "S7") == "D53"

@@ -26,7 +26,7 @@ from referee.acts import (
 )
 from referee.events import DealScored, MatchOpened
 from referee.games.kalabrias.play import tricks_in_all
-from referee.games.kalabrias.tally import SUMS
+from referee.games.kalabrias.tally import POSSIBLE_SUMS
 from referee.games.rams_english.states import Declaring, Playing
 from referee.phases import phase_of
 from referee.refusals import Refused
@@ -305,7 +305,7 @@ def _of_kalabrias(chance: Random, rules: Ruleset, state: Any) -> Result | None:
     for _ in range(needed):
         taken[chance.randrange(seats)] += 1
     takers = [seat for seat in range(seats) if taken[seat]]
-    total = chance.choice(sorted(SUMS[seats]))
+    total = chance.choice(sorted(POSSIBLE_SUMS[seats]))
     for seat in takers[:-1]:
         points[seat] = chance.randint(0, total - sum(points))
     points[takers[-1]] = total - sum(points)

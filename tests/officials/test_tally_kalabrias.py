@@ -8,7 +8,7 @@ import pytest
 from referee.acts import Bid, Deal, Result, SequenceEntered, Trick
 from referee.events import DealScored, Entry
 from referee.games.kalabrias.facts import DealCounted
-from referee.games.kalabrias.tally import SUMS
+from referee.games.kalabrias.tally import POSSIBLE_SUMS
 from referee.officials.events.tally import ResultEntered
 from referee.store.aggregate import fold
 from tests.officials.tally_table import Tallied
@@ -150,9 +150,9 @@ class TestCardPoints:
 
     @pytest.mark.rule("E33", "E41", "E-O3")
     def test_the_possible_sums_of_card_points_depend_on_the_number_of_players(self) -> None:
-        assert SUMS[4] == {162}
-        assert SUMS[3] == {*range(95, 163)} - {161}, "no cards are worth one point"
-        assert SUMS[2] == {*range(28, 157)}
+        assert POSSIBLE_SUMS[4] == {162}
+        assert POSSIBLE_SUMS[3] == {*range(95, 163)} - {161}, "no cards are worth one point"
+        assert POSSIBLE_SUMS[2] == {*range(28, 157)}
 
     @pytest.mark.rule("E33", "E41")
     @pytest.mark.parametrize(

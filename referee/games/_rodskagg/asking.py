@@ -5,7 +5,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.acts import Answer
-from referee.games._rodskagg.cites import Cites
+from referee.games._rodskagg.cites import CitedRules
 from referee.games._rodskagg.facts import QuestionAnswered, QuestionAsked
 from referee.games._rodskagg.in_play import DealSoFar, InPlay, P
 from referee.games._rodskagg.question import ASKED_AFTER
@@ -17,12 +17,12 @@ from referee.value import AnswerSeen
 from referee.visibility import Event
 
 
-def is_time(state: InPlay[Any]) -> bool:
+def is_time_to_ask(state: InPlay[Any]) -> bool:
     """A33, B46, B48, C30: Return whether the question can be put: once, between tricks four and five."""
     return len(state.won) == ASKED_AFTER and not state.trick and not state.question.event
 
 
-def wrong_time(state: InPlay[Any], cites: Cites, rule: str | None = None) -> WrongPhase:
+def question_refusal(state: InPlay[Any], cites: CitedRules, rule: str | None = None) -> WrongPhase:
     """Return the refusal of a question that is too early, too late or repeated. ``rule``: cited unless too late."""
     done = len(state.won)
     if done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event):
@@ -38,22 +38,22 @@ def question_forgotten(state: P, number: int) -> P:
     return replace(state, question=replace(state.question, forgotten=number))
 
 
-def answer(state: InPlay[Any], act: Answer, moment: Moment, cites: Cites) -> tuple[Event, ...]:
+def answer(state: InPlay[Any], act: Answer, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
     """A34-A37, B47-B52, C30-C32, C36: Record an answer. Raises OutOfTurn if a different seat must answer."""
     pending = state.question.pending
     if act.seat not in pending:
-        raise _not_asked(state, act.seat, cites)
+        raise _answer_refusal(state, act.seat, cites)
     if act.seat != pending[0]:
         raise OutOfTurn("out_of_turn", cites.answer_turn, turn=pending[0])
     return (QuestionAnswered(seat=act.seat, answer=act.answer),)
 
 
-def _not_asked(state: InPlay[Any], seat: int, cites: Cites) -> OutOfTurn:
+def _answer_refusal(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTurn:
     pending = state.question.pending
     if cites.declarer_in and state.contract is not None and seat == state.contract.declarer:
         return OutOfTurn("declarer_not_asked", cites.declarer_in, pending=pending)
     if len(state.won) >= ASKED_AFTER and state.tricks[seat]:
-        return OutOfTurn("in_already", cites.in_already, pending=pending)
+        return OutOfTurn("in_already", cites.answered_by_trick, pending=pending)
     return OutOfTurn("not_asked", cites.answers, pending=pending)
 
 

@@ -10,7 +10,7 @@ from referee.acts import Bid
 from referee.events import PlayEnded
 from referee.games._rodskagg import bids, in_play
 from referee.games._rodskagg.bids import PASS, RODSKAGG, Calls, Contract
-from referee.games._rodskagg.cites import Cites
+from referee.games._rodskagg.cites import CitedRules
 from referee.games._rodskagg.dealing import DealtCards, forehand_first
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.games._rodskagg.in_play import P
@@ -36,7 +36,7 @@ def opened(table: T, cards: DealtCards) -> Auction[T]:
 
 
 def bid(
-    state: Auction[Any], act: Bid, moment: Moment, *, cap: Callable[[Any, int], int | None], cites: Cites
+    state: Auction[Any], act: Bid, moment: Moment, *, cap: Callable[[Any, int], int | None], cites: CitedRules
 ) -> tuple[Event, ...]:
     """A17-A26, A57, B28-B38: Record a bid or a pass. ``cap`` returns the highest number that a seat may bid.
 
@@ -44,13 +44,13 @@ def bid(
     """
     seat, turn = act.seat, state.to_speak[0]
     if seat != turn:
-        has_spoken = bids.spoken(state.calls, seat)
-        rule = cites.spoken if has_spoken else cites.bid_turn
+        has_spoken = bids.has_called(state.calls, seat)
+        rule = cites.one_bid_each if has_spoken else cites.bid_turn
         raise OutOfTurn("already_spoken" if has_spoken else "out_of_turn", rule, turn=turn)
     return (BidMade(seat=seat, bid=bids.check_bid(act.bid, state.highest, cap(state, seat), cites)),)
 
 
-def follows(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
     """A24-A25, B37: Return the end of the auction after rödskägg, or when all have spoken; before that no event."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
@@ -65,7 +65,7 @@ def bid_made(state: Auction[T], event: BidMade, number: int) -> Auction[T]:
     return replace(state, to_speak=state.to_speak[1:], calls=calls, highest=highest)
 
 
-def won(state: Auction[Any], event: AuctionWon, number: int, *, playing: type[P]) -> P:
+def auction_won(state: Auction[Any], event: AuctionWon, number: int, *, playing: type[P]) -> P:
     """A29, B41: Return the start of the play. The declarer leads."""
     contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)
-    return in_play.opened(playing, state.table, state.cards, event.seat, contract=contract)
+    return in_play.start_of_play(playing, state.table, state.cards, event.seat, contract=contract)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from referee.acts import Act, Bid
-from referee.games._rodskagg.cites import Cites
+from referee.games._rodskagg.cites import CitedRules
 from referee.refusals import AgainstTheRules
 from referee.value import BidValue, SeatAndBid, Value
 
@@ -12,7 +12,7 @@ Calls = tuple[tuple[int, BidValue], ...]
 """Pairs of seat and call, in the order spoken."""
 BIDS: tuple[BidValue, ...] = ("1", "2", "3", "4", "5", "6", "rodskagg")
 """Bids from low to high (A17, B28)."""
-_HIGHER = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
+_BIDS_ABOVE = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
 RODSKAGG: Literal["rodskagg"] = "rodskagg"
 PASS: Literal["pass"] = "pass"
 
@@ -26,7 +26,7 @@ class Contract(Value):
 
 def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
     """A20-A21, B33-B34: Return the bids above ``last``; all bids if it is ``None``."""
-    return BIDS if last is None else _HIGHER[last]
+    return BIDS if last is None else _BIDS_ABOVE[last]
 
 
 def bids_within(points: int | None) -> tuple[BidValue, ...]:
@@ -43,25 +43,24 @@ def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, .
     return (PASS, *(bid for bid in higher if bid in cap))
 
 
-def check_bid(bid: BidValue, last: BidValue | None, points: int | None, cites: Cites) -> BidValue:
+def check_bid(bid: BidValue, last: BidValue | None, points: int | None, cites: CitedRules) -> BidValue:
     """Return the bid. Raises AgainstTheRules if it does not exist, is too low, or exceeds the points."""
     if bid == PASS:
         return PASS
-    if bid not in _HIGHER:
+    if bid not in _BIDS_ABOVE:
         raise AgainstTheRules("no_such_bid", cites.bids, allowed=allowed_bids(last, points))
     if bid not in higher_bids(last):
-        raise AgainstTheRules("bid_too_low", cites.higher, allowed=allowed_bids(last, points))
+        raise AgainstTheRules("bid_too_low", cites.bid_must_rise, allowed=allowed_bids(last, points))
     if bid not in bids_within(points):
-        raise AgainstTheRules("bid_above_points", cites.capped, allowed=allowed_bids(last, points))
+        raise AgainstTheRules("bid_above_points", cites.bid_cap, allowed=allowed_bids(last, points))
     return bid
 
 
-def spoken(calls: Calls, seat: int) -> bool:
+def has_called(calls: Calls, seat: int) -> bool:
     return any(seat == other for other, _ in calls)
 
 
-def said(calls: Calls) -> list[SeatAndBid]:
-    """Return the calls as the API shows them."""
+def calls_as_shown(calls: Calls) -> list[SeatAndBid]:
     return [{"seat": seat, "bid": bid} for seat, bid in calls]
 
 
@@ -69,10 +68,10 @@ def bidder_of(calls: Calls, contract: BidValue) -> int:
     return next(seat for seat, bid in calls if bid == contract)
 
 
-_ACTS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, "0", *BIDS)} for seat in range(8))
+_BID_ACTS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, "0", *BIDS)} for seat in range(8))
 
 
 def bid_acts(seat: int, bids: Iterable[BidValue]) -> tuple[Act, ...]:
     """Return these bids as acts, which are made once because they are offered often."""
-    mine = _ACTS[seat]
+    mine = _BID_ACTS[seat]
     return tuple([mine[bid] for bid in bids])

@@ -3,19 +3,17 @@
 from referee.value import Value
 
 
-class Cites(Value):
+class CitedRules(Value):
     """Rule ids of a game by subject; ``None`` if it has no such rule."""
 
     pack: str
     dealer: str
     six_cards: str
     misdeal: str
-    accused: str
-    """The rule that a report cannot accuse some seats."""
+    not_accusable: str
     bids: str
     bid_turn: str
-    spoken: str
-    """The rule that each seat speaks once."""
+    one_bid_each: str
     first_lead: str
     lead: str
     turn: str
@@ -24,16 +22,16 @@ class Cites(Value):
     question_late: str
     answers: str
     answer_turn: str
-    in_already: str
+    answered_by_trick: str
     folded: str
     lead_in_duel: str | None = None
     declarer_in: str | None = None
     """The rule that the declarer need not answer."""
-    higher: str | None = None
-    capped: str | None = None
+    bid_must_rise: str | None = None
+    bid_cap: str | None = None
     new_hands: str | None = None
     new_hands_turn: str | None = None
-    cut: str | None = None
+    dealer_cuts: str | None = None
     wrong_cut: str | None = None
     formula: str | None = None
     formula_late: str | None = None

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from referee.acts import Deal, Draw
 from referee.cards import ALL, PACK, RANKS, cards_of, clockwise, shuffled
 from referee.events import Breach, CardDrawn, Dealt
-from referee.games._rodskagg.cites import Cites
+from referee.games._rodskagg.cites import CitedRules
 from referee.phases import Table
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.value import Value
@@ -15,7 +15,7 @@ from referee.visibility import Event
 
 T = TypeVar("T", bound=Table)
 
-HAND = 6
+HAND_SIZE = 6
 """Cards dealt to each seat (A9, B18, C12)."""
 
 
@@ -44,7 +44,7 @@ def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[in
     return tuple([seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active])
 
 
-def _check_layout(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
+def _check_layout(act: Deal, seats: int, cites: CitedRules) -> tuple[int, ...]:
     """Return the counts of a deal at a real table. Raises AgainstTheRules or NoSuchCard if it is impossible."""
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=seats)
@@ -63,14 +63,14 @@ def _check_layout(act: Deal, seats: int, cites: Cites) -> tuple[int, ...]:
 
 def six_each(table: Table) -> tuple[int, ...]:
     """Return the right number of cards by seat; 0 outside the deal."""
-    return tuple([HAND if seat in table.playing else 0 for seat in range(table.seats)])
+    return tuple([HAND_SIZE if seat in table.playing else 0 for seat in range(table.seats)])
 
 
-def dealt(
+def deal_six_each(
     table: Table,
     act: Deal,
     seed: str,
-    cites: Cites,
+    cites: CitedRules,
     *,
     keeps_stock: bool,
     face_up: bool = True,
@@ -83,7 +83,7 @@ def dealt(
     Raises: AgainstTheRules or NoSuchCard if the deal is impossible.
     """
     if table.tally:
-        return (_dealt_unseen(table, act, cites),)
+        return (_tally_deal(table, act, cites),)
     if table.house:
         if act.hands is not None or act.counts is not None or act.stock is not None:
             raise AgainstTheRules("house_deals", None)
@@ -95,7 +95,7 @@ def dealt(
                 dealer=table.dealer,
                 hands=tuple(given.get(seat, ()) for seat in range(table.seats)),
                 counts=six_each(table),
-                stock=pack[HAND * len(order) :] if keeps_stock else (),
+                stock=pack[HAND_SIZE * len(order) :] if keeps_stock else (),
                 seed=seed,
                 face_up=face_up,
                 breaches=breaches,
@@ -110,7 +110,7 @@ def dealt(
             dealer=table.dealer,
             hands=act.hands,
             counts=counts,
-            each=HAND if counts != right else 0,
+            each=HAND_SIZE if counts != right else 0,
             stock=act.stock or (),
             face_up=face_up,
             breaches=breaches,
@@ -118,7 +118,7 @@ def dealt(
     )
 
 
-def _dealt_unseen(table: Table, act: Deal, cites: Cites) -> Dealt:
+def _tally_deal(table: Table, act: Deal, cites: CitedRules) -> Dealt:
     """Return a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
     if act.hands is not None or act.stock is not None:
         raise AgainstTheRules("cards_not_entered", None)
@@ -140,7 +140,7 @@ def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
     return DealtCards(event=number, hands=hands, counts=event.counts, known=known, stock=event.stock)
 
 
-def highest(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
+def seats_with_highest_card(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
     """B5, C3: Return the seats whose card has the highest rank."""
     top = max(RANKS.index(card[1]) for _, card in drawn)
     return tuple(seat for seat, card in drawn if RANKS.index(card[1]) == top)
@@ -154,7 +154,7 @@ class Drawing(Value, Generic[T], tag="drawing"):
     drawn: tuple[tuple[int, str], ...] = ()
 
 
-def draw(state: Drawing[Any], act: Draw, cites: Cites, rule: str | None) -> tuple[CardDrawn, ...]:
+def draw(state: Drawing[Any], act: Draw, cites: CitedRules, rule: str | None) -> tuple[CardDrawn, ...]:
     """B14-B15, C7-C8, C48: Record a card drawn.
 
     Raises: OutOfTurn, AgainstTheRules without a card, NoSuchCard for a card drawn before.
@@ -171,24 +171,24 @@ def draw(state: Drawing[Any], act: Draw, cites: Cites, rule: str | None) -> tupl
 def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
     """Return the state after a draw. If several seats have the highest card, they draw again."""
     drawn = (*state.drawn, (event.seat, event.card))
-    if len(drawn) == len(state.contenders) and len(highest(drawn)) > 1:
-        return replace(state, contenders=highest(drawn), drawn=())
+    if len(drawn) == len(state.contenders) and len(seats_with_highest_card(drawn)) > 1:
+        return replace(state, contenders=seats_with_highest_card(drawn), drawn=())
     return replace(state, drawn=drawn)
 
 
-def drawn_highest(state: Drawing[Any], seed: str) -> tuple[tuple[CardDrawn, ...], int | None]:
+def drawing_result(state: Drawing[Any], seed: str) -> tuple[tuple[CardDrawn, ...], int | None]:
     """B-O24, C-O9: Return the draws that the house makes, and the seat that drew highest.
 
     At a real table: no draws, and ``None`` until one seat has drawn highest.
     """
     contenders = state.contenders
     if not state.table.house:
-        return (), highest(state.drawn)[0] if len(state.drawn) == len(contenders) else None
+        return (), seats_with_highest_card(state.drawn)[0] if len(state.drawn) == len(contenders) else None
     drawn: tuple[tuple[int, str], ...] = ()
     pack = shuffled(seed)
     while len(contenders) > 1:
         now = tuple(zip(contenders, pack, strict=False))
         pack = pack[len(now) :]
         drawn += now
-        contenders = highest(now)
+        contenders = seats_with_highest_card(now)
     return tuple(CardDrawn(seat=seat, card=card) for seat, card in drawn), contenders[0]

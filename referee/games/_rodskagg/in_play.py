@@ -54,7 +54,7 @@ P = TypeVar("P", bound=InPlay[Any])
 R = TypeVar("R", bound=DealSoFar)
 
 
-def opened(kind: type[P], table: phases.Table, cards: DealtCards, turn: int, **own: Any) -> P:
+def start_of_play(kind: type[P], table: phases.Table, cards: DealtCards, turn: int, **own: Any) -> P:
     """Return the start of the play. ``turn`` leads; ``own`` are fields of one game."""
     return kind(
         table=table,
@@ -67,7 +67,7 @@ def opened(kind: type[P], table: phases.Table, cards: DealtCards, turn: int, **o
     )
 
 
-def ended(outcome: type[R], state: InPlay[Any], **own: Any) -> R:
+def result_of_play(outcome: type[R], state: InPlay[Any], **own: Any) -> R:
     """Return the result of the play. ``own`` are the other fields of the game's outcome."""
     return outcome(
         tricks=state.tricks,

@@ -10,7 +10,7 @@ Negative = Literal["zero", "absolute", "signed"]
 """Payment for points below zero (B-O21): none, the absolute value, or that value from the winner to the loser."""
 
 
-def points_left(
+def payments_of_points_left(
     points: Sequence[int], winner: int, *, rule: str, below_zero: str, negative: Negative = "zero"
 ) -> tuple[Payment, ...]:
     """B74, B-O22, A-O32, C-O37: Return the payments: each loser, even if eliminated, pays the points left."""
@@ -35,5 +35,6 @@ def won_by_house_rule(
     won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
     if table.options.money == "none":
         return won
-    payments = () if seat is None else points_left(line.points, seat, rule=house_rule, below_zero=house_rule)
-    return ended_by(table, won, payments)
+    if seat is None:
+        return ended_by(table, won, ())
+    return ended_by(table, won, payments_of_points_left(line.points, seat, rule=house_rule, below_zero=house_rule))

@@ -9,8 +9,8 @@ from referee.acts import KeepCards, RequestCards
 from referee.cards import BIT, HONOURS, cards_of, shuffled
 from referee.games._rodskagg import auction
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.dealing import HAND, DealtCards, forehand_first, packets_of_three
+from referee.games._rodskagg.cites import CitedRules
+from referee.games._rodskagg.dealing import HAND_SIZE, DealtCards, forehand_first, packets_of_three
 from referee.games._rodskagg.facts import HandKept, HandRequested, NewHands
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn
 from referee.ruleset import Moment
@@ -38,7 +38,8 @@ class Exchanging(Value, Generic[T], tag="exchanging"):
 def opened(table: T, cards: DealtCards) -> Exchanging[T]:
     """A-O14, A-O24: Return the start of the phase. Forehand speaks first."""
     to_speak = forehand_first(table.dealer, table.playing, table.seats)
-    return Exchanging(table=table, cards=cards, to_speak=to_speak, stock_left=len(BIT) - HAND * len(table.playing))
+    stock_left = len(BIT) - HAND_SIZE * len(table.playing)
+    return Exchanging(table=table, cards=cards, to_speak=to_speak, stock_left=stock_left)
 
 
 def may_request(cards: DealtCards, seat: int) -> bool:
@@ -53,31 +54,31 @@ def may_leave_unnamed(cards: DealtCards, seat: int, asked: Requests, house: bool
 
 def _stock_suffices(cards: DealtCards, asked: Requests) -> bool:
     free = set(cards.stock).difference(*(received for _, received in asked))
-    return len(free) >= HAND * sum(not received for _, received in asked)
+    return len(free) >= HAND_SIZE * sum(not received for _, received in asked)
 
 
-def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cites: Cites) -> tuple[Event, ...]:
+def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
     """A11-A12: Record a request for six new cards.
 
     Raises: OutOfTurn, AgainstTheRules for an honour or if cards must or must not be named, NoSuchCard.
     """
-    _in_turn(state, act.seat, cites)
+    _check_turn(state, act.seat, cites)
     _check_request(state, act.seat, act.cards, cites)
     return (HandRequested(seat=act.seat, cards=act.cards),)
 
 
-def keep_cards(state: Exchanging[Any], act: KeepCards, moment: Moment, cites: Cites) -> tuple[Event, ...]:
+def keep_cards(state: Exchanging[Any], act: KeepCards, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
     """A-O24: Record that a seat keeps its hand. Raises OutOfTurn."""
-    _in_turn(state, act.seat, cites)
+    _check_turn(state, act.seat, cites)
     return (HandKept(seat=act.seat),)
 
 
-def _in_turn(state: Exchanging[Any], seat: int, cites: Cites) -> None:
+def _check_turn(state: Exchanging[Any], seat: int, cites: CitedRules) -> None:
     if seat != state.to_speak[0]:
         raise OutOfTurn("out_of_turn", cites.new_hands_turn, turn=state.to_speak[0])
 
 
-def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | None, cites: Cites) -> None:
+def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | None, cites: CitedRules) -> None:
     cards, asked, house = state.cards, state.asked, state.table.house
     if not may_request(cards, seat):
         raise AgainstTheRules("has_honour", cites.new_hands)
@@ -87,7 +88,7 @@ def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | N
         return
     if house or not cards.known:
         raise AgainstTheRules("cards_not_wanted", None)
-    if len(set(named)) != HAND:
+    if len(set(named)) != HAND_SIZE:
         raise AgainstTheRules("cards_needed", cites.new_hands)
     came_to_others = not _stock_suffices(cards, (*asked, (seat, named)))
     if came_to_others or cards_of(named) & _unavailable(state, seat):
@@ -100,7 +101,7 @@ def _unavailable(state: Exchanging[Any], seat: int) -> int:
     asking = {seat, *(other for other, _ in asked)}
     held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)
     all_received = sum(cards_of(received) for _, received in asked)
-    if state.stock_left < HAND * (len(asked) + 1):
+    if state.stock_left < HAND_SIZE * (len(asked) + 1):
         return held | all_received
     return held | all_received | state.thrown | sum(cards.hands[other] for other in asking)
 
@@ -122,7 +123,7 @@ def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
         return ()
     cards, asked = state.cards, state.asked
     requesters = tuple(seat for seat, _ in asked)
-    last = state.stock_left < HAND * len(asked)  # A15
+    last = state.stock_left < HAND_SIZE * len(asked)  # A15
     if not cards.known:
         return (NewHands(seats=requesters, last=last),)
     given = {seat: received for seat, received in asked if received}
@@ -130,13 +131,14 @@ def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
     stock = tuple(card for card in cards.stock if card not in named)
     waiting = tuple(seat for seat in requesters if seat not in given)
     shuffle = None
-    if len(stock) < HAND * len(waiting):
+    if len(stock) < HAND_SIZE * len(waiting):
         all_thrown = state.thrown | sum(cards.hands[seat] for seat in requesters)
         shuffle = moment.seed
         stock += tuple(card for card in shuffled(moment.seed) if BIT[card] & all_thrown and card not in named)
     given |= dict(zip(waiting, packets_of_three(stock, waiting), strict=True))
     hands = tuple(given.get(seat, ()) for seat in range(state.table.seats))
-    return (NewHands(seats=requesters, hands=hands, stock=stock[HAND * len(waiting) :], last=last, seed=shuffle),)
+    left = stock[HAND_SIZE * len(waiting) :]
+    return (NewHands(seats=requesters, hands=hands, stock=left, last=last, seed=shuffle),)
 
 
 def hands_renewed(state: Exchanging[T], event: NewHands, number: int) -> Exchanging[T] | Auction[T]:
@@ -148,5 +150,5 @@ def hands_renewed(state: Exchanging[T], event: NewHands, number: int) -> Exchang
         cards = replace(cards, hands=tuple(hands), stock=event.stock)
     if event.last:
         return auction.opened(state.table, cards)
-    left = state.stock_left - HAND * len(event.seats)
+    left = state.stock_left - HAND_SIZE * len(event.seats)
     return replace(state, cards=cards, thrown=thrown, asked=(), to_speak=event.seats, stock_left=left)

@@ -14,7 +14,7 @@ from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, PlayEnded, TrickTaken
 from referee.games._rodskagg.bids import Contract
-from referee.games._rodskagg.cites import Cites
+from referee.games._rodskagg.cites import CitedRules
 from referee.games._rodskagg.closed_hands import Denial, claims_after, disproved
 from referee.games._rodskagg.in_play import InPlay, P
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS
@@ -26,8 +26,8 @@ from referee.visibility import Event
 Breaches = tuple[Breach, ...]
 
 
-def play(
-    cites: Cites,
+def play_decision(
+    cites: CitedRules,
     *,
     before_the_lead: Callable[[Any, int, Moment], Breaches],
     revoked: Callable[[Any, int, Cards], Breaches],
@@ -65,7 +65,7 @@ def play(
     return played
 
 
-def _not_your_turn(state: InPlay[Any], seat: int, cites: Cites) -> OutOfTurn | NotInPlay:
+def _not_your_turn(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTurn | NotInPlay:
     if seat not in state.order:
         return NotInPlay("has_folded", cites.folded)
     if state.trick:
@@ -74,23 +74,23 @@ def _not_your_turn(state: InPlay[Any], seat: int, cites: Cites) -> OutOfTurn | N
     return OutOfTurn("not_on_lead", cites.lead if state.won else first, turn=state.turn)
 
 
-def must_follow(owed: Cards, cites: Cites) -> AgainstTheRules:
+def follow_suit_refusal(owed: Cards, cites: CitedRules) -> AgainstTheRules:
     return AgainstTheRules("must_follow_suit", cites.follow_suit, allowed=texts_of(owed))
 
 
-def revoked(state: InPlay[Any], seat: int, owed: Cards, rules: RitualRules) -> Breaches:
+def revoke_breaches(state: InPlay[Any], seat: int, owed: Cards, rules: RitualRules) -> Breaches:
     """B42, B-O26, C26, C60: Return the breach of a revoke. Raises AgainstTheRules if it has no price."""
     if not rules.price(state.table, "revoke"):
-        raise must_follow(owed, rules.cites)
+        raise follow_suit_refusal(owed, rules.cites)
     return (rules.breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
 
 
-def revoke_shown(state: InPlay[Any], seat: int, void: Denial, rules: RitualRules) -> Breach:
+def shown_revoke(state: InPlay[Any], seat: int, void: Denial, rules: RitualRules) -> Breach:
     """Return the revoke that a closed hand has shown. Without a price it is only noted."""
     return rules.breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
 
 
-def card_played(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
+def card_played_evolution(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
     """Return the function that changes the state after a card. ``after_lead`` changes it further after a lead."""
 
     def evolved(state: P, event: CardPlayed, number: int) -> P:

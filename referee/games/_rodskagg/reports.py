@@ -6,15 +6,15 @@ from msgspec.structs import replace
 
 from referee.acts import Report
 from referee.events import Breach
-from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.dealing import HAND
+from referee.games._rodskagg.cites import CitedRules
+from referee.games._rodskagg.dealing import HAND_SIZE
 from referee.games._rodskagg.in_play import InPlay
 from referee.games._rodskagg.question import seats_that_answered
 from referee.phases import Table, phase_of
 from referee.refusals import AgainstTheRules, WrongPhase
 
 
-def check_misdeal(state: Any, act: Report, cites: Cites) -> None:
+def check_misdeal(state: Any, act: Report, cites: CitedRules) -> None:
     """Raise AgainstTheRules or WrongPhase if a wrong number of cards may not be reported now.
 
     After the first lead only the seat with the wrong number may report it, while it has cards. Otherwise a player
@@ -26,13 +26,13 @@ def check_misdeal(state: Any, act: Report, cites: Cites) -> None:
     if state.cards.known:
         raise AgainstTheRules("hands_known", cites.six_cards)
     if act.accused not in state.table.playing:
-        raise AgainstTheRules("not_in_deal", cites.accused, seat=act.accused)
+        raise AgainstTheRules("not_in_deal", cites.not_accusable, seat=act.accused)
     if not isinstance(state, InPlay) or not (state.won or state.trick):
         return
     if act.seat != act.accused:
         raise AgainstTheRules("only_who_holds_it", cites.misdeal)
     played = len(state.won) + any(seat == act.accused for seat, _ in state.trick)
-    if played == HAND or act.accused in seats_that_answered(state.question.answers, "fold"):
+    if played == HAND_SIZE or act.accused in seats_that_answered(state.question.answers, "fold"):
         raise too_late
 
 

@@ -9,8 +9,8 @@ from referee.acts import Cut, Deal, KnockForCards, PickUp, Report
 from referee.cards import texts_of
 from referee.events import Breach, Dealt, Reported
 from referee.games._rodskagg import dealing, reports
-from referee.games._rodskagg.cites import Cites
-from referee.games._rodskagg.dealing import HAND, DealtCards
+from referee.games._rodskagg.cites import CitedRules
+from referee.games._rodskagg.dealing import HAND_SIZE, DealtCards
 from referee.games._rodskagg.facts import CardsCut, KnockedForCards, MisdealFound, PickedUp
 from referee.offences import noted, with_ledger
 from referee.phases import Table
@@ -45,7 +45,7 @@ BeforeBidding = Undealt[Any] | PickingUp[Any]
 
 
 class RitualRules(Value):
-    cites: Cites
+    cites: CitedRules
     applies: Callable[[Any], bool]
     """Returns whether the ritual is played at this table; in a tally, without acts."""
     price: Callable[[Any, str], int]
@@ -59,7 +59,7 @@ class RitualRules(Value):
     """Returns the phase that follows."""
 
 
-def has_acts(table: Any, rules: RitualRules) -> bool:
+def has_ritual_acts(table: Any, rules: RitualRules) -> bool:
     return rules.applies(table) and not table.tally
 
 
@@ -73,10 +73,10 @@ def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> t
 
     Raises: WrongPhase if no cut is due, AgainstTheRules for a wrong cut without a price.
     """
-    table, rule = state.table, rules.cites.cut
+    table, rule = state.table, rules.cites.dealer_cuts
     if already_dealt(state):
         raise WrongPhase("already_dealt", rule)
-    if not has_acts(table, rules):
+    if not has_ritual_acts(table, rules):
         raise WrongPhase("no_ritual", rule)
     if act.seat == table.dealer:
         if state.cut:
@@ -111,13 +111,13 @@ def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) ->
     breaches: tuple[Breach, ...] = ()
     if isinstance(state, PickingUp) and not state.cards.formula and table.dealer not in state.picked:  # B25
         breaches = misdeal_breach(state, rules)
-    return dealing.dealt(
+    return dealing.deal_six_each(
         table,
         act,
         moment.seed,
         cites,
         keeps_stock=rules.keeps_stock(table),
-        face_up=not has_acts(table, rules),
+        face_up=not has_ritual_acts(table, rules),
         may_be_wrong=rules.may_misdeal(table),
         breaches=breaches,
     )
@@ -128,7 +128,7 @@ def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -
     table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
     cards = dealing.cards_dealt(event, number, table)
     misdealt = event.counts != dealing.six_each(table)
-    if has_acts(table, rules) or misdealt:
+    if has_ritual_acts(table, rules) or misdealt:
         return PickingUp(table=table, cards=cards, misdealt=misdealt)
     return rules.after_pick_up(table, cards)
 
@@ -141,7 +141,7 @@ def knock_for_cards(
     Raises: WrongPhase without ritual or if repeated, AgainstTheRules for other seats or after the dealer's pick-up.
     """
     dealer, rule = state.table.dealer, rules.cites.formula
-    if not has_acts(state.table, rules):
+    if not has_ritual_acts(state.table, rules):
         raise WrongPhase("no_ritual", rule)
     if act.seat != dealer:
         raise AgainstTheRules("only_dealer_says_it", rule, dealer=dealer)
@@ -163,7 +163,7 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRul
     Raises: WrongPhase if no pick-up is due, AgainstTheRules for an early one without a price.
     """
     table, cards, seat, cites = state.table, state.cards, act.seat, rules.cites
-    if not has_acts(table, rules):
+    if not has_ritual_acts(table, rules):
         raise WrongPhase("no_ritual", cites.picking_up)
     if seat in state.picked:
         raise WrongPhase("already_picked_up", cites.picking_up)
@@ -191,12 +191,12 @@ def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
     return (rules.breach(table, "misdeal", table.dealer, 1, state.cards.event),)
 
 
-def misdeal_seen(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
+def find_misdeal(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
     """B27, B-O33: Return a misdeal when a wrong number is picked up or, if hands are face up, seen; else no event."""
     if not state.misdealt or state.found:
         return ()
-    looking = state.picked[-1:] if has_acts(state.table, rules) else state.table.playing
-    wrong = [seat for seat in looking if state.cards.counts[seat] != HAND]
+    looking = state.picked[-1:] if has_ritual_acts(state.table, rules) else state.table.playing
+    wrong = [seat for seat in looking if state.cards.counts[seat] != HAND_SIZE]
     return (MisdealFound(seat=wrong[0], rule=rules.cites.misdeal),) if wrong else ()
 
 
@@ -218,12 +218,12 @@ def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any
     return PickingUp(table=state.table, cards=state.cards, picked=state.table.playing, misdealt=True, found=True)
 
 
-def reported(state: Any, act: Report, cites: Cites) -> Reported:
+def reported(state: Any, act: Report, cites: CitedRules) -> Reported:
     """Return the event of a report. Raises AgainstTheRules in house dealing, or for a seat out of the match."""
     if state.table.house:
         raise AgainstTheRules("house_sees", None)
     if act.accused not in state.table.active:
-        raise AgainstTheRules("not_in_match", cites.accused, seat=act.accused)
+        raise AgainstTheRules("not_in_match", cites.not_accusable, seat=act.accused)
     return Reported(seat=act.seat, accused=act.accused, fault=act.fault)
 
 
@@ -248,7 +248,7 @@ def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
         return _tally_breach(table, act, rules)
     if act.fault == "wrong_cut":
         if accused == table.dealer:
-            raise AgainstTheRules("dealer_may_cut", cites.cut)
+            raise AgainstTheRules("dealer_may_cut", cites.dealer_cuts)
         if not isinstance(state, Undealt | PickingUp) or already_dealt(state):
             raise AgainstTheRules("acts_tell", cites.wrong_cut)
         return wrong_cut(table, accused, rules)
@@ -267,5 +267,5 @@ def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
     if accused != dealer:
         return wrong_cut(table, accused, rules)
     if table.options.wrong_cut_penalty_to == "cutter":
-        raise AgainstTheRules("dealer_may_cut", cites.cut)
+        raise AgainstTheRules("dealer_may_cut", cites.dealer_cuts)
     return rules.breach(table, "wrong_cut", dealer, 1)

@@ -14,16 +14,16 @@ from referee.value import EventNumber, OffenceText, Seat
 from referee.wire_types import ListBySeat, ListOfMany
 
 
-def contracted(contract: Contract) -> int:
+def promised_tricks(contract: Contract) -> int:
     """A27-A28, B39-B40: Return the number of tricks that the contract promises."""
     return TRICKS if contract.bid == RODSKAGG else int(contract.bid)
 
 
-ALL = slice(None)
-TRICK_SPANS = {"trick": ALL, "early_trick": slice(ASKED_AFTER), "late_trick": slice(ASKED_AFTER, None)}
+WHOLE_DEAL = slice(None)
+TRICK_SPANS = {"trick": WHOLE_DEAL, "early_trick": slice(ASKED_AFTER), "late_trick": slice(ASKED_AFTER, None)}
 
 
-def taken_by(deal: DealSoFar, seat: int, span: slice = ALL) -> tuple[int, ...]:
+def trick_events_of(deal: DealSoFar, seat: int, span: slice = WHOLE_DEAL) -> tuple[int, ...]:
     return tuple([event for who, event in deal.won[span] if who == seat])
 
 
@@ -34,7 +34,7 @@ class ScoreRule(NamedTuple):
     rule: str
 
 
-def entries(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Contract, seat: int) -> list[Entry]:
+def entries_by_rules(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Contract, seat: int) -> list[Entry]:
     """Return the entries of a seat by these rules, each with the events that show it."""
     if not rules:
         return []
@@ -43,7 +43,7 @@ def entries(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Contract, sea
         if (span := TRICK_SPANS.get(per)) is None:
             shown = _evidence(per, deal, contract, seat) or (deal.question.forgotten,)
             written.append(Entry(seat=seat, points=points, rule=rule, events=shown))
-        elif taken := taken_by(deal, seat, span):
+        elif taken := trick_events_of(deal, seat, span):
             written.append(Entry(seat=seat, points=points * len(taken), rule=rule, events=taken))
     return written
 
@@ -51,7 +51,7 @@ def entries(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Contract, sea
 def _evidence(per: str, deal: DealSoFar, contract: Contract, seat: int) -> tuple[int, ...]:
     match per:
         case "contract":
-            return (contract.event, *taken_by(deal, seat))
+            return (contract.event, *trick_events_of(deal, seat))
         case "lost_tricks":
             return (contract.event, *(event for who, event in deal.won if who != seat))
         case "answer":
@@ -59,7 +59,7 @@ def _evidence(per: str, deal: DealSoFar, contract: Contract, seat: int) -> tuple
     return ()
 
 
-def penalties(ledger: Ledger) -> tuple[Entry, ...]:
+def penalty_entries(ledger: Ledger) -> tuple[Entry, ...]:
     return tuple(
         Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
         for penalty in ledger.penalties

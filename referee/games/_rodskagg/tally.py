@@ -30,7 +30,7 @@ from referee.acts import (
     Trick,
 )
 from referee.events import Breach, TrickTaken
-from referee.games._rodskagg.cites import Cites
+from referee.games._rodskagg.cites import CitedRules
 from referee.games._rodskagg.in_play import InPlay, P
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS
 from referee.phases import phase_of
@@ -70,7 +70,7 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
 class Sheet(Value):
     """The rules by which a game's score sheet is read."""
 
-    cites: Cites
+    cites: CitedRules
     six_tricks: str
     """The rule that a deal has six tricks."""
     question_time: Callable[[Any], bool]
@@ -92,7 +92,9 @@ BEFORE_BIDDING = frozenset(("wrong_cut", "early_pick_up", "misdeal", "wrong_coun
 MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 
 
-def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Breach, ...]]) -> phases.Decision:
+def trick_decision(
+    cites: CitedRules, before_the_lead: Callable[[Any, int, Moment], tuple[Breach, ...]]
+) -> phases.Decision:
     """A37, B52, C32: Return the function that decides on a trick entered in a tally.
 
     It refuses tricks outside a tally, of a folded seat, and while an answer is due.
@@ -113,7 +115,7 @@ def trick(cites: Cites, before_the_lead: Callable[[Any, int, Moment], tuple[Brea
     return taken
 
 
-def unseen_lead(state: P, event: TrickTaken, number: int, after_lead: Callable[[P, int], P]) -> P:
+def after_tally_lead(state: P, event: TrickTaken, number: int, after_lead: Callable[[P, int], P]) -> P:
     """Return the state after the lead of this trick; unchanged outside a tally."""
     if not state.table.tally:
         return state

@@ -13,7 +13,7 @@ from referee.visibility import Event
 RITUAL_OFFENCES = ("wrong_cut", "early_pick_up", "misdeal")
 
 
-def unseen(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> frozenset[str]:
+def unseen_offences(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> frozenset[str]:
     """Return the priced offences that may have happened without an event. ``fouls``: offences that no act shows."""
     table = state.table
     if table.house or isinstance(state, Over | Drawing):
@@ -28,7 +28,7 @@ def unseen(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> froze
     return frozenset(offence for offence in possible if rules.price(table, offence))
 
 
-def priced(
+def official_penalty(
     state: Any, offence: str, accused: int, sign: int, rules: RitualRules, offences: Mapping[str, str]
 ) -> tuple[Event, ...]:
     """B11, C60: Return the penalty that an official imposes; with ``sign`` -1 its removal.
@@ -37,13 +37,13 @@ def priced(
     """
     table, cites = state.table, rules.cites
     if accused not in table.active:
-        raise AgainstTheRules("not_in_match", cites.accused, seat=accused)
+        raise AgainstTheRules("not_in_match", cites.not_accusable, seat=accused)
     turned_off = offence in RITUAL_OFFENCES and not rules.applies(table)
     if offence not in offences or turned_off or not rules.price(table, offence):
-        raise WrongPhase("nothing_to_punish", offences.get(offence, cites.accused))
+        raise WrongPhase("nothing_to_punish", offences.get(offence, cites.not_accusable))
     if offence == "misdeal" and accused != table.dealer:
         raise AgainstTheRules("only_dealer_misdeals", cites.misdeal, dealer=table.dealer)
     if offence == "wrong_cut" and accused == table.dealer and table.options.wrong_cut_penalty_to == "cutter":
-        raise AgainstTheRules("dealer_may_cut", cites.cut)
+        raise AgainstTheRules("dealer_may_cut", cites.dealer_cuts)
     breach = wrong_cut(table, accused, rules) if offence == "wrong_cut" else rules.breach(table, offence, accused, 1)
     return (PenaltyImposed(seat=breach.payer, points=sign * breach.points, rule=breach.rule),)

@@ -7,33 +7,34 @@ from referee.acts import Act, Answer, Cut, Deal, Draw, KeepCards, KnockForCards,
 from referee.cards import texts_of
 from referee.games._rodskagg.asking import answers_by_seat
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.bids import allowed_bids, bid_acts, said
+from referee.games._rodskagg.bids import allowed_bids, bid_acts, calls_as_shown
 from referee.games._rodskagg.closed_hands import cards_left
-from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
+from referee.games._rodskagg.dealing import HAND_SIZE, DealtCards, Drawing
 from referee.games._rodskagg.in_play import DealSoFar, InPlay
 from referee.games._rodskagg.new_hands import Exchanging, may_leave_unnamed, may_request
 from referee.games._rodskagg.question import seats_that_answered
-from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt, has_acts
+from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt, has_ritual_acts
 from referee.interned_acts import plays
 from referee.tricks import in_order
 from referee.visibility import Viewer
 
 
-def drawing(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
+def drawing_acts(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
     """Return a draw for the next seat. The table adds the card."""
     return (Draw(seat=seat),) if seat in to_draw(state) else ()
 
 
-def undealt(state: Undealt[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
+def undealt_acts(state: Undealt[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
     if seat != state.table.dealer:
         return ()
-    return (Cut(seat=seat), Deal(seat=seat)) if has_acts(state.table, rules) and not state.cut else (Deal(seat=seat),)
+    to_cut = has_ritual_acts(state.table, rules) and not state.cut
+    return (Cut(seat=seat), Deal(seat=seat)) if to_cut else (Deal(seat=seat),)
 
 
-def picking_up(state: PickingUp[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
+def picking_up_acts(state: PickingUp[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
     """Return the acts open to the seat: the formula, picking up and, after a misdeal, cutting and dealing."""
     acts: tuple[Act, ...] = ()
-    dealer, ritual = state.table.dealer, has_acts(state.table, rules)
+    dealer, ritual = state.table.dealer, has_ritual_acts(state.table, rules)
     down = ritual and seat not in state.picked
     if seat == dealer and down and not state.cards.formula:
         acts += (KnockForCards(seat=seat),)
@@ -44,7 +45,7 @@ def picking_up(state: PickingUp[Any], seat: int, rules: RitualRules) -> tuple[Ac
     return acts
 
 
-def exchanging(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
+def exchanging_acts(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
     """Return the act of keeping the hand and, if the cards need not be named, of asking for a new hand."""
     if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
@@ -53,14 +54,14 @@ def exchanging(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
     return (keep, RequestCards(seat=seat)) if ready else (keep,)
 
 
-def bidding(state: Auction[Any], seat: int, cap: Callable[[Any, int], int | None]) -> tuple[Act, ...]:
+def bidding_acts(state: Auction[Any], seat: int, cap: Callable[[Any, int], int | None]) -> tuple[Act, ...]:
     """Return pass and the higher bids; ``cap`` returns the highest number allowed."""
     if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
     return bid_acts(seat, allowed_bids(state.highest, cap(state, seat)))
 
 
-def answering(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
+def answering_acts(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
     if seat != state.question.pending[0]:
         return ()
     return Answer(seat=seat, answer="play"), Answer(seat=seat, answer="fold")
@@ -74,7 +75,7 @@ def cards_to_play(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
     return plays(seat, hand & state.led or hand if state.cards.known else hand)
 
 
-def may_lead(state: InPlay[Any], seat: int) -> bool:
+def may_play_next(state: InPlay[Any], seat: int) -> bool:
     """Return whether the seat may play next, or in a tally may have taken the trick."""
     return seat == state.turn or (state.table.tally and seat in state.order)
 
@@ -109,7 +110,7 @@ def to_pick_up(state: PickingUp[Any]) -> tuple[int, ...]:
     return tuple(seat for seat in table.playing if seat not in state.picked)
 
 
-def cards_shown(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str, Any]:
+def card_fields(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str, Any]:
     """Return the viewer's hand, for officials all hands, and the number of cards by seat."""
     cards: DealtCards | None = getattr(state, "cards", None)
     if cards is None:
@@ -124,19 +125,19 @@ def cards_shown(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str,
             fields["hand"] = texts_of(cards.hands[viewer] & ~gone)
     dealt = cards.counts
     if down and not official:  # a wrong number is found on picking up (B-O33)
-        dealt = tuple([HAND if count else 0 for count in dealt])
+        dealt = tuple([HAND_SIZE if count else 0 for count in dealt])
     in_trick = {seat for seat, _ in getattr(state, "trick", ())}
     folded = set(seats_that_answered(deal.question.answers, "fold")) if deal else set()
     left = cards_left(dealt, table.playing, len(deal.won) if deal else 0, in_trick, folded)
     return {**fields, "cards_left": left, "picked_up": state.picked if down else None}
 
 
-def play_shown(state: Any, deal: DealSoFar | None) -> dict[str, Any]:
+def play_fields(state: Any, deal: DealSoFar | None) -> dict[str, Any]:
     contract = deal.contract if deal else None
     calls = contract.calls if contract else getattr(deal or state, "calls", None)
     played = None if getattr(deal, "kind", "") == "passed_out" else deal
     return {
-        "bids": None if calls is None else said(calls),
+        "bids": None if calls is None else calls_as_shown(calls),
         "contract": contract.bid if contract else None,
         "declarer": contract.declarer if contract else None,
         "trick": in_order(getattr(state, "trick", ())) if played else None,

@@ -40,7 +40,7 @@ def opening(opened: events.MatchOpened) -> None:
         raise AgainstTheRules("points_not_negative", "E42", points=points)
     if len(points) == 4 and points[:2] != points[2:]:
         raise AgainstTheRules("partners_share_points", "E52", points=points)
-    if scoring.leading(table, table.points) is not None:
+    if scoring.leaders_at_target(table, table.points) is not None:
         raise AgainstTheRules("target_reached", "E46", points=points, target=table.options.target_score)
     stakes = opened.stakes if table.options.money != "none" else None
     if stakes is not None and stakes.unit % table.unit:
@@ -72,7 +72,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Undealt: {acts.Deal: deal.deal, tally.Count: tally.count},
     Auction: {acts.Bid: auction.bid},
     Proposed: {acts.Reply: auction.reply},
-    Naming: {acts.Bid: auction.name},
+    Naming: {acts.Bid: auction.name_trumps},
     LaterCards: {acts.Deal: deal.deal_later},
     Declaring: {
         acts.Declare: declarations.declare,
@@ -130,13 +130,13 @@ RULESET = phases.game(
         evolve=EVOLVE,
         follows={
             Undealt: deal.first_dealer,
-            Auction: auction.follows,
-            Proposed: auction.redeal_decided,
-            Naming: auction.trumps_named,
+            Auction: auction.automatic_events,
+            Proposed: auction.events_after_replies,
+            Naming: auction.events_after_naming,
             LaterCards: deal.deal_later_from_stock,
-            Declaring: declarations.follows,
-            Playing: play.follows,
-            Played: scoring.follows,
+            Declaring: declarations.automatic_events,
+            Playing: play.automatic_events,
+            Played: scoring.automatic_events,
         },
         offers=views.OFFERS,
         undealt=lambda table: Undealt(table=table),

@@ -12,25 +12,27 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 _SUITS: tuple[Call, ...] = ("S", "H", "D", "C")
-_OTHERS: dict[str, tuple[Call, ...]] = {suit: tuple([other for other in _SUITS if other != suit]) for suit in _SUITS}
+_OTHER_SUITS: dict[str, tuple[Call, ...]] = {
+    suit: tuple([other for other in _SUITS if other != suit]) for suit in _SUITS
+}
 """The suits for the second round, by the suit turned up (E9, E-O9)."""
-_FIRST_ROUND: dict[str, tuple[Call, ...]] = {suit: ("take", suit, "pass", "redeal") for suit in _SUITS}
+_FIRST_ROUND_CALLS: dict[str, tuple[Call, ...]] = {suit: ("take", suit, "pass", "redeal") for suit in _SUITS}
 """The calls of the first round, by the suit turned up (E5)."""
 
 
 def other_suits(turn_up: str) -> tuple[Call, ...]:
-    return _OTHERS[turn_up[0]]
+    return _OTHER_SUITS[turn_up[0]]
 
 
 def allowed_calls(state: Auction) -> tuple[Call, ...]:
     """E5-E11, E-O40: Return the calls that the next seat may make."""
     suit = state.cards.turn_up[0]
     if state.round == 1:
-        return _FIRST_ROUND[suit]
+        return _FIRST_ROUND_CALLS[suit]
     last = len(state.to_speak) == 1
     if last and state.table.options.all_pass == "dealer_must_choose":
-        return (*_OTHERS[suit], "redeal")
-    return (*_OTHERS[suit], "pass", "redeal")
+        return (*_OTHER_SUITS[suit], "redeal")
+    return (*_OTHER_SUITS[suit], "pass", "redeal")
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -43,11 +45,11 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
         raise OutOfTurn("out_of_turn", _turn_rule(state), turn=turn)
     allowed = allowed_calls(state)
     if act.bid not in allowed:
-        raise _not_allowed(state, act, allowed)
+        raise _call_refusal(state, act, allowed)
     return (TrumpsCalled(seat=seat, call=act.bid),)
 
 
-def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
     """E5, E9, E-O5: Return the event of the trumps that the last call made, or of the end of the deal if all passed
     twice. Return no event while others may still call."""
     if not state.calls:
@@ -66,9 +68,9 @@ def _turn_rule(state: Auction) -> str:
     return "E8" if first else "E10"
 
 
-def _not_allowed(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> AgainstTheRules:
+def _call_refusal(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> AgainstTheRules:
     suit = state.cards.turn_up[0]
-    if state.round == 1 and act.bid in _OTHERS:
+    if state.round == 1 and act.bid in _OTHER_SUITS:
         return AgainstTheRules("only_turned_up_suit", "E5", allowed=allowed)
     if act.bid in ("take", suit):
         return AgainstTheRules("not_turned_up_suit", "E9", allowed=allowed)
@@ -116,7 +118,7 @@ def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Prop
     return replace(state, to_reply=state.to_reply[1:], refuser=None if event.agree else event.seat)
 
 
-def redeal_decided(state: Proposed, moment: Moment) -> tuple[Event, ...]:
+def events_after_replies(state: Proposed, moment: Moment) -> tuple[Event, ...]:
     """E11-E13, E-O7: Return the end of the deal if all agreed to a new one, or after a refusal the event that makes a
     seat declarer. Return no event until then."""
     if state.refuser is None:
@@ -132,7 +134,7 @@ def declarer_bound(state: Proposed, event: DeclarerBound, number: int) -> Naming
     return Naming(table=state.table, cards=state.cards, declarer=event.seat, calls=state.calls)
 
 
-def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
+def name_trumps(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
     """E13: Return the event by which the declarer names trumps.
 
     Raises: WrongPhase for a different seat, because its second round is over (E10), AgainstTheRules for a call that
@@ -146,7 +148,7 @@ def name(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
     return (TrumpsCalled(seat=act.seat, call=act.bid),)
 
 
-def trumps_named(state: Naming, moment: Moment) -> tuple[Event, ...]:
+def events_after_naming(state: Naming, moment: Moment) -> tuple[Event, ...]:
     """E13: Return the event of the trumps that the declarer has named; no event if the declarer has not."""
     seat, call = state.calls[-1]
     return () if call == "redeal" else (TrumpsMade(seat=seat, trumps=call, rule="E13"),)

@@ -12,9 +12,9 @@ from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 
-HAND = 6
+HAND_SIZE = 6
 """Number of cards of each seat before the auction (E3, E50)."""
-PACKET = 3
+PACKET_SIZE = 3
 """Number of cards in a packet of the house (E-O4)."""
 
 
@@ -51,8 +51,8 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     if act.stock is not None and act.hands is None:
         raise AgainstTheRules("stock_needs_hands", None)
     _check_pack(act, 0)
-    if counts != (HAND,) * table.seats:
-        raise AgainstTheRules("six_cards_to_each", "E3", counts=(HAND,) * table.seats)
+    if counts != (HAND_SIZE,) * table.seats:
+        raise AgainstTheRules("six_cards_to_each", "E3", counts=(HAND_SIZE,) * table.seats)
     if act.stock is not None and len(act.stock) < (needed := sum(later_counts(table, None))):
         raise AgainstTheRules("stock_too_small", "E-O32", needed=needed)
     return (
@@ -105,15 +105,15 @@ def _house_deal(table: Table, seed: str) -> Dealt:
     """E-O4: Return a deal by the house: packets of three from forehand, then the turn-up."""
     pack, order = shuffled(seed, ALL), clockwise(table.forehand, table.seats)
     given: dict[int, tuple[str, ...]] = {
-        seat: pack[place * PACKET :][:PACKET] + pack[(len(order) + place) * PACKET :][:PACKET]
+        seat: pack[place * PACKET_SIZE :][:PACKET_SIZE] + pack[(len(order) + place) * PACKET_SIZE :][:PACKET_SIZE]
         for place, seat in enumerate(order)
     }
-    rest = pack[HAND * table.seats :]
+    rest = pack[HAND_SIZE * table.seats :]
     return Dealt(
         deal=table.deal,
         dealer=table.dealer,
         hands=tuple(given[seat] for seat in range(table.seats)),
-        counts=(HAND,) * table.seats,
+        counts=(HAND_SIZE,) * table.seats,
         stock=rest[1:],
         turn_up=rest[0],
         seed=seed,

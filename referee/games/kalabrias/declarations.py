@@ -22,7 +22,7 @@ from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, Refused, Wr
 from referee.ruleset import Moment
 from referee.visibility import Event
 
-_EXPECTED_BY = {
+_RULE_OF_EXPECTED = {
     "class": "E19",
     "answer": "E20",
     "top": "E21",
@@ -32,7 +32,7 @@ _EXPECTED_BY = {
 }
 
 
-def awaited(state: Declaring) -> tuple[int, ...]:
+def seats_to_speak(state: Declaring) -> tuple[int, ...]:
     """Return the seat that must speak; no seat after the last statement."""
     if state.expected in ("top", "trumps"):
         assert state.best is not None, "the question is for the best sequence"
@@ -40,7 +40,7 @@ def awaited(state: Declaring) -> tuple[int, ...]:
     return state.to_speak[:1]
 
 
-def best_of(state: Declaring, seat: int) -> Sequence | None:
+def best_sequence(state: Declaring, seat: int) -> Sequence | None:
     """Return the best sequence of a seat's known hand, if any."""
     return strongest(state.cards.hands[seat], state.contract.trumps, state.table.options.longer_sequence_wins)
 
@@ -55,17 +55,17 @@ def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]
         return (SequenceDeclared(seat=act.seat, trumps=False),)
     if act.cards is not None:
         raise WrongPhase("shown_in_the_play", "E-O34")
-    if act.seat != (seat := awaited(state)[0]):
+    if act.seat != (seat := seats_to_speak(state)[0]):
         raise OutOfTurn("out_of_turn", "E19", turn=seat)
     expected = state.expected
     if expected in ("answer", "answer_to_top"):
-        raise WrongPhase("answer_expected", _EXPECTED_BY[expected])
+        raise WrongPhase("answer_expected", _RULE_OF_EXPECTED[expected])
     stated = [name for name in ("sequence", "top", "trumps") if getattr(act, name) is not None]
     if len(stated) != 1:
         raise AgainstTheRules("one_thing_at_a_time", "E19")
     if stated[0] != {"class": "sequence", "top": "top"}.get(expected, "trumps"):
-        raise AgainstTheRules("something_else_asked", _EXPECTED_BY[expected], expected=expected)
-    return (_declared(state, act),)
+        raise AgainstTheRules("something_else_asked", _RULE_OF_EXPECTED[expected], expected=expected)
+    return (_statement_event(state, act),)
 
 
 def _is_addition(state: Declaring | Playing, act: Declare) -> bool:
@@ -73,10 +73,10 @@ def _is_addition(state: Declaring | Playing, act: Declare) -> bool:
     return act == Declare(seat=act.seat, trumps=False) and act.seat == state.may_add
 
 
-def _declared(state: Declaring, act: Declare) -> SequenceDeclared:
+def _statement_event(state: Declaring, act: Declare) -> SequenceDeclared:
     """E-O33: Return the event of a statement. Raises AgainstTheRules if the known hand contradicts it."""
     seat, known, best = act.seat, state.cards.known, state.best
-    mine = best_of(state, seat) if known else None
+    mine = best_sequence(state, seat) if known else None
     if act.sequence is not None:
         if not known or act.sequence == "none":
             return SequenceDeclared(seat=seat, sequence=act.sequence)
@@ -98,7 +98,7 @@ def allowed_tops(state: Declaring) -> str:
     best = state.best
     assert best is not None, "the question is for the best sequence"
     if state.cards.known:
-        mine = best_of(state, best.seat)
+        mine = best_sequence(state, best.seat)
         assert mine is not None, "the hand has the sequence"
         return RANKS[mine.top]
     tops = TOPS[best.sequence]
@@ -110,9 +110,9 @@ def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, numbe
         return replace(state, may_add=None)
     assert isinstance(state, Declaring), "only an addition comes later"
     if event.sequence == "none":
-        return _next(replace(state, refrained=(*state.refrained, event.seat)))
+        return _with_next_speaker(replace(state, refrained=(*state.refrained, event.seat)))
     if event.sequence is not None:
-        return _next(
+        return _with_next_speaker(
             replace(state, best=Claim(seat=event.seat, event=number, sequence=event.sequence, five=event.five))
         )
     best = state.best
@@ -120,23 +120,23 @@ def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, numbe
     if event.top is not None:
         return replace(state, best=replace(best, top=event.top), expected="answer_to_top")
     if state.expected == "trumps":
-        return _trumps_known(replace(state, best=replace(best, trumps=event.trumps)))
+        return _after_trumps_stated(replace(state, best=replace(best, trumps=event.trumps)))
     if event.trumps:
         better = replace(best, seat=event.seat, event=number, trumps=True)
-        return _next(replace(state, best=better, level=()))
-    return _next(replace(state, level=(*state.level, event.seat)))
+        return _with_next_speaker(replace(state, best=better, level=()))
+    return _with_next_speaker(replace(state, level=(*state.level, event.seat)))
 
 
-def _next(state: Declaring) -> Declaring:
+def _with_next_speaker(state: Declaring) -> Declaring:
     """E-O28: Return the state in which the next seat speaks."""
     return replace(state, to_speak=state.to_speak[1:], expected="class" if state.best is None else "answer")
 
 
-def _trumps_known(state: Declaring) -> Declaring:
+def _after_trumps_stated(state: Declaring) -> Declaring:
     """E23-E24: Return the state after one of two equal sequences was said to be in trumps or not."""
     assert state.best is not None, "there is a best sequence to compare with"
     if state.best.trumps:
-        return _next(replace(state, may_add=state.to_speak[0]))
+        return _with_next_speaker(replace(state, may_add=state.to_speak[0]))
     return replace(state, expected="answer_trumps")
 
 
@@ -156,7 +156,7 @@ def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]
     five = refrains = False
     if state.cards.known:
         assert state.best is not None, "there is something to answer"
-        mine, theirs = best_of(state, seat), best_of(state, state.best.seat)
+        mine, theirs = best_sequence(state, seat), best_sequence(state, state.best.seat)
         assert theirs is not None, "the hand has the sequence"
         refrains = answer == "enough" and mine is not None and (mine.cards, mine.top) >= (theirs.cards, theirs.top)
         five = answer == "better" and mine is not None and mine.five
@@ -178,7 +178,7 @@ def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
         else:
             can_be_better = best.top != RANKS[-1]
         return ("better", "equal", "enough") if can_be_better else ("equal", "enough")
-    mine, theirs = best_of(state, state.to_speak[0]), best_of(state, best.seat)
+    mine, theirs = best_sequence(state, state.to_speak[0]), best_sequence(state, best.seat)
     if mine is None:
         return ("enough",)
     assert theirs is not None, "the hand has the sequence"
@@ -194,7 +194,7 @@ def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) ->
     assert best is not None, "there is something to answer"
     if event.answer == "enough":
         refrained = (*state.refrained, event.seat) if event.refrains else state.refrained
-        return _next(replace(state, refrained=refrained))
+        return _with_next_speaker(replace(state, refrained=refrained))
     if event.answer == "better":
         above = None if first else best.top
         claim = Claim(
@@ -204,15 +204,15 @@ def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) ->
             five=event.five,
             above=above,
         )
-        return _next(replace(state, best=claim, level=()))
+        return _with_next_speaker(replace(state, best=claim, level=()))
     if first:
         return replace(state, expected="top" if best.top is None else "answer_to_top")
     if best.trumps is None:
         return replace(state, expected="trumps")
-    return _trumps_known(state)
+    return _after_trumps_stated(state)
 
 
-def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Declaring, moment: Moment) -> tuple[Event, ...]:
     """E24: Return the result of the comparison when all have spoken; before that no event."""
     if state.to_speak:
         return ()
@@ -267,21 +267,21 @@ def may_show(state: Playing, seat: int) -> bool:
     """E-O34: Return whether a seat may show sequences: it scores them, and the second trick has not begun."""
     if state.cards.known or (state.won and (state.trick or len(state.won) > 1)):
         return False
-    return seat in scorers(state.table, state.contract.declarer, state.sequences)
+    return seat in sequence_scorers(state.table, state.contract.declarer, state.sequences)
 
 
-def scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
+def sequence_scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
     """E24, E53, E-O12, E-O25, E-O35: Return the seats that score sequences, if any; the best sequence first."""
     if said.best is None:
         return ()
     first = said.best.seat
-    side = on_side(table, declarer, first)
+    side = seats_on_side(table, declarer, first)
     if any(seat not in side for seat in said.level) and table.options.equal_sequences != "forehand":
         return ()
     return (first, *(seat for seat in side if seat != first and seat not in said.refrained))
 
 
-def on_side(table: Table, declarer: int, seat: int) -> tuple[int, ...]:
+def seats_on_side(table: Table, declarer: int, seat: int) -> tuple[int, ...]:
     """E49, E53, E-O25: Return the seats whose sequences count together with those of a seat, itself included."""
     if table.seats == 4:
         return seat, (seat + 2) % 4
@@ -312,7 +312,7 @@ def bella_refusal(state: Declaring | Playing, seat: int) -> Refused | None:
     if isinstance(state, Playing):
         if not state.cards.known:
             cards &= ~state.gone | state.played[seat]
-        if cards & pair == pair and not _in_time(state, pair):
+        if cards & pair == pair and not _bella_in_time(state, pair):
             strict = state.table.options.bella_deadline == "first_card"
             return AgainstTheRules("bella_after_first_card" if strict else "bella_too_late", "E27")
     return AgainstTheRules("no_bella", "E18") if cards & pair != pair else None
@@ -323,7 +323,7 @@ def may_declare_bella(state: Declaring | Playing, seat: int) -> bool:
     return state.cards.hands[seat] & pair == pair and bella_refusal(state, seat) is None
 
 
-def _in_time(state: Playing, pair: int) -> bool:
+def _bella_in_time(state: Playing, pair: int) -> bool:
     """E27, E-O15, E-O39: Return whether bella can still be declared."""
     gone = pair & state.gone
     if not gone:

@@ -17,7 +17,7 @@ def tricks_in_all(seats: int) -> int:
     return 8 if seats == 4 else 9
 
 
-def playable(state: Playing, hand: int) -> int:
+def playable_cards(state: Playing, hand: int) -> int:
     """E29-E30, E-O17, E-O18: Return the cards of a hand that may be played."""
     led = state.led
     if not led:
@@ -35,7 +35,7 @@ def playable(state: Playing, hand: int) -> int:
     return duty & _beaters(state) or duty
 
 
-def possible(state: Playing, seat: int) -> int:
+def possible_cards(state: Playing, seat: int) -> int:
     """Return the cards that a closed hand may hold; in the last trick only a turn-up that the seat took."""
     hand, cards = state.hand(seat), state.cards
     last = len(state.won) + 1 == tricks_in_all(state.table.seats)
@@ -61,14 +61,14 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
             raise NoSuchCard("not_held", None, card=act.card)
         raise NoSuchCard("card_seen", "E2", card=act.card)
     if not state.cards.known:
-        if not bit & possible(state, seat):
+        if not bit & possible_cards(state, seat):
             raise NoSuchCard("turn_up_still_held", "E51" if state.table.seats == 4 else "E-O16")
-    elif not bit & (allowed := playable(state, hand)):
-        raise _against_duty(state, bit, allowed)
+    elif not bit & (allowed := playable_cards(state, hand)):
+        raise _duty_refusal(state, bit, allowed)
     return (CardPlayed(seat=seat, card=act.card),)
 
 
-def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """E31-E32: Return the event of a complete trick, or of the end of play after the last; else no event."""
     seats, trick = state.table.seats, state.trick
     if trick:
@@ -76,7 +76,7 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     return (PlayEnded(kind="scored"),) if len(state.won) == tricks_in_all(seats) else ()
 
 
-def _against_duty(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
+def _duty_refusal(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
     """E-O17: Return the refusal of a card, by the duty that it breaks."""
     cards = texts_of(allowed)
     if allowed & state.led:

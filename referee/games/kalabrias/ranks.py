@@ -114,7 +114,7 @@ def strongest(hand: Cards, trumps: str, longer_wins: bool) -> Sequence | None:
     return best
 
 
-def stretch(suit: str, top: int, length: int) -> Cards:
+def cards_of_run(suit: str, top: int, length: int) -> Cards:
     return sum(BIT[suit + RANKS[place]] for place in range(top - length + 1, top + 1))
 
 

@@ -9,8 +9,8 @@ from referee import wire_types
 from referee.acts import Score
 from referee.cards import SUITS
 from referee.events import DealScored, Entry, MatchWon, Payment
-from referee.games.kalabrias.declarations import scorers
-from referee.games.kalabrias.ranks import BELLA, RANKS, best_split, runs, stretch, strongest
+from referee.games.kalabrias.declarations import sequence_scorers
+from referee.games.kalabrias.ranks import BELLA, RANKS, best_split, cards_of_run, runs, strongest
 from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
 from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
@@ -26,7 +26,7 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     return scored(state.table, state.outcome)
 
 
-def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
     """E42: Return the line of the deal and its consequences; no event if the deal waits for ``score``.
 
     A deal that was played waits if the match penalises errors, unless it was counted at the table.
@@ -46,10 +46,10 @@ def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scorin
     if not scoring and sequences.best is not None and options.equal_sequences == "ten_each":
         for seat in (sequences.best.seat, *sequences.level):
             points[seat] = TEN_EACH if deal.known or _has_level_sequence(options, deal, contract, seat) else 0
-    return with_a_trick(table, deal.tricks, points)
+    return points_that_count(table, deal.tricks, points)
 
 
-def with_a_trick(table: Table, tricks: Sequence[int], points: list[int]) -> list[int]:
+def points_that_count(table: Table, tricks: Sequence[int], points: list[int]) -> list[int]:
     """E-O14: Return the points that count, by seat. By the option, the seat's side must have a trick."""
     if not table.options.declaration_needs_trick:
         return points
@@ -70,7 +70,7 @@ def run_worth(options: Options, length: int) -> int:
     return best_split(length, small, large, five)
 
 
-def _all_of(options: Options, hand: int) -> int:
+def _all_sequence_points(options: Options, hand: int) -> int:
     """E-O10: Return the points for all sequences of a hand."""
     return sum(run_worth(options, length) for suit in SUITS for length, _ in runs(hand, suit))
 
@@ -78,7 +78,7 @@ def _all_of(options: Options, hand: int) -> int:
 def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
     hand, trumps = deal.hands[seat], contract.trumps
     if options.winner_scores_all_sequences:
-        return _all_of(options, hand)
+        return _all_sequence_points(options, hand)
     best = strongest(hand, trumps, options.longer_sequence_wins)
     if best is None:
         return 0
@@ -104,7 +104,7 @@ def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat
     for who, cards, _ in deal.sequences.shown:
         if who == seat and not cards & ~hand:
             evidence |= cards
-    return _all_of(options, evidence)
+    return _all_sequence_points(options, evidence)
 
 
 def _evidence(claim: Claim, hand: int, trumps: str, longer_wins: bool) -> int:
@@ -126,7 +126,7 @@ def _claimed_part(claim: Claim, suit: str, length: int, top: int, longer_wins: b
         rank = RANKS[place]
         if claim.top not in (None, rank) or (claim.above is not None and place <= RANKS.index(claim.above)):
             continue
-        return stretch(suit, place, min(most, length - (top - place)))
+        return cards_of_run(suit, place, min(most, length - (top - place)))
     return 0
 
 
@@ -148,7 +148,7 @@ def bella_points(table: Table, deal: Outcome, contract: TrumpContract) -> list[i
     return points
 
 
-Whose = Literal["everybody", "declarer's side", "the opponents", "nobody", "the next deal"]
+Beneficiaries = Literal["everybody", "declarer's side", "the opponents", "nobody", "the next deal"]
 
 
 class Settlement(NamedTuple):
@@ -158,11 +158,11 @@ class Settlement(NamedTuple):
     rule: str
     with_three: str
     """The rule with three players."""
-    own: Whose
+    own: Beneficiaries
     """Seats that score their own points."""
-    declarers: Whose
+    declarers: Beneficiaries
     """Seats that score the declarer's points."""
-    set_aside: Whose
+    set_aside: Beneficiaries
     """Seats that score the points set aside by level deals (E-O36)."""
 
 
@@ -194,7 +194,9 @@ def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int
     return SETTLEMENTS["declarer has more" if ours > theirs else "opponents have more"], ours
 
 
-def divided(table: Table, opponents: tuple[int, ...], own: list[int], prize: int, split: str) -> tuple[int, ...]:
+def shares_of_prize(
+    table: Table, opponents: tuple[int, ...], own: list[int], prize: int, split: str
+) -> tuple[int, ...]:
     """E45, E48, E52, E-O23, E-O38: Return each opponent's share of a prize, by seat, in units of the protocol."""
     given = [0] * table.seats
     higher = max(opponents, key=lambda seat: own[seat])  # if equal, the nearest on the declarer's left
@@ -232,7 +234,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
         halves=table.unit == 2,
         detail=detail,
     )
-    return (line, *_won(table, line))
+    return (line, *_win(table, line))
 
 
 class Detail(TypedDict):
@@ -261,7 +263,7 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
     if deal.counted is not None:
         scoring, sequences, bella = deal.counted.scoring, deal.counted.sequences, deal.counted.bella
     else:
-        scoring = scorers(table, contract.declarer, deal.sequences)
+        scoring = sequence_scorers(table, contract.declarer, deal.sequences)
         sequences, bella = sequence_points(table, deal, contract, scoring), bella_points(table, deal, contract)
     card_points = deal.card_points
     declarer, options = contract.declarer, table.options
@@ -289,10 +291,10 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
         )
 
     if settled.declarers == "the opponents":
-        enter(divided(table, opponents, own, ours, options.bete_split), "E48" if table.seats == 3 else "E45")
+        enter(shares_of_prize(table, opponents, own, ours, options.bete_split), "E48" if table.seats == 3 else "E45")
     if settled.set_aside == "the opponents" and table.carry:  # even if the declarer's points are lost
         split = "half" if options.bete_split == "none" else options.bete_split
-        enter(divided(table, opponents, own, table.carry, split), "E-O36")
+        enter(shares_of_prize(table, opponents, own, table.carry, split), "E-O36")
     elif settled.set_aside == "declarer's side" and table.carry:
         enter(tuple([table.carry * table.unit * (seat not in opponents) for seat in all_seats]), "E-O36")
     return entries, detail
@@ -333,9 +335,9 @@ def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
     return "E53" if table.seats == 4 else "E-O25"
 
 
-def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
+def _win(table: Table, line: DealScored) -> tuple[Event, ...]:
     """E46, E-O20, E-O31: Return the win, if the target is reached and no two sides are level at the top."""
-    if (winners := leading(table, line.points)) is None:
+    if (winners := leaders_at_target(table, line.points)) is None:
         return ()
     reached = sum(points >= table.options.target_score * table.unit for points in line.points)
     won = MatchWon(
@@ -348,10 +350,10 @@ def _won(table: Table, line: DealScored) -> tuple[Event, ...]:
     )
     if table.options.money == "none":
         return (won,)
-    return (ended_by(table, won, difference(line.points, winners)),)
+    return (ended_by(table, won, payments_of_difference(line.points, winners)),)
 
 
-def difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:
+def payments_of_difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:
     """E-O42: Return the payments: each loser pays the winner (of two, the one on the left) the difference."""
     seats = len(points)
     payments = []
@@ -363,7 +365,7 @@ def difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment
     return tuple(payments)
 
 
-def leading(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
+def leaders_at_target(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
     """E52: Return the seat, or partners, with more points than all others, if they have reached the target."""
     top = max(points)
     if top < table.options.target_score * table.unit:

@@ -7,11 +7,11 @@ from msgspec import Meta
 from referee import wire_types
 from referee.acts import TRICKS_MAX, Score, SequenceEntered
 from referee.cards import SUIT
-from referee.games.kalabrias.declarations import on_side
+from referee.games.kalabrias.declarations import seats_on_side
 from referee.games.kalabrias.facts import DealCounted
 from referee.games.kalabrias.play import tricks_in_all
 from referee.games.kalabrias.ranks import CARD_POINTS, LAST_TRICK, RANKS
-from referee.games.kalabrias.scoring import TEN_EACH, run_worth, sequence_worth, with_a_trick
+from referee.games.kalabrias.scoring import TEN_EACH, points_that_count, run_worth, sequence_worth
 from referee.games.kalabrias.states import Counted, DealtCards, Outcome, Played, Table, TrumpContract, Undealt
 from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment, Script
@@ -43,7 +43,7 @@ class Result(Value, forbid_unknown_fields=True):
     """The seat that declared king and queen of trumps (E18)."""
 
 
-class Contract(Value):
+class RequiredFields(Value):
     """The required fields of a deal that was played."""
 
     declarer: int
@@ -94,7 +94,7 @@ def _counted(table: Table, result: Result) -> DealCounted:
     if result.kind is not None:
         _check_nothing_played(table, result)
         return DealCounted(kind=result.kind, tricks=none)
-    contract = _contract(table, result)
+    contract = _required_fields(table, result)
     _check_sums(table, contract)
     scoring, sequences = _sequences(table, contract, result.sequences)
     return DealCounted(
@@ -122,7 +122,7 @@ def _check_nothing_played(table: Table, result: Result) -> None:
 _REQUIRED = {"declarer": "E5", "trumps": "E5", "card_points": "E33", "taken": "E32"}
 
 
-def _contract(table: Table, result: Result) -> Contract:
+def _required_fields(table: Table, result: Result) -> RequiredFields:
     """E5, E32, E33: Return the required fields. Raises AgainstTheRules if one is missing or is not for every seat."""
     given = {name: getattr(result, name) for name in _REQUIRED}
     for name, value in given.items():
@@ -132,7 +132,7 @@ def _contract(table: Table, result: Result) -> Contract:
         if len(given[name]) != table.seats:
             raise AgainstTheRules("one_count_a_seat", _REQUIRED[name], seats=table.seats, at=f"/{name}")
     _check_seat(table, given["declarer"], "/declarer")
-    return Contract(**given)
+    return RequiredFields(**given)
 
 
 def _check_seat(table: Table, seat: int, at: str) -> None:
@@ -140,7 +140,7 @@ def _check_seat(table: Table, seat: int, at: str) -> None:
         raise NotInPlay("no_such_seat", None, seat=seat, at=at)
 
 
-def _sums(played: int) -> frozenset[int]:
+def _possible_sums(played: int) -> frozenset[int]:
     """E34-E41: Return the possible sums of card points for this number of cards, with the last trick."""
     by_count = [{0}, *(set[int]() for _ in range(played))]
     for worth_of_card in (*CARD_POINTS["trumps"].values(), *(3 * (*CARD_POINTS["plain"].values(),))):
@@ -149,16 +149,16 @@ def _sums(played: int) -> frozenset[int]:
     return frozenset([points + LAST_TRICK for points in by_count[played]])
 
 
-SUMS = {seats: _sums(seats * tricks_in_all(seats)) for seats in (2, 3, 4)}
+POSSIBLE_SUMS = {seats: _possible_sums(seats * tricks_in_all(seats)) for seats in (2, 3, 4)}
 """Possible sums of card points, by the number of players; with four always 162 (E-O3)."""
 
 
-def _check_sums(table: Table, contract: Contract) -> None:
+def _check_sums(table: Table, contract: RequiredFields) -> None:
     """E32-E41: Raise AgainstTheRules for a wrong number of tricks or sum of points, or for points without a trick."""
     needed, tricks = tricks_in_all(table.seats), sum(contract.taken)
     if tricks != needed:
         raise AgainstTheRules("not_all_tricks", "E32", needed=needed, total=tricks, at="/taken")
-    sums, total = SUMS[table.seats], sum(contract.card_points)
+    sums, total = POSSIBLE_SUMS[table.seats], sum(contract.card_points)
     if total not in sums:
         raise AgainstTheRules(
             "card_points_do_not_add_up", "E33", least=min(sums), most=max(sums), total=total, at="/card_points"
@@ -169,7 +169,7 @@ def _check_sums(table: Table, contract: Contract) -> None:
 
 
 def _sequences(
-    table: Table, contract: Contract, sequences: tuple[SequenceEntered, ...]
+    table: Table, contract: RequiredFields, sequences: tuple[SequenceEntered, ...]
 ) -> tuple[tuple[int, ...], list[int]]:
     """E24, E53, E-O10, E-O12, E-O14: Return the seats that score sequences, and the points by seat.
 
@@ -178,7 +178,7 @@ def _sequences(
     _check_one_pack(table, sequences)
     options, points = table.options, [0] * table.seats
     seats = tuple(dict.fromkeys([one.seat for one in sequences]))
-    side = on_side(table, contract.declarer, seats[0]) if seats else ()
+    side = seats_on_side(table, contract.declarer, seats[0]) if seats else ()
     beside = next((place for place, one in enumerate(sequences) if one.seat not in side), None)
     if beside is not None:
         if options.equal_sequences != "ten_each" or not _are_level(table, sequences):
@@ -186,7 +186,7 @@ def _sequences(
             raise AgainstTheRules("one_side_has_sequences", rule, at=f"/sequences/{beside}")
         for seat in seats:
             points[seat] = TEN_EACH
-        return (), with_a_trick(table, contract.taken, points)
+        return (), points_that_count(table, contract.taken, points)
     for place, one in enumerate(sequences):
         if options.winner_scores_all_sequences:
             points[one.seat] += run_worth(options, one.cards)
@@ -194,7 +194,7 @@ def _sequences(
         if one.seat in [before.seat for before in sequences[:place]]:
             raise AgainstTheRules("only_the_best_sequence", "E-O10", seat=one.seat, at=f"/sequences/{place}")
         points[one.seat] = sequence_worth(options, one.cards)
-    return seats, with_a_trick(table, contract.taken, points)
+    return seats, points_that_count(table, contract.taken, points)
 
 
 def _are_level(table: Table, sequences: tuple[SequenceEntered, ...]) -> bool:

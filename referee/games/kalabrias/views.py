@@ -33,32 +33,32 @@ from referee.visibility import Viewer
 _CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal")} for seat in range(4))
 
 
-def _dealing(state: Undealt | LaterCards, seat: int) -> tuple[Act, ...]:
+def _dealing_acts(state: Undealt | LaterCards, seat: int) -> tuple[Act, ...]:
     """E-O41: Return the deal for the dealer, except in a tally."""
     table = state.table
     return (Deal(seat=seat),) if seat == table.dealer and not table.tally else ()
 
 
-def _calling(state: Auction, seat: int) -> tuple[Act, ...]:
+def _calling_acts(state: Auction, seat: int) -> tuple[Act, ...]:
     if seat not in state.to_speak[:1]:  # empty after the last call
         return ()
     calls = _CALLS[seat]
     return tuple([calls[call] for call in auction.allowed_calls(state)])
 
 
-def _replying(state: Proposed, seat: int) -> tuple[Act, ...]:
+def _replying_acts(state: Proposed, seat: int) -> tuple[Act, ...]:
     return (Reply(seat=seat, agree=True), Reply(seat=seat, agree=False)) if seat in state.to_reply[:1] else ()
 
 
-def _naming(state: Naming, seat: int) -> tuple[Act, ...]:
+def _naming_acts(state: Naming, seat: int) -> tuple[Act, ...]:
     if seat != state.declarer:
         return ()
     return tuple(_CALLS[seat][call] for call in auction.other_suits(state.cards.turn_up))
 
 
-def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
+def _declaring_acts(state: Declaring, seat: int) -> tuple[Act, ...]:
     acts: tuple[Act, ...] = ()
-    if seat in declarations.awaited(state):
+    if seat in declarations.seats_to_speak(state):
         acts = _statements(state, seat)
     elif seat == state.may_add:
         acts = (Declare(seat=seat, trumps=False),)
@@ -74,7 +74,7 @@ def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
     known = state.cards.known
     match state.expected:
         case "class":
-            mine = declarations.best_of(state, seat) if known else None
+            mine = declarations.best_sequence(state, seat) if known else None
             if not known:
                 return tuple(Declare(seat=seat, sequence=name) for name in ("small", "large", "none"))
             none = Declare(seat=seat, sequence="none")
@@ -83,19 +83,19 @@ def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
             return tuple(Respond(seat=seat, answer=answer) for answer in declarations.allowed_answers(state))
         case "top":
             return tuple(Declare(seat=seat, top=top) for top in declarations.allowed_tops(state))
-    mine = declarations.best_of(state, seat) if known else None
+    mine = declarations.best_sequence(state, seat) if known else None
     if mine is not None:
         return (Declare(seat=seat, trumps=mine.trumps),)
     return Declare(seat=seat, trumps=True), Declare(seat=seat, trumps=False)
 
 
-def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
+def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
     """E29-E30: Return the acts of a seat during the play."""
     acts: tuple[Act, ...] = ()
     if seat == state.turn:
         cards = state.cards
         hand = cards.hands[seat] & ~state.gone
-        acts = plays(seat, play.playable(state, hand) if cards.known else play.possible(state, seat))
+        acts = plays(seat, play.playable_cards(state, hand) if cards.known else play.possible_cards(state, seat))
     if len(state.won) < 2 and not (state.won and state.trick):
         acts += _beside_the_play(state, seat)
     if declarations.may_declare_bella(state, seat):
@@ -110,19 +110,19 @@ def _beside_the_play(state: Playing, seat: int) -> tuple[Act, ...]:
     return (Declare(seat=seat),) if declarations.may_show(state, seat) else ()
 
 
-def _played(state: Played, seat: int) -> tuple[Act, ...]:
+def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
     return (Score(seat=seat),) if state.table.penalise else ()
 
 
 OFFERS: dict[type, Offer] = {
-    Undealt: _dealing,
-    Auction: _calling,
-    Proposed: _replying,
-    Naming: _naming,
-    LaterCards: _dealing,
-    Declaring: _declaring,
-    Playing: _playing,
-    Played: _played,
+    Undealt: _dealing_acts,
+    Auction: _calling_acts,
+    Proposed: _replying_acts,
+    Naming: _naming_acts,
+    LaterCards: _dealing_acts,
+    Declaring: _declaring_acts,
+    Playing: _playing_acts,
+    Played: _played_acts,
 }
 
 
@@ -131,7 +131,7 @@ def to_act(state: State) -> tuple[int, ...]:
         case Playing():
             return (state.turn,)
         case Declaring():
-            return declarations.awaited(state)
+            return declarations.seats_to_speak(state)
         case Auction():
             return state.to_speak[:1]
         case Undealt() | LaterCards():
@@ -175,8 +175,8 @@ def view(state: State, viewer: Viewer) -> Shown:
             known = [texts_of(mask & ~gone) for mask in cards.hands]
             hands = tuple(known) if viewer == "official" else None
             hand = known[viewer] if isinstance(viewer, int) else None
-        here, done = {seat for seat, _ in trick}, len(played_deal.won) if played_deal else 0
-        counts = tuple([count - done - (seat in here) for seat, count in enumerate(cards.counts)])
+        in_trick, done = {seat for seat, _ in trick}, len(played_deal.won) if played_deal else 0
+        counts = tuple([count - done - (seat in in_trick) for seat, count in enumerate(cards.counts)])
     return shown(
         state,
         viewer,

@@ -11,7 +11,7 @@ from referee import acts, events, phases
 from referee.games.rams_english import deal, declarations, payment, play, states, tally, views
 from referee.games.rams_english.states import (
     FACTS,
-    HAND,
+    HAND_SIZE,
     PACK,
     Declaring,
     Drawing,
@@ -36,7 +36,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    stake = HAND * (opened.stakes.unit if opened.stakes else 1)  # D10, D15, D-O17
+    stake = HAND_SIZE * (opened.stakes.unit if opened.stakes else 1)  # D10, D15, D-O17
     table = table_of(Table, opened, options=options_of(Options, opened), stake=stake)
     return Drawing(table=table) if opened.first_dealer is None else Undealt(table=table)
 
@@ -96,9 +96,9 @@ RULESET = phases.game(
         evolve=EVOLVE,
         follows={
             Drawing: deal.next_draw,
-            Declaring: declarations.follows,
-            Playing: play.follows,
-            Played: payment.follows,
+            Declaring: declarations.automatic_events,
+            Playing: play.automatic_events,
+            Played: payment.automatic_events,
         },
         offers=views.OFFERS,
         undealt=lambda table: Undealt(table=table),
@@ -128,6 +128,6 @@ RULESET = phases.game(
     to_act=views.to_act,
     view=views.view,
     has_pot=True,
-    unseen=deal.unseen,
-    priced=deal.priced,
+    unseen=deal.unseen_faults,
+    priced=deal.fault_by_official,
 )

@@ -6,7 +6,7 @@ from referee.acts import Deal, Draw, Report
 from referee.cards import BIT, cards_of, clockwise, shuffled
 from referee.events import Breach, CardDrawn, Dealt, FirstDealerDrawn, PlayEnded, Reported
 from referee.games.rams_english.states import (
-    HAND,
+    HAND_SIZE,
     IN_PACK,
     DealtCards,
     Declaring,
@@ -18,7 +18,7 @@ from referee.games.rams_english.states import (
     State,
     Table,
     Undealt,
-    trumps_of,
+    suit_mask_of,
 )
 from referee.offences import with_ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
@@ -115,8 +115,8 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
     if len(counts) != table.seats:
         raise AgainstTheRules("one_hand_a_seat", "D17", seats=table.seats)
     right = _right_counts(table)
-    if counts != right or (act.widow is not None and len(act.widow) != HAND):
-        raise AgainstTheRules("five_cards_each", "D17", counts=right, widow=HAND)
+    if counts != right or (act.widow is not None and len(act.widow) != HAND_SIZE):
+        raise AgainstTheRules("five_cards_each", "D17", counts=right, widow=HAND_SIZE)
     return Dealt(
         deal=table.deal,
         dealer=table.dealer,
@@ -131,7 +131,7 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
 def _right_counts(table: Table) -> tuple[int, ...]:
     """D2, D17: Return the right number of cards by seat."""
     order = seats_dealt_in(table)
-    return tuple([HAND if seat in order else 0 for seat in range(table.seats)])
+    return tuple([HAND_SIZE if seat in order else 0 for seat in range(table.seats)])
 
 
 def _tally_deal(table: Table, act: Deal) -> Dealt:
@@ -140,7 +140,7 @@ def _tally_deal(table: Table, act: Deal) -> Dealt:
         raise AgainstTheRules("cards_not_entered", "D-O29")
     right = _right_counts(table)
     if act.counts not in (None, right):
-        raise AgainstTheRules("five_cards_each", "D17", counts=right, widow=HAND)
+        raise AgainstTheRules("five_cards_each", "D17", counts=right, widow=HAND_SIZE)
     return Dealt(deal=table.deal, dealer=table.dealer, counts=right, face_up=True)
 
 
@@ -160,7 +160,7 @@ def _house_deal(table: Table, seed: str) -> Dealt:
         hands=hands,
         counts=tuple(map(len, hands)),
         widow=given[None],
-        turn_up=pack[HAND * many],
+        turn_up=pack[HAND_SIZE * many],
         seed=seed,
         face_up=True,
     )
@@ -183,13 +183,12 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
         known=known,
         widow=cards_of(event.widow),
         turn_up=turn_up or "",
-        trumps=0 if turn_up is None else trumps_of(turn_up),
+        trumps=0 if turn_up is None else suit_mask_of(turn_up),
     )
     return Declaring(table=table, dealing=dealing, hands=hands, to_speak=order)
 
 
-OFFENCES = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
-"""Faults that the cards show, by the rule that is broken."""
+OFFENCE_BY_RULE = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
 
 
 def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
@@ -216,49 +215,49 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
         return reported, PlayEnded(kind="misdeal")  # both, because a report does not change the phase
     if act.fault in ("early_pick_up", "wrong_cut", "near_zero"):
         raise AgainstTheRules("no_such_fault", "D68")
-    if act.fault in OFFENCES.values() and not table.tally:
+    if act.fault in OFFENCE_BY_RULE.values() and not table.tally:
         raise AgainstTheRules("shown_by_cards", "D-O26")
     if not table.penalise:
         raise WrongPhase("nothing_to_punish", "D-O24")
     if isinstance(state, Declaring):
         raise WrongPhase("play_not_begun", "D68")
-    if act.accused not in played_by(state):
+    if act.accused not in seats_in_play(state):
         raise AgainstTheRules("accused_not_in_play", "D68", seat=act.accused)
-    return (replace(reported, breaches=(fault(table, act.fault, act.accused, "D68"),)),)
+    return (replace(reported, breaches=(fault_breach(table, act.fault, act.accused, "D68"),)),)
 
 
-def played_by(state: Playing | Played) -> tuple[int, ...]:
+def seats_in_play(state: Playing | Played) -> tuple[int, ...]:
     """Return the seats that play the deal, or have played it."""
     return state.outcome.order if isinstance(state, Played) else state.order
 
 
 SEEN_BY_THE_TABLE = ("exposed_card", "wrong_count", "led_out_of_turn")
-SEEN_IN_CARDS = {"revoke": "D50", "not_heading": "D53"}
+RULE_OF_HIDDEN_FAULT = {"revoke": "D50", "not_heading": "D53"}
 """Faults that closed hands may hide, with the rule that is broken."""
 
 
-def unseen(state: State) -> frozenset[str]:
+def unseen_faults(state: State) -> frozenset[str]:
     """D68, D-O26: Return the faults that events cannot show: those seen only at a table, and in closed hands."""
     if state.table.house or not state.table.penalise or not isinstance(state, Playing | Played):
         return frozenset()
-    return frozenset(SEEN_BY_THE_TABLE if state.dealing.known else (*SEEN_BY_THE_TABLE, *SEEN_IN_CARDS))
+    return frozenset(SEEN_BY_THE_TABLE if state.dealing.known else (*SEEN_BY_THE_TABLE, *RULE_OF_HIDDEN_FAULT))
 
 
-def priced(state: State, offence: str, accused: int, sign: int) -> tuple[Event, ...]:
+def fault_by_official(state: State, offence: str, accused: int, sign: int) -> tuple[Event, ...]:
     """D68-D70, D-O24: Return the event that notes a fault as if reported, or with ``sign`` -1 lifts it.
 
     Raises: WrongPhase if the fault has no price or the play has not begun, AgainstTheRules if the accused is not in
     play.
     """
-    if not state.table.penalise or offence not in (*SEEN_BY_THE_TABLE, *SEEN_IN_CARDS):
+    if not state.table.penalise or offence not in (*SEEN_BY_THE_TABLE, *RULE_OF_HIDDEN_FAULT):
         raise WrongPhase("nothing_to_punish", "D-O24")
     if not isinstance(state, Playing | Played):
         raise WrongPhase("play_not_begun", "D68")
-    if accused not in played_by(state):
+    if accused not in seats_in_play(state):
         raise AgainstTheRules("accused_not_in_play", "D68", seat=accused)
     if sign < 0:
         return (FaultLifted(accused=accused, fault=offence),)
-    found = fault(state.table, offence, accused, SEEN_IN_CARDS.get(offence, "D68"))
+    found = fault_breach(state.table, offence, accused, RULE_OF_HIDDEN_FAULT.get(offence, "D68"))
     return (Reported(seat=accused, accused=accused, fault=offence, breaches=(found,)),)
 
 
@@ -268,7 +267,7 @@ def fault_lifted(state: Playing | Played, event: FaultLifted, number: int) -> Pl
     return lifted
 
 
-def fault(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> Breach:
+def fault_breach(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> Breach:
     """D68-D70, D-O24: Return the breach for a fault, which is paid for with the score."""
     return Breach(offence=offence, seat=seat, rule=rule, payer=seat, points=table.stake, shown_by=shown_by)
 

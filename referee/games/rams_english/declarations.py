@@ -75,9 +75,9 @@ def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
     allowed = allowed_words(state)
     if seat == turn:
         if act.bid not in allowed:
-            raise _not_allowed(state, act, allowed)
+            raise _word_refusal(state, act, allowed)
     elif act.bid != GENERALRAMS or not may_announce(state, seat):
-        raise _not_in_turn(state, act)
+        raise _turn_refusal(state, act)
     return _word_event(state, seat, act.bid)
 
 
@@ -89,11 +89,11 @@ def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]
     if act.bid != GENERALRAMS or not before_first_lead(state):
         raise WrongPhase("declarations_over", "D28")
     if not may_announce(state, act.seat):
-        raise _not_in_turn(state, act)
+        raise _turn_refusal(state, act)
     return _word_event(state, act.seat, GENERALRAMS)
 
 
-def _not_allowed(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refused:
+def _word_refusal(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refused:
     said = state.said
     if act.bid == WIDOW:
         return AgainstTheRules("widow_taken", "D30", allowed=allowed)
@@ -112,7 +112,7 @@ def _not_allowed(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refus
     return AgainstTheRules("must_join_or_pay", "D31", allowed=allowed)
 
 
-def _not_in_turn(state: Declaring | Playing, act: Bid) -> Refused:
+def _turn_refusal(state: Declaring | Playing, act: Bid) -> Refused:
     turn = state.to_speak[0] if isinstance(state, Declaring) else None  # all have spoken
     has_spoken = any(act.seat == seat for seat, _, _ in state.said.calls)
     if act.bid != GENERALRAMS:
@@ -131,7 +131,7 @@ def _word_event(state: Declaring | Playing, seat: int, word: Word) -> tuple[Even
     return (Declared(seat=seat, word=word, hand=hand),)
 
 
-def follows(state: Declaring, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Declaring, moment: Moment) -> tuple[Event, ...]:
     """D32, D37, D40, D48-D49, D-O19: Return the end of a deal bought off, or of the declarations; else no event."""
     said, order = state.said, state.dealing.order
     if said.calls and said.calls[-1][1] == PAY:

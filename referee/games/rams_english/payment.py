@@ -11,7 +11,7 @@ from referee.events import DealScored, Entry, MatchAbandoned, MatchClosed, PotEn
 from referee.games.rams_english.declarations import is_single
 from referee.games.rams_english.states import (
     GENERALRAMS,
-    HAND,
+    HAND_SIZE,
     Drawing,
     Outcome,
     Played,
@@ -126,7 +126,7 @@ def the_faulted(deal: Settlement) -> list[Party]:
 
 def share_of(pot: int, tricks: int = 1) -> int:
     """D59, D-O17: Return a fifth of the pot for each trick; the remainder stays in the pot."""
-    return pot // HAND * tricks
+    return pot // HAND_SIZE * tricks
 
 
 AMOUNTS: dict[str, Callable[[Settlement], int]] = {
@@ -203,7 +203,7 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     return scored(state.table, state.outcome)
 
 
-def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
     """D32, D67, D-O24: Return the line of the deal; no event if the deal waits for ``score``."""
     waits = state.table.penalise and state.outcome.kind not in ("paid", "misdeal")
     return () if waits else scored(state.table, state.outcome)
@@ -284,13 +284,13 @@ def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
     faults: dict[int, list[tuple[int, ...]]] = {}
     noted = table.ledger.breaches
     for one in noted:
-        if one.breach.points and not any(was_found(one, other) for other in noted):
+        if one.breach.points and not any(was_found_before(one, other) for other in noted):
             shown = (*one.breach.shown_by, one.event)
             faults.setdefault(one.breach.seat, []).append(shown)
     return faults
 
 
-def was_found(shown: NotedBreach, found: NotedBreach) -> bool:
+def was_found_before(shown: NotedBreach, found: NotedBreach) -> bool:
     """Return whether the cards show a fault that was committed before an official found a fault of its kind."""
     one, other = shown.breach, found.breach
     same_kind = (one.seat, one.offence) == (other.seat, other.offence)
@@ -301,15 +301,15 @@ def close(state: State, act: Close, moment: Moment) -> tuple[Event, ...]:
     """D-O18, D-O28: Return the end of a session and the shares of its pot. Raises WrongPhase during a deal."""
     if not isinstance(state, Undealt | Drawing):
         raise WrongPhase("deal_under_way", "D-O28")
-    return (MatchClosed(**parted(state.table)),)
+    return (MatchClosed(**final_amounts(state.table)),)
 
 
 def abandon(state: State, act: Abandon, moment: Moment) -> tuple[Event, ...]:
     """D-O18, D-O28: Return the abandonment, with the pot shared as by ``close``. The deal under way is not paid."""
-    return (MatchAbandoned(deal=state.table.deal, reason=act.reason, **parted(state.table)),)
+    return (MatchAbandoned(deal=state.table.deal, reason=act.reason, **final_amounts(state.table)),)
 
 
-class Parted(TypedDict):
+class FinalAmounts(TypedDict):
     """The pot and the points of each seat at the end of the match."""
 
     rule: str
@@ -321,7 +321,7 @@ class Parted(TypedDict):
     settlement: tuple[int, ...] | None
 
 
-def parted(table: Table) -> Parted:
+def final_amounts(table: Table) -> FinalAmounts:
     """D-O18: Return the final pot, shares and points. A part that is not shared stays in the pot."""
     shares = final_shares(table)
     points = tuple(map(sum, zip(table.points, shares, strict=True)))

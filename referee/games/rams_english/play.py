@@ -5,32 +5,32 @@ from msgspec.structs import replace
 from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, PlayEnded, TrickTaken
-from referee.games.rams_english.deal import OFFENCES, check_in_pack, fault
-from referee.games.rams_english.states import HAND, Denial, Playing, Table, Taken
+from referee.games.rams_english.deal import OFFENCE_BY_RULE, check_in_pack, fault_breach
+from referee.games.rams_english.states import HAND_SIZE, Denial, Playing, Table, Taken
 from referee.offences import noted
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.tricks import next_in
 from referee.visibility import Event
 
-DUTY = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
+CODE_OF_DUTY = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
 
 
-def higher(cards: Cards, best: Cards) -> Cards:
+def higher_cards(cards: Cards, best: Cards) -> Cards:
     """Return the cards above ``best``, all of its suit."""
     return cards & -(best << 1)
 
 
-def playable(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards:
+def playable_cards(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards:
     """D50-D54, D-O20: Return the cards that may be played."""
     if not led:
         return hand
     duty = hand & led  # D50
     if duty:
-        return higher(duty, best) or duty if best & led else duty  # D53; a trumped trick cannot be headed
+        return higher_cards(duty, best) or duty if best & led else duty  # D53; a trumped trick cannot be headed
     duty = hand & trumps  # D51
     if duty:
-        return higher(duty, best) or duty if best & trumps else duty  # D53
+        return higher_cards(duty, best) or duty if best & trumps else duty  # D53
     return hand  # D54
 
 
@@ -41,13 +41,18 @@ def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
     return bool(bit & trumps)
 
 
-def possible(state: Playing, seat: int) -> Cards:
+def possible_cards(state: Playing, seat: int) -> Cards:
     """Return the cards that a seat may hold; for a closed hand all cards not yet seen.
 
     If the dealer took the turned-up card and has not played it, it is the dealer's last card (D46).
     """
     hand = state.hands[seat]
-    if state.dealing.known or seat != state.table.dealer or not state.said.exchanged or len(state.won) + 1 < HAND:
+    if (
+        state.dealing.known
+        or seat != state.table.dealer
+        or not state.said.exchanged
+        or len(state.won) + 1 < HAND_SIZE
+    ):
         return hand
     return hand & BIT[state.dealing.turn_up] or hand
 
@@ -67,22 +72,22 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     hand = state.hands[seat]
     if not bit & hand:
         raise _no_such_card(state, act.card)
-    if not bit & possible(state, seat):
+    if not bit & possible_cards(state, seat):
         raise NoSuchCard("turn_up_still_held", "D46")
     breaches: tuple[Breach, ...] = ()
     dealing = state.dealing
     trumps = dealing.trumps
-    if dealing.known and not bit & (allowed := playable(hand, state.led, state.best, trumps)):
-        rule = broken(hand, bit, state.led, trumps)
+    if dealing.known and not bit & (allowed := playable_cards(hand, state.led, state.best, trumps)):
+        rule = broken_rule(hand, bit, state.led, trumps)
         if not state.table.penalise:
-            raise AgainstTheRules(DUTY[rule], rule, allowed=texts_of(allowed))
-        breaches = (fault(state.table, OFFENCES[rule], seat, rule, state.lead),)
+            raise AgainstTheRules(CODE_OF_DUTY[rule], rule, allowed=texts_of(allowed))
+        breaches = (fault_breach(state.table, OFFENCE_BY_RULE[rule], seat, rule, state.lead),)
     if state.denials:
         breaches += _faults_shown(state, seat, bit)
     return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
 
 
-def broken(hand: Cards, bit: Cards, led: Cards, trumps: Cards) -> str:
+def broken_rule(hand: Cards, bit: Cards, led: Cards, trumps: Cards) -> str:
     """Return the rule that an illegal card breaks."""
     if hand & led:
         return "D53" if bit & led else "D50"
@@ -106,7 +111,7 @@ def _no_such_card(state: Playing, card: str) -> NoSuchCard:
     return NoSuchCard("card_seen", "D6", card=card)
 
 
-def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """D57-D58, D-O15: Return the event of a complete trick, or of the end of the play; else no event.
 
     A fault of the announcer that is reported between two tricks ends the play with the second.
@@ -116,11 +121,11 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
         return (TrickTaken(seat=state.winner, trick=done + 1),) if len(state.trick) == len(state.order) else ()
     announcer = state.said.announcer
     if announcer is None or not done:
-        return (PlayEnded(kind="played"),) if done == HAND else ()
+        return (PlayEnded(kind="played"),) if done == HAND_SIZE else ()
     last = state.won[-1]
     if last.seat != announcer or at_fault(state.table, announcer, last.event):
         return (PlayEnded(kind="generalrams_lost"),)
-    return (PlayEnded(kind="generalrams_won"),) if done == HAND else ()
+    return (PlayEnded(kind="generalrams_won"),) if done == HAND_SIZE else ()
 
 
 def at_fault(table: Table, seat: int, until: int) -> bool:
@@ -131,14 +136,14 @@ def at_fault(table: Table, seat: int, until: int) -> bool:
     )
 
 
-def denied(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
+def denied_cards(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
     """D50, D51, D53: Return the cards with which the player would have had to follow, trump or head."""
     led, best, trumps = state.led, state.best, state.dealing.trumps
     if bit & led:
-        return 0, 0, higher(led, best) if best & led and bit < best else 0
+        return 0, 0, higher_cards(led, best) if best & led and bit < best else 0
     if not bit & trumps:
         return led, trumps, 0
-    return led, 0, higher(trumps, best) if best & trumps and bit < best else 0
+    return led, 0, higher_cards(trumps, best) if best & trumps and bit < best else 0
 
 
 def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
@@ -150,12 +155,12 @@ def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
     for denial in state.denials:
         if denial.seat == seat and bit & (denial.follow | denial.trump | denial.head):
             rule = "D50" if bit & denial.follow else "D51" if bit & denial.trump else "D53"
-            breach = fault(state.table, OFFENCES[rule], seat, rule, denial.lead, denial.event)
+            breach = fault_breach(state.table, OFFENCE_BY_RULE[rule], seat, rule, denial.lead, denial.event)
             shown.append(breach if state.table.penalise else replace(breach, points=0))
     return tuple(shown)
 
 
-def _denials(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial, ...]:
+def _denials_after(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial, ...]:
     """Return the denials after a card: without those that it disproves, with its own."""
     denials = tuple(
         denial
@@ -164,7 +169,7 @@ def _denials(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial
     )
     if not state.led:
         return denials
-    follow, trump, head = denied(state, bit)
+    follow, trump, head = denied_cards(state, bit)
     if follow or trump or head:
         denials += (Denial(seat=seat, event=number, lead=state.lead, follow=follow, trump=trump, head=head),)
     return denials
@@ -178,7 +183,7 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
         hands = tuple(cards)
     else:
         hands = tuple([hand & ~bit for hand in state.hands])
-        state = replace(state, denials=_denials(state, seat, bit, number))
+        state = replace(state, denials=_denials_after(state, seat, bit, number))
     if event.breaches:
         state = noted(state, event.breaches, number)
     trick = (*state.trick, (seat, event.card))

@@ -17,7 +17,7 @@ from referee.visibility import Event, Hidden
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
 """32 cards: no twos to sixes (D6-D8)."""
 IN_PACK: Cards = cards_of(PACK)
-HAND = 5
+HAND_SIZE = 5
 """The number of cards in a hand and in the widow, of tricks in a deal, and of tricks for a stake (D3, D15, D17)."""
 
 Word = Literal["join", "lie_down", "widow", "generalrams", "pay"]
@@ -161,7 +161,7 @@ class DealtCards(Value):
     trumps: int
 
 
-class Said(Value):
+class Declarations(Value):
     """The declarations and the exchange before the first lead (D22-D47)."""
 
     calls: tuple[tuple[int, Word, int], ...] = ()
@@ -180,7 +180,7 @@ class Declaring(Value, tag="declaring"):
     dealing: DealtCards
     hands: tuple[int, ...]
     to_speak: tuple[int, ...]
-    said: Said = Said()
+    said: Declarations = Declarations()
 
 
 class Denial(Value):
@@ -210,7 +210,7 @@ class Playing(Value, tag="playing"):
 
     table: Table
     dealing: DealtCards
-    said: Said
+    said: Declarations
     hands: tuple[int, ...]
     order: tuple[int, ...]
     """Seats that play, clockwise from forehand."""
@@ -234,7 +234,7 @@ class Outcome(Value):
 
     kind: Kind
     staked: int
-    said: Said = Said()
+    said: Declarations = Declarations()
     order: tuple[int, ...] = ()
     won: tuple[Taken, ...] = ()
     trumps: int = 0
@@ -252,5 +252,5 @@ class Played(Value, tag="played"):
 State = Drawing | Undealt | Declaring | Playing | Played | Over[Table]
 
 
-def trumps_of(turn_up: str) -> Cards:
+def suit_mask_of(turn_up: str) -> Cards:
     return SUIT_OF[cards_of((turn_up,))]

@@ -9,7 +9,7 @@ from referee import wire_types
 from referee.acts import KNOCKS_MAX, TRICKS_MAX, Bid, BidEntered, Deal, Exchange, FaultEntered, Report, Score, Trick
 from referee.events import TrickTaken
 from referee.games.rams_english import payment
-from referee.games.rams_english.deal import played_by
+from referee.games.rams_english.deal import seats_in_play
 from referee.games.rams_english.states import Declaring, Played, Playing, SecondEntered, State, Undealt
 from referee.refusals import AgainstTheRules, NotInPlay, Refused, WrongPhase
 from referee.requests import Request
@@ -26,13 +26,13 @@ def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
     if not state.table.tally:
         raise WrongPhase("not_tallied", None)
     if act.seat not in state.order:
-        raise _not_in_play(state, act.seat)
+        raise _not_in_play_refusal(state, act.seat)
     if (refusal := _second_refusal(state, act.seat, act.second)) is not None:
         raise refusal
     return (TrickTaken(seat=act.seat, trick=len(state.won) + 1, second=act.second),)
 
 
-def _not_in_play(state: Playing | Played, seat: int) -> NotInPlay:
+def _not_in_play_refusal(state: Playing | Played, seat: int) -> NotInPlay:
     """D2, D40, D-O9: Return the refusal of a seat that does not play the deal or does not exist."""
     if seat >= state.table.seats:
         return NotInPlay("no_such_seat", None, seat=seat)
@@ -43,8 +43,8 @@ def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> 
     """D71: Return the refusal of a seat that cannot have played the second-best card, if any."""
     if second is None:
         return None
-    if second not in played_by(state):
-        return _not_in_play(state, second)
+    if second not in seats_in_play(state):
+        return _not_in_play_refusal(state, second)
     return AgainstTheRules("second_is_first", "D71", seat=taker) if second == taker else None
 
 
@@ -54,13 +54,13 @@ def trick_without_second(state: Played) -> int | None:
     if not table.tally or deal.kind != "played" or table.options.forfeited_share != "second_best":
         return None
     faults = payment.faults_of(table)
-    if not faults.keys() or not faultless(state):
+    if not faults.keys() or not faultless_seats(state):
         return None
     places = enumerate(deal.won)
     return next((n for n, one in places if one.seat in faults and (one.second is None or one.second in faults)), None)
 
 
-def faultless(state: Played) -> tuple[int, ...]:
+def faultless_seats(state: Played) -> tuple[int, ...]:
     faults = payment.faults_of(state.table)
     return tuple([seat for seat in state.outcome.order if seat not in faults])
 
@@ -73,14 +73,14 @@ def name_second(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
     deal, place = state.outcome, trick_without_second(state)
     if place is None:
         raise WrongPhase("all_tricks_entered", "D58" if deal.said.announcer is not None else "D3")
-    if deal.won[place].seat != act.seat or act.second not in faultless(state):
-        raise _second_needed(state, place)
+    if deal.won[place].seat != act.seat or act.second not in faultless_seats(state):
+        raise _second_missing_refusal(state, place)
     return (SecondEntered(seat=act.second, trick=place + 1),)
 
 
-def _second_needed(state: Played, place: int) -> AgainstTheRules:
+def _second_missing_refusal(state: Played, place: int) -> AgainstTheRules:
     return AgainstTheRules(
-        "second_needed", "D71", trick=place + 1, seat=state.outcome.won[place].seat, allowed=faultless(state)
+        "second_needed", "D71", trick=place + 1, seat=state.outcome.won[place].seat, allowed=faultless_seats(state)
     )
 
 
@@ -95,7 +95,7 @@ def second_named(state: Played, event: SecondEntered, number: int) -> Played:
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     """D71, D-O24: Return the line of the deal. Raises AgainstTheRules if a second-best card is missing."""
     if (place := trick_without_second(state)) is not None:
-        raise _second_needed(state, place)
+        raise _second_missing_refusal(state, place)
     return payment.score(state, act, moment)
 
 
@@ -135,15 +135,15 @@ def script(state: Undealt, result: Result) -> Script:
     if not isinstance(now, Playing):
         _check_nothing_else(result, ("tricks", "second", "exchanged", "faults"), "D32")
         return
-    now = yield from _played(now, result)
+    now = yield from _play_steps(now, result)
     if (wanted := trick_without_second(now)) is not None:
-        refusal = _second_needed(now, wanted)
+        refusal = _second_missing_refusal(now, wanted)
         refusal.facts["at"] = f"/second/{wanted}"
         raise refusal
     yield "", Score(seat=dealer)
 
 
-def _played(state: Playing, result: Result) -> Generator[tuple[str, Request], Any, Played]:
+def _play_steps(state: Playing, result: Result) -> Generator[tuple[str, Request], Any, Played]:
     """D3, D46, D58, D-O15: Yield the exchange, the tricks and the faults.
 
     Faults come after the tricks, but before a last trick of the announcer: a fault may end the play with that trick.

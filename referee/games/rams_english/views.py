@@ -7,10 +7,10 @@ from referee.acts import Act, Bid, Deal, Draw, Exchange, Score, Trick
 from referee.cards import texts_of
 from referee.games.rams_english import declarations, payment, tally
 from referee.games.rams_english.deal import next_to_draw
-from referee.games.rams_english.play import playable, possible
+from referee.games.rams_english.play import playable_cards, possible_cards
 from referee.games.rams_english.states import (
     GENERALRAMS,
-    HAND,
+    HAND_SIZE,
     Declaring,
     Drawing,
     Played,
@@ -30,32 +30,32 @@ _BIDS = tuple({word: Bid(seat=seat, bid=word) for word in get_args(Word)} for se
 """Bids by seat and word, made once because they are offered often."""
 
 
-def _drawing(state: Drawing, seat: int) -> tuple[Act, ...]:
+def _drawing_acts(state: Drawing, seat: int) -> tuple[Act, ...]:
     """D11-D12: Return the draw for the next seat; the table enters the card."""
     return (Draw(seat=seat),) if seat == next_to_draw(state) else ()
 
 
-def _undealt(state: Undealt, seat: int) -> tuple[Act, ...]:
+def _undealt_acts(state: Undealt, seat: int) -> tuple[Act, ...]:
     return (Deal(seat=seat),) if seat == state.table.dealer else ()
 
 
-def _declaring(state: Declaring, seat: int) -> tuple[Act, ...]:
+def _declaring_acts(state: Declaring, seat: int) -> tuple[Act, ...]:
     bids = _BIDS[seat]
     if seat in state.to_speak[:1]:  # empty after the last word
         return tuple([bids[word] for word in declarations.allowed_words(state)])
     return (bids[GENERALRAMS],) if declarations.may_announce(state, seat) else ()
 
 
-def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
+def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
     """D46-D54: Return the acts of a seat during the play."""
     acts: tuple[Act, ...] = ()
     if state.table.tally:
         acts = (Trick(seat=seat),) if seat in state.order else ()
     elif seat == state.turn:
-        hand = possible(state, seat)
+        hand = possible_cards(state, seat)
         dealing = state.dealing
         if dealing.known and state.led:
-            hand = playable(hand, state.led, state.best, dealing.trumps)
+            hand = playable_cards(hand, state.led, state.best, dealing.trumps)
         acts = plays(seat, hand)
     if not state.trick and not state.won:
         if seat == state.table.dealer and declarations.may_exchange(state):
@@ -68,21 +68,21 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     return acts
 
 
-def _played(state: Played, seat: int) -> tuple[Act, ...]:
+def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
     """D-O24, D-O29: Return the score, or first the second-best card of a trick that waits for it."""
     if (trick := tally.trick_without_second(state)) is None:
         return (Score(seat=seat),)
     if seat != state.outcome.won[trick].seat:
         return ()
-    return tuple([Trick(seat=seat, second=second) for second in tally.faultless(state)])
+    return tuple([Trick(seat=seat, second=second) for second in tally.faultless_seats(state)])
 
 
 OFFERS: dict[type, Offer] = {
-    Drawing: _drawing,
-    Undealt: _undealt,
-    Declaring: _declaring,
-    Playing: _playing,
-    Played: _played,
+    Drawing: _drawing_acts,
+    Undealt: _undealt_acts,
+    Declaring: _declaring_acts,
+    Playing: _playing_acts,
+    Played: _played_acts,
 }
 
 
@@ -102,7 +102,7 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def _cards_left(state: Declaring | Playing | Played) -> tuple[int, ...]:
-    left = [HAND if seat in state.dealing.order else 0 for seat in range(state.table.seats)]
+    left = [HAND_SIZE if seat in state.dealing.order else 0 for seat in range(state.table.seats)]
     if not isinstance(state, Declaring):
         deal = state.outcome if isinstance(state, Played) else state
         for seat in deal.order:

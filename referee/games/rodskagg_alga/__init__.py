@@ -99,9 +99,9 @@ RULESET = phases.game(
         evolve=EVOLVE,
         follows={
             Exchanging: new_hands.deal_new_hands,
-            Auction: bidding.follows,
-            Playing: play.follows,
-            Played: scoring.follows,
+            Auction: bidding.automatic_events,
+            Playing: play.automatic_events,
+            Played: scoring.automatic_events,
         },
         offers=views.OFFERS,
         undealt=lambda table: Undealt(table=table),

@@ -15,7 +15,7 @@ def cap(state: Auction[Table], seat: int) -> int | None:
 
 
 bid = partial(auction.bid, cap=cap, cites=CITES)
-auction_won = partial(auction.won, playing=Playing)
+auction_won = partial(auction.auction_won, playing=Playing)
 
 
 def passed_out(state: Auction[Table], event: PlayEnded, number: int) -> Played:

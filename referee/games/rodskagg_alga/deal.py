@@ -21,7 +21,7 @@ def deal(state: Undealt[Table], act: Deal, moment: Moment) -> tuple[Event, ...]:
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "A56" if table.duel else CITES.dealer, dealer=table.dealer)
-    return dealing.dealt(table, act, moment.seed, CITES, keeps_stock=table.options.honour_redeal)
+    return dealing.deal_six_each(table, act, moment.seed, CITES, keeps_stock=table.options.honour_redeal)
 
 
 def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:
@@ -42,7 +42,7 @@ def report(
     if table.house:
         raise AgainstTheRules("house_sees", None)
     if act.accused not in table.playing:
-        raise AgainstTheRules("not_in_deal", CITES.accused, seat=act.accused)
+        raise AgainstTheRules("not_in_deal", CITES.not_accusable, seat=act.accused)
     if act.fault not in ("misdeal", "wrong_count"):
         raise WrongPhase("nothing_to_punish", "A-O26")
     reports.check_misdeal(state, act, CITES)

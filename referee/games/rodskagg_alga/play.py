@@ -4,11 +4,11 @@ from referee.acts import Ask
 from referee.cards import Cards
 from referee.events import Breach, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, in_play, tally
-from referee.games._rodskagg import play as cards
+from referee.games._rodskagg import play as shared_play
 from referee.games._rodskagg.bids import RODSKAGG
 from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.facts import QuestionAsked
-from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
+from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, seats_without_trick
 from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -22,28 +22,30 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
     return ()
 
 
-def revoked(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
+def refuse_revoke(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
     """A31, A-O26: Raise AgainstTheRules for a revoke, in both enforcements."""
-    raise cards.must_follow(owed, CITES)
+    raise shared_play.follow_suit_refusal(owed, CITES)
 
 
-def revoke_shown(state: Playing, seat: int, void: Denial) -> Breach:
+def shown_revoke(state: Playing, seat: int, void: Denial) -> Breach:
     """A-O26: Return the revoke that a closed hand has shown. It costs nothing."""
     shown = (void.lead, void.event)
     return Breach(offence="revoke", seat=seat, rule=CITES.follow_suit, payer=seat, points=0, shown_by=shown)
 
 
-play = cards.play(CITES, before_the_lead=before_the_lead, revoked=revoked, revoke_shown=revoke_shown)
-trick = tally.trick(CITES, before_the_lead)
+play = shared_play.play_decision(
+    CITES, before_the_lead=before_the_lead, revoked=refuse_revoke, revoke_shown=shown_revoke
+)
+trick = tally.trick_decision(CITES, before_the_lead)
 
 
-def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """A32, A48-A51, A-O2, A-O12, A-O30: Return the next trick won, or the end of a decided deal; else no event."""
     if state.trick:
-        return cards.complete_trick(state, moment, question=False)
+        return shared_play.complete_trick(state, moment, question=False)
     done, contract = len(state.won), state.contract
     if contract.bid == RODSKAGG:
-        return cards.end_rodskagg(state, contract)
+        return shared_play.end_rodskagg(state, contract)
     if len(state.order) == 1 and done < TRICKS and state.table.options.uncontested_tricks == "to_declarer":
         return (TrickTaken(seat=contract.declarer, trick=done + 1, uncontested=True),)
     return (PlayEnded(kind="number"),) if done == TRICKS or len(state.order) == 1 else ()
@@ -56,25 +58,25 @@ def after_lead(state: Playing, number: int) -> Playing:
     )
 
 
-card_played = cards.card_played(after_lead)
+card_played = shared_play.card_played_evolution(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    state = tally.unseen_lead(state, event, number, after_lead)
-    return cards.trick_taken(state, event, number, turn=state.contract.declarer)
+    state = tally.after_tally_lead(state, event, number, after_lead)
+    return shared_play.trick_taken(state, event, number, turn=state.contract.declarer)
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
     """A34, A36, A-O13: Return the seats that must answer, from the declarer's left."""
     declarer = state.contract.declarer
-    return trickless(state.order, declarer, declarer, state.tricks)
+    return seats_without_trick(state.order, declarer, declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
     """A33, A38, A-O4, A-O7: Return whether the question may be put now."""
     return (
         len(state.won) == ASKED_AFTER
-        and asking.is_time(state)
+        and asking.is_time_to_ask(state)
         and state.contract.bid != RODSKAGG
         and (not state.table.duel or state.table.options.duel_fold_question)
     )
@@ -92,12 +94,12 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
     if state.table.duel and not state.table.options.duel_fold_question:
         raise WrongPhase("no_question_in_duel", "A-O4")
     if not question_time(state):
-        raise asking.wrong_time(state, CITES)
+        raise asking.question_refusal(state, CITES)
     if act.seat != state.contract.declarer:
         raise OutOfTurn("not_the_asker", "A33", asker=state.contract.declarer)
     return (QuestionAsked(seat=act.seat, of=to_answer(state)),)
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    outcome = in_play.ended(Outcome, state, kind=event.kind, calls=state.contract.calls)
+    outcome = in_play.result_of_play(Outcome, state, kind=event.kind, calls=state.contract.calls)
     return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)

@@ -17,10 +17,10 @@ from referee.games._rodskagg.score_line import (
     Noted,
     ScoreRule,
     SharedDetail,
-    contracted,
-    entries,
+    entries_by_rules,
     line_of_deal,
     noted_breaches,
+    promised_tricks,
     shared_detail,
 )
 from referee.games.rodskagg_alga.states import Outcome, Played, Table
@@ -40,7 +40,7 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     return scored(state.table, state.outcome)
 
 
-def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
     """A-O23 (B-O28): Score the deal automatically; return no event if errors are penalised."""
     return () if state.table.penalise else scored(state.table, state.outcome)
 
@@ -55,7 +55,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     written_down = () if contract is None or table.duel else tuple(_entries(table, deal, contract))  # A-O4
     out = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
     line = line_of_deal(table, deal, deal.kind, written_down, out, _detail(table, deal))
-    return line, *(PlayerEliminated(seat=seat, rule="A49") for seat in out), *_outcome(table, deal, line)
+    return line, *(PlayerEliminated(seat=seat, rule="A49") for seat in out), *_win_or_duel(table, deal, line)
 
 
 class Detail(SharedDetail):
@@ -93,7 +93,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, earl
     if deal.kind != "number":
         return "rodskagg" if seat == contract.declarer else table.options.rodskagg_defenders_score
     if seat == contract.declarer:
-        return "failed" if deal.tricks[seat] < contracted(contract) else "made"
+        return "failed" if deal.tricks[seat] < promised_tricks(contract) else "made"
     if seat in early:
         return "early"
     if deal.question.forgotten:
@@ -110,21 +110,21 @@ def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
     rows = SCORE_RULES[seat_result(table, deal, contract, declarer, early)]
     if fine and deal.question.forgotten:
         rows = (*rows[:-1], ScoreRule(fine, "late_lead", "A-O10"), rows[-1])
-    written_down = entries(rows, deal, contract, declarer)
+    written_down = entries_by_rules(rows, deal, contract, declarer)
     for seat in table.playing:
         if seat != declarer:
-            written_down += entries(
+            written_down += entries_by_rules(
                 SCORE_RULES[seat_result(table, deal, contract, seat, early)], deal, contract, seat
             )
     return written_down
 
 
-def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
+def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
     """A48, A52, A55-A60, A-O18: Return the win or duel; no event if the match continues."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return (_won(table, line, deal.contract.declarer, "rodskagg", "A48"),)
     if table.duel:
-        return _duel_outcome(table, deal, line)
+        return _result_of_duel(table, deal, line)
     left = [seat for seat in table.active if seat not in line.eliminated]
     at_zero = tuple(seat for seat in left if line.points[seat] == 0)
     if len(at_zero) == 1:
@@ -136,12 +136,12 @@ def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]
     return ()
 
 
-def _duel_outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
+def _result_of_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
     """A58-A60, A-O3 to A-O6: Return the win by most tricks, or a new duel. A declarer who failed cannot win."""
     if deal.contract is None:
         return (_duel(table, table.playing, "A-O5"),)
     declarer = deal.contract.declarer
-    failed = deal.tricks[declarer] < contracted(deal.contract)
+    failed = deal.tricks[declarer] < promised_tricks(deal.contract)
     rivals = [seat for seat in table.playing if seat != declarer or not failed]
     most = max(deal.tricks[seat] for seat in rivals)
     best = tuple(seat for seat in rivals if deal.tricks[seat] == most)

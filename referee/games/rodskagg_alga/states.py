@@ -8,7 +8,7 @@ from referee import phases
 from referee.games._rodskagg import in_play
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Calls, Contract
-from referee.games._rodskagg.cites import Cites
+from referee.games._rodskagg.cites import CitedRules
 from referee.games._rodskagg.dealing import DealtCards
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import Undealt
@@ -91,19 +91,19 @@ class Played(Value, tag="played"):
 State = Undealt[Table] | Exchanging[Table] | Auction[Table] | Playing | Played | Over[Table]
 
 
-CITES = Cites(
+CITES = CitedRules(
     pack="A4",
     dealer="A9",
     six_cards="A9",
     misdeal="A-O17",
-    accused="A-O17",
+    not_accusable="A-O17",
     new_hands="A11",
     new_hands_turn="A-O14",
     bids="A17",
     bid_turn="A18",
-    higher="A21",
-    spoken="A22",
-    capped="A-O20",
+    bid_must_rise="A21",
+    one_bid_each="A22",
+    bid_cap="A-O20",
     first_lead="A29",
     lead="A29",
     turn="A30",
@@ -113,11 +113,11 @@ CITES = Cites(
     answers="A34",
     answer_turn="A34",
     declarer_in="A-O13",
-    in_already="A36",
+    answered_by_trick="A36",
     folded="A37",
 )
 
 
-def deal_of(state: State) -> Playing | Outcome | None:
+def play_or_outcome(state: State) -> Playing | Outcome | None:
     """Return the deal in play, or the result that is not yet scored, if any."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None

@@ -12,21 +12,21 @@ from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_alga import auction, play
-from referee.games.rodskagg_alga.states import Outcome, Played, Playing, State, Table, deal_of
+from referee.games.rodskagg_alga.states import Outcome, Played, Playing, State, Table, play_or_outcome
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
 from referee.value import Seat
 from referee.visibility import Viewer
 
 
-def _undealt(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
+def _undealt_acts(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
     return (Deal(seat=seat),) if seat == state.table.dealer else ()
 
 
-def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
+def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
     if state.question.pending:
-        return views.answering(state, seat)
-    if not views.may_lead(state, seat):
+        return views.answering_acts(state, seat)
+    if not views.may_play_next(state, seat):
         return ()
     if len(state.won) == ASKED_AFTER and play.question_time(state):
         ask = (Ask(seat=seat),) if seat == state.contract.declarer else ()
@@ -34,16 +34,16 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     return cards_to_play(state, seat)
 
 
-def _played(state: Played, seat: int) -> tuple[Act, ...]:
+def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
     return (Score(seat=seat),) if state.table.penalise else ()
 
 
 OFFERS: dict[type, Offer] = {
-    Undealt: _undealt,
-    Exchanging: views.exchanging,
-    Auction: partial(views.bidding, cap=auction.cap),
-    Playing: _playing,
-    Played: _played,
+    Undealt: _undealt_acts,
+    Exchanging: views.exchanging_acts,
+    Auction: partial(views.bidding_acts, cap=auction.cap),
+    Playing: _playing_acts,
+    Played: _played_acts,
 }
 
 
@@ -85,13 +85,13 @@ def _more(state: State, deal: Playing | Outcome | None) -> More:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    deal = deal_of(state)
+    deal = play_or_outcome(state)
     return shown(
         state,
         viewer,
         to_act=to_act(state),
-        **views.cards_shown(state, viewer, deal),
-        **views.play_shown(state, deal),
+        **views.card_fields(state, viewer, deal),
+        **views.play_fields(state, deal),
         due=due(state),
         more=_more(state, deal) or None,
     )

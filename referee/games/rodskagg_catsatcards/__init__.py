@@ -71,7 +71,7 @@ def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) ->
     state = offences.imposed(state, event, number)
     if state.outcome.contract is None:
         return state
-    state = play.total_changed(state, state.outcome, event.seat)
+    state = play.with_updated_duty(state, state.outcome, event.seat)
     return replace(state, owed=()) if state.outcome.kind == "redbeard_made" else state
 
 
@@ -84,7 +84,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
         acts.KnockForCards: _with_ritual(ritual.knock_for_cards),
         acts.PickUp: _with_ritual(ritual.pick_up),
         acts.Deal: _with_ritual(ritual.deal),
-        acts.Bid: auction.bid_before_it_opens,
+        acts.Bid: auction.refuse_early_bid,
         acts.Cut: _with_ritual(ritual.cut),
         acts.Report: deal.report,
     },
@@ -171,11 +171,11 @@ RULESET = phases.game(
         rule_of=RULE_OF,
         evolve=EVOLVE,
         follows={
-            Drawing: deal.drawn,
-            PickingUp: _with_ritual(ritual.misdeal_seen),
-            Auction: auction.follows,
-            Playing: play.follows,
-            Played: scoring.follows,
+            Drawing: deal.drawing_result,
+            PickingUp: _with_ritual(ritual.find_misdeal),
+            Auction: auction.automatic_events,
+            Playing: play.automatic_events,
+            Played: scoring.automatic_events,
         },
         offers=views.OFFERS,
         undealt=scoring.undealt,
@@ -198,13 +198,13 @@ RULESET = phases.game(
     more=views.More,
     detail=scoring.Detail,
     basis=phases.by_house_rule,
-    offences=tuple(deal.RULE),
+    offences=tuple(deal.RULE_BY_OFFENCE),
     events=facts.FACTS,
     state=State,
     opening=opening,
     start=start,
-    unseen=partial(unobservable.unseen, rules=deal.RITUAL),
-    priced=partial(unobservable.priced, rules=deal.RITUAL, offences=deal.RULE),
+    unseen=partial(unobservable.unseen_offences, rules=deal.RITUAL),
+    priced=partial(unobservable.official_penalty, rules=deal.RITUAL, offences=deal.RULE_BY_OFFENCE),
     scored=scoring.rescored,
     to_act=views.to_act,
     view=views.view,

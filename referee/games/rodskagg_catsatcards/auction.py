@@ -4,10 +4,10 @@ from msgspec.structs import replace
 
 from referee.acts import Bid
 from referee.games._rodskagg import in_play
-from referee.games._rodskagg.bids import RODSKAGG, Calls, Contract, spoken
+from referee.games._rodskagg.bids import RODSKAGG, Calls, Contract, has_called
 from referee.games._rodskagg.facts import AuctionWon, BidMade
 from referee.games._rodskagg.ritual import PickingUp
-from referee.games.rodskagg_catsatcards.play import owing_at_start
+from referee.games.rodskagg_catsatcards.play import owing_announcements
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Playing, Table
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -18,7 +18,7 @@ DECLARATIONS: tuple[BidValue, ...] = ("0", "1", "2", "3", "4", "5", RODSKAGG)
 """Declarations from low to high (C18-C19)."""
 
 
-def highest(calls: Calls) -> tuple[int, BidValue]:
+def highest_call(calls: Calls) -> tuple[int, BidValue]:
     """C21-C22: Return seat and bid of the Declarer: the first seat with the highest bid."""
     return max(calls, key=lambda call: DECLARATIONS.index(call[1]))
 
@@ -32,23 +32,23 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     if state.holder is not None:
         raise WrongPhase("must_discard", "C15", turn=state.holder)
     if seat != turn:
-        has_spoken = spoken(state.calls, seat)
-        rule = CITES.spoken if has_spoken else CITES.bid_turn
+        has_spoken = has_called(state.calls, seat)
+        rule = CITES.one_bid_each if has_spoken else CITES.bid_turn
         raise OutOfTurn("already_spoken" if has_spoken else "out_of_turn", rule, turn=turn)
     if act.bid not in DECLARATIONS:
         raise AgainstTheRules("no_such_bid", CITES.bids, allowed=DECLARATIONS)
     return (BidMade(seat=seat, bid=act.bid),)
 
 
-def follows(state: Auction, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
     """C21-C22: Name the Declarer when all have spoken; before that return no event."""
     if state.to_speak:
         return ()
-    declarer, contract = highest(state.calls)
+    declarer, contract = highest_call(state.calls)
     return (AuctionWon(seat=declarer, contract=contract),)
 
 
-def bid_before_it_opens(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
+def refuse_early_bid(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
     """C-O23: Raise WrongPhase for a declaration before all have picked up, or after a misdeal."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "C16")
 
@@ -61,5 +61,7 @@ def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
     """C23: Return the start of the play. The Declarer leads."""
     table, calls = state.table, state.calls
     contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=calls)
-    owed, redbeards = owing_at_start(table), tuple(seat for seat, bid in calls if bid == RODSKAGG)
-    return in_play.opened(Playing, table, state.cards, event.seat, contract=contract, owed=owed, redbeards=redbeards)
+    owed, redbeards = owing_announcements(table), tuple(seat for seat, bid in calls if bid == RODSKAGG)
+    return in_play.start_of_play(
+        Playing, table, state.cards, event.seat, contract=contract, owed=owed, redbeards=redbeards
+    )

@@ -6,15 +6,15 @@ from referee.acts import Discard, Draw, KeepCards, Report, RequestCards
 from referee.cards import BIT, HONOURS, cards_of
 from referee.events import Breach, FirstDealerDrawn
 from referee.games._rodskagg import dealing, in_play, reports, ritual
-from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing, forehand_first
+from referee.games._rodskagg.dealing import HAND_SIZE, DealtCards, Drawing, forehand_first
 from referee.games._rodskagg.facts import CardGiven, CardsThrown, HandKept, LeadDrawn
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt
-from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table, deal_of
+from referee.games.rodskagg_catsatcards.states import CITES, Auction, Played, Playing, Table, play_or_outcome
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 
-RULE = {
+RULE_BY_OFFENCE = {
     "wrong_cut": "C10",
     "early_pick_up": "C60",
     "misdeal": "C60",
@@ -22,7 +22,6 @@ RULE = {
     "near_zero": "C49",
     "revoke": "C26",
 }
-"""The rule that each offence breaks."""
 
 
 def has_ritual(table: Table) -> bool:
@@ -40,11 +39,11 @@ def price(table: Table, offence: str) -> int:
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
     """C61, C-O12: Return a breach that can be knocked for until ``tricks`` tricks are complete."""
-    windowed = table.options.knock_window == "next_trick" and tricks <= HAND and not table.tally  # C-O36
+    windowed = table.options.knock_window == "next_trick" and tricks <= HAND_SIZE and not table.tally  # C-O36
     return Breach(
         offence=offence,
         seat=seat,
-        rule=rule or RULE[offence],
+        rule=rule or RULE_BY_OFFENCE[offence],
         payer=seat,
         points=price(table, offence),
         closes_after=tricks if windowed else None,
@@ -57,9 +56,9 @@ def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
     return dealing.draw(state, act, CITES, "C48" if state.table.duel else "C7")
 
 
-def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
+def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
     """C7-C8, C48: Name the seat that drew highest, in house dealing after the draws; before that return no event."""
-    cards, first = dealing.drawn_highest(state, moment.seed)
+    cards, first = dealing.drawing_result(state, moment.seed)
     if first is None:
         return ()
     return *cards, LeadDrawn(seat=first) if state.table.duel else FirstDealerDrawn(seat=first, rule="C8")
@@ -76,10 +75,10 @@ def _after_pick_up(table: Table, cards: DealtCards) -> Auction | Playing:
             table=table,
             cards=cards,
             to_speak=forehand_first(table.dealer, table.playing, table.seats),
-            stock_left=len(BIT) - HAND * len(table.playing),
+            stock_left=len(BIT) - HAND_SIZE * len(table.playing),
         )
     assert table.tally or table.lead is not None, "the lead is drawn before the deal"
-    return in_play.opened(Playing, table, cards, table.playing[0] if table.lead is None else table.lead)
+    return in_play.start_of_play(Playing, table, cards, table.playing[0] if table.lead is None else table.lead)
 
 
 RITUAL = RitualRules(
@@ -105,7 +104,7 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
     if act.fault in ("misdeal", "wrong_count"):
         return reported, ritual.misdeal_reported(state, act, RITUAL)
     dealt = 0 if isinstance(state, Undealt) else state.cards.event
-    deal = deal_of(state) if act.fault in ("revoke", "near_zero") else None
+    deal = play_or_outcome(state) if act.fault in ("revoke", "near_zero") else None
     tricks = len(deal.won) if deal else 0
     error = reports.new_error(state.table, act, _reported_error(state, act), dealt, tricks, "C-O23")
     return (replace(reported, breaches=(error,)),)
@@ -118,7 +117,9 @@ def _reported_error(state: Reportable, act: Report) -> Breach:
     from_tally = act.fault in ("revoke", "near_zero") and table.tally and not isinstance(state, Undealt)
     if not (neglect or from_tally) or not price(table, act.fault):
         raise WrongPhase("nothing_to_punish", "C60")
-    return breach(table, act.fault, act.accused, HAND) if from_tally else ritual.reported_breach(state, act, RITUAL)
+    return (
+        breach(table, act.fault, act.accused, HAND_SIZE) if from_tally else ritual.reported_breach(state, act, RITUAL)
+    )
 
 
 def may_keep(state: Auction, seat: int) -> bool:
@@ -133,7 +134,7 @@ def may_request(state: Auction, seat: int) -> bool:
     return state.table.options.honour_redeal and may_keep(state, seat) and state.stock_left > 0
 
 
-def _no_replacement(state: Auction, seat: int) -> AgainstTheRules | WrongPhase:
+def _replacement_refusal(state: Auction, seat: int) -> AgainstTheRules | WrongPhase:
     if state.calls:
         return WrongPhase("bidding_begun", "C13")
     if state.holder not in (None, seat):
@@ -158,7 +159,7 @@ def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Ev
     """
     cards, seat = state.cards, act.seat
     if not may_request(state, seat):
-        raise _no_replacement(state, seat)
+        raise _replacement_refusal(state, seat)
     if act.cards is None:
         if not may_leave_unnamed(state):
             raise AgainstTheRules("cards_needed", "C14")
@@ -181,7 +182,7 @@ def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, .
     if state.holder == act.seat:
         raise WrongPhase("must_discard", "C15", count=state.extra)
     if not may_keep(state, act.seat):
-        raise _no_replacement(state, act.seat)
+        raise _replacement_refusal(state, act.seat)
     return (HandKept(seat=act.seat),)
 
 

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from referee.acts import Announce, Ask, Remind
 from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, in_play, tally
-from referee.games._rodskagg import play as cards
+from referee.games._rodskagg import play as shared_play
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
-from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
+from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, seats_without_trick
 from referee.games.rodskagg_catsatcards.deal import RITUAL, breach, price
 from referee.games.rodskagg_catsatcards.states import CITES, Outcome, Played, Playing, Table
 from referee.offences import imposed
@@ -22,12 +22,12 @@ LATE = 2
 """Points that a late trick takes off (C34)."""
 
 
-def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """C27, C41-C42, C55, C-O33, C-O34: Return the next trick won, or the end of the play; else no event."""
     if state.trick:
-        return cards.complete_trick(state, moment, question=has_question(state.table, state))
+        return shared_play.complete_trick(state, moment, question=has_question(state.table, state))
     by_this_act = bool(state.won) and state.won[-1][1] > moment.version
-    if by_this_act and (kind := _ended(state)) is not None:
+    if by_this_act and (kind := _end_kind(state)) is not None:
         return (PlayEnded(kind=kind),)
     if len(state.order) > 1:
         return ()
@@ -36,7 +36,7 @@ def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
     return (TrickTaken(seat=asker(state), trick=len(state.won) + 1, uncontested=True),)
 
 
-def _ended(state: Playing) -> str | None:
+def _end_kind(state: Playing) -> str | None:
     """Return how the play ends with the last trick taken; ``None`` if it continues."""
     done, winner, table = len(state.won), state.won[-1][0], state.table
     if state.contract is None:
@@ -83,13 +83,13 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
     return breaches
 
 
-play = cards.play(
+play = shared_play.play_decision(
     CITES,
     before_the_lead=before_the_lead,
-    revoked=partial(cards.revoked, rules=RITUAL),
-    revoke_shown=partial(cards.revoke_shown, rules=RITUAL),
+    revoked=partial(shared_play.revoke_breaches, rules=RITUAL),
+    revoke_shown=partial(shared_play.shown_revoke, rules=RITUAL),
 )
-trick = tally.trick(CITES, before_the_lead)
+trick = tally.trick_decision(CITES, before_the_lead)
 
 
 def after_lead(state: Playing, number: int) -> Playing:
@@ -106,14 +106,14 @@ def after_lead(state: Playing, number: int) -> Playing:
     return replace(state, table=table, owed=(), question=question)
 
 
-card_played = cards.card_played(after_lead)
+card_played = shared_play.card_played_evolution(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """C29, C49: Return the state after a trick. Its winner leads, and may be near zero."""
-    state = tally.unseen_lead(state, event, number, after_lead)
-    state = cards.trick_taken(state, event, number, turn=event.seat)
-    return total_changed(state, state, event.seat) if state.contract else state
+    state = tally.after_tally_lead(state, event, number, after_lead)
+    state = shared_play.trick_taken(state, event, number, turn=event.seat)
+    return with_updated_duty(state, state, event.seat) if state.contract else state
 
 
 DealSoFar = Playing | Outcome
@@ -124,7 +124,7 @@ def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
     return has_question(table, deal) and not deal.question.forgotten
 
 
-def had_early(deal: DealSoFar, seat: int) -> bool:
+def has_early_trick(deal: DealSoFar, seat: int) -> bool:
     """C31: Return whether the seat has one of the first four tricks."""
     return any(seat == who for who, _ in deal.won[:ASKED_AFTER])
 
@@ -136,7 +136,7 @@ def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
         return 1
     if seat == deal.contract.declarer and not options.play_on_applies_to_declarer:
         return 1
-    return LATE if options.play_on_double_for_all or not had_early(deal, seat) else 1
+    return LATE if options.play_on_double_for_all or not has_early_trick(deal, seat) else 1
 
 
 def trick_value(table: Table, deal: DealSoFar, seat: int, trick: int) -> int:
@@ -154,47 +154,47 @@ def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
     return total
 
 
-def near_zero(table: Table, total: int) -> bool:
+def is_near_zero(table: Table, total: int) -> bool:
     """C49, C-O10: Return whether the total must be announced."""
     return total in (0, 1) or (total == -1 and table.options.near_zero_includes_minus_one)
 
 
-def owing_at_start(table: Table) -> tuple[int, ...]:
+def owing_announcements(table: Table) -> tuple[int, ...]:
     """C-O24, C-O36: Return the seats near zero at the start of the play that have not announced it."""
     if table.tally:
         return ()
     totals = ((seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing)
-    return tuple(seat for seat, total in totals if near_zero(table, total) and table.announced[seat] != total)
+    return tuple(seat for seat, total in totals if is_near_zero(table, total) and table.announced[seat] != total)
 
 
 P = TypeVar("P", Playing, Played)
 
 
-def total_changed(state: P, deal: DealSoFar, seat: int) -> P:
+def with_updated_duty(state: P, deal: DealSoFar, seat: int) -> P:
     """C-O24: Return the state with the duty to announce updated. The duty arises once for each total."""
     table = state.table
     far = table.points[seat] > LATE * deal.tricks[seat] + 1  # from zero, whatever the tricks count for
     if table.tally or (far and not state.owed and table.announced[seat] is None):
         return state
     total = running_total(table, deal, seat)
-    owes = near_zero(table, total)
+    owes = is_near_zero(table, total)
     if not owes and seat not in state.owed and table.announced[seat] is None:
         return state
     owed = tuple(other for other in state.owed if other != seat)
     if table.announced[seat] != total:
-        table = with_near_zero(table, seat, None)
+        table = with_announced_total(table, seat, None)
         owed += (seat,) * owes
     return replace(state, table=table, owed=owed)
 
 
-def with_near_zero(table: Table, seat: int, total: int | None) -> Table:
+def with_announced_total(table: Table, seat: int, total: int | None) -> Table:
     """Return the table with the total that a seat has announced or passed over, if any."""
     return replace(table, announced=(*table.announced[:seat], total, *table.announced[seat + 1 :]))
 
 
 def announced(state: P, event: Announced, number: int) -> P:
     owed = tuple(seat for seat in state.owed if seat != event.seat)
-    return replace(state, table=with_near_zero(state.table, event.seat, event.total), owed=owed)
+    return replace(state, table=with_announced_total(state.table, event.seat, event.total), owed=owed)
 
 
 def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]:
@@ -210,7 +210,7 @@ def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]
 def penalty_imposed(state: Playing, event: PenaltyImposed, number: int) -> Playing:
     """C-O24: Return the state after a penalty, which may bring its payer near zero or away from it."""
     state = imposed(state, event, number)
-    return total_changed(state, state, event.seat) if state.contract else state
+    return with_updated_duty(state, state, event.seat) if state.contract else state
 
 
 def asker(state: Playing) -> int:
@@ -227,12 +227,12 @@ def has_question(table: Table, deal: DealSoFar) -> bool:
 def to_answer(state: Playing) -> tuple[int, ...]:
     """C31, C36: Return the seats that must answer, from the Declarer's left."""
     who = asker(state)
-    return trickless(state.order, who, who, state.tricks)
+    return seats_without_trick(state.order, who, who, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
     """C30, C37: Return whether the question may be put now."""
-    return len(state.won) == ASKED_AFTER and asking.is_time(state) and has_question(state.table, state)
+    return len(state.won) == ASKED_AFTER and asking.is_time_to_ask(state) and has_question(state.table, state)
 
 
 def question_due(state: Playing) -> bool:
@@ -264,7 +264,7 @@ def _check_time(state: Playing, rule: str) -> None:
     if not has_question(state.table, state):
         raise WrongPhase("no_question_in_redbeard", "C-O6")
     if not question_time(state):
-        raise asking.wrong_time(state, CITES, rule)
+        raise asking.question_refusal(state, CITES, rule)
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
@@ -272,7 +272,7 @@ def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
     return Played(
         table=state.table,
         cards=state.cards,
-        outcome=in_play.ended(Outcome, state, kind=event.kind, redbeards=state.redbeards),
+        outcome=in_play.result_of_play(Outcome, state, kind=event.kind, redbeards=state.redbeards),
         gone=state.gone,
         owed=() if event.kind in ("redbeard_made", "zero_at_once") else state.owed,
     )

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from referee.acts import Announce, Cut, Deal, Score, Void
 from referee.cards import clockwise
 from referee.events import DealScored, DealVoided, Entry, PlayerEliminated
-from referee.games._rodskagg.bids import Contract, said
+from referee.games._rodskagg.bids import Contract, calls_as_shown
 from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.facts import Announced, DuelCalled
 from referee.games._rodskagg.money import won_by_house_rule
@@ -18,16 +18,16 @@ from referee.games._rodskagg.score_line import (
     Noted,
     ScoreRule,
     SharedDetail,
-    entries,
+    entries_by_rules,
     line_of_deal,
     noted_breaches,
-    penalties,
+    penalty_entries,
     shared_detail,
 )
 from referee.games.rodskagg_catsatcards.play import (
     LATE,
     counts_as_asked,
-    had_early,
+    has_early_trick,
     late_value,
     running_total,
     trick_value,
@@ -54,7 +54,7 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
     return scored(state.table, state.outcome)
 
 
-def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
     """C-O23, C-O24, C55: Score the deal automatically.
 
     Return no event if an announcement is due or, unless zero won at once, errors are penalised.
@@ -109,7 +109,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """Return the line of the deal, the eliminated players, and a win or a duel."""
     line = _line(table, deal)
     out = (PlayerEliminated(seat=seat, rule="C42") for seat in _eliminated(deal))
-    return line, *out, *_outcome(table, deal, line)
+    return line, *out, *_win_or_duel(table, deal, line)
 
 
 def _eliminated(deal: Outcome) -> tuple[int, ...]:
@@ -133,7 +133,7 @@ class Detail(SharedDetail):
 
 
 def _detail(table: Table, deal: Outcome) -> Detail:
-    bids = said(deal.contract.calls) if deal.contract else []
+    bids = calls_as_shown(deal.contract.calls) if deal.contract else []
     return {"bids": bids, **shared_detail(table, deal, table.duel), "noted": noted_breaches(table.ledger)}
 
 
@@ -155,20 +155,20 @@ SCORE_RULES = {
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
     """C34-C42, C52-C55: Return the penalties, then for each seat plus points and tricks."""
-    down, contract = [*penalties(table.ledger)], deal.contract
+    down, contract = [*penalty_entries(table.ledger)], deal.contract
     if contract is None or deal.kind == "redbeard_made":
         return down
     bids = dict(contract.calls)
     for seat in table.playing:
         missed = bids[seat] != str(deal.tricks[seat])  # C39, C52: not exactly the number bid
-        up = () if deal.kind == "zero_at_once" else _plus_points(table, deal, contract, seat, missed=missed)
-        down += entries((*up, *_tricks_off(table, deal, contract, seat, missed=missed)), deal, contract, seat)
+        up = () if deal.kind == "zero_at_once" else _plus_rules(table, deal, contract, seat, missed=missed)
+        down += entries_by_rules(
+            (*up, *_trick_rules(table, deal, contract, seat, missed=missed)), deal, contract, seat
+        )
     return down
 
 
-def _plus_points(
-    table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool
-) -> tuple[ScoreRule, ...]:
+def _plus_rules(table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[ScoreRule, ...]:
     """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35: Return the rules that add points."""
     options, declares = table.options, seat == contract.declarer
     if options.exact_tricks_for_all and missed:
@@ -182,7 +182,9 @@ def _plus_points(
     return (*up, SCORE_RULES["declarer_in_vain"]) if in_vain else up
 
 
-def _tricks_off(table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[ScoreRule, ...]:
+def _trick_rules(
+    table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool
+) -> tuple[ScoreRule, ...]:
     """C34, C38, C40, C53, C-O1: Return the rules that take off tricks; late tricks that count two have their own."""
     if not trick_value(table, deal, seat, 0):
         return ()
@@ -192,11 +194,11 @@ def _tricks_off(table: Table, deal: Outcome, contract: Contract, seat: int, *, m
     ]
     if late_value(table, deal, seat) == 1:
         return (each,)
-    late = "late_trick" if declares or not had_early(deal, seat) else "late_trick_of_all"
+    late = "late_trick" if declares or not has_early_trick(deal, seat) else "late_trick_of_all"
     return each._replace(per="early_trick"), SCORE_RULES[late]
 
 
-def _outcome(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
+def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
     """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: Return the win or duel; no event if the match continues."""
     if deal.kind == "redbeard_made":
         return (_won(table, line, deal.won[-1][0], "redbeard", "C41"),)
@@ -256,7 +258,7 @@ def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
     """C-O23 (B-O38): Void the deal under way. Penalties imposed in it count."""
     table = state.table
-    entries = penalties(table.ledger)
+    entries = penalty_entries(table.ledger)
     if not entries:
         return (DealVoided(deal=table.deal, reason=act.reason),)
     points = tuple(points + table.ledger.points(seat) for seat, points in enumerate(table.points))

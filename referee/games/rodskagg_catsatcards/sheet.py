@@ -4,7 +4,7 @@ from functools import partial
 
 from referee.games._rodskagg import tally
 from referee.games.rodskagg_catsatcards import play
-from referee.games.rodskagg_catsatcards.deal import RULE
+from referee.games.rodskagg_catsatcards.deal import RULE_BY_OFFENCE
 from referee.games.rodskagg_catsatcards.states import CITES, Played, Playing
 
 
@@ -37,7 +37,7 @@ SHEET = tally.Sheet(
     asker=play.asker,
     order_decides=order_decides,
     knocks_can_be_late=lambda table: table.options.knock_window == "next_trick",
-    offences=RULE,
+    offences=RULE_BY_OFFENCE,
 )
 
 script = partial(tally.script, sheet=SHEET)

@@ -7,7 +7,7 @@ from msgspec import Meta
 from referee import phases
 from referee.games._rodskagg import in_play
 from referee.games._rodskagg.bids import Calls
-from referee.games._rodskagg.cites import Cites
+from referee.games._rodskagg.cites import CitedRules
 from referee.games._rodskagg.dealing import DealtCards, Drawing
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.phases import Over
@@ -145,15 +145,15 @@ class Played(Value, tag="played"):
 State = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Auction | Playing | Played | Over[Table]
 
 
-def deal_of(state: State) -> Playing | Outcome | None:
+def play_or_outcome(state: State) -> Playing | Outcome | None:
     """Return the deal in play, or the result that is not yet scored, if any."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 
-CITES = Cites(
+CITES = CitedRules(
     pack="C2",
     dealer="C9",
-    cut="C10",
+    dealer_cuts="C10",
     six_cards="C12",
     misdeal="C12",
     formula="C60",
@@ -163,7 +163,7 @@ CITES = Cites(
     early_pick_up="C60",
     own_pick_up="C60",
     bid_turn="C16",
-    spoken="C17",
+    one_bid_each="C17",
     bids="C18",
     first_lead="C23",
     lead_in_duel="C48",
@@ -172,10 +172,10 @@ CITES = Cites(
     lead="C29",
     question="C30",
     answers="C30",
-    in_already="C31",
+    answered_by_trick="C31",
     folded="C32",
     declarer_in="C36",
     question_late="C37",
-    accused="C42",
+    not_accusable="C42",
     answer_turn="C-O23",
 )

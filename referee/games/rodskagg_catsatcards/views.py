@@ -14,7 +14,7 @@ from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring
-from referee.games.rodskagg_catsatcards.states import Auction, Played, Playing, State, deal_of
+from referee.games.rodskagg_catsatcards.states import Auction, Played, Playing, State, play_or_outcome
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
 from referee.value import Seat
@@ -24,7 +24,7 @@ DISCARDS_MAX = 1000
 """Maximum number of ways to discard that are offered; there can be thousands."""
 
 
-def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
+def _auction_acts(state: Auction, seat: int) -> tuple[Act, ...]:
     ready = deal.may_request(state, seat) and deal.may_leave_unnamed(state)
     if state.holder == seat:
         more: tuple[Act, ...] = (RequestCards(seat=seat),) if ready else ()
@@ -42,14 +42,14 @@ def _auction(state: Auction, seat: int) -> tuple[Act, ...]:
     return acts
 
 
-def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
+def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
     acts: tuple[Act, ...] = ()
     if state.owed and seat in state.owed:
         acts = (Announce(seat=seat, what="near_zero"),)
     if state.trick:
         return acts + cards_to_play(state, seat) if seat == state.turn else acts
     if state.question.pending:
-        return acts + views.answering(state, seat)
+        return acts + views.answering_acts(state, seat)
     due = False
     if len(state.won) == ASKED_AFTER and play.question_time(state):
         due = play.question_due(state)
@@ -57,12 +57,12 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
             acts += (Ask(seat=seat),)
         elif due:
             acts += (Remind(seat=seat),)
-    if views.may_lead(state, seat) and not due and not state.owed:
+    if views.may_play_next(state, seat) and not due and not state.owed:
         acts += cards_to_play(state, seat)
     return acts
 
 
-def _played(state: Played, seat: int) -> tuple[Act, ...]:
+def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
     acts: tuple[Act, ...] = ()
     if seat in state.owed:
         acts += (Announce(seat=seat, what="near_zero"),)
@@ -72,12 +72,12 @@ def _played(state: Played, seat: int) -> tuple[Act, ...]:
 
 
 OFFERS: dict[type, Offer] = {
-    Drawing: views.drawing,
-    Undealt: partial(views.undealt, rules=deal.RITUAL),
-    PickingUp: partial(views.picking_up, rules=deal.RITUAL),
-    Auction: _auction,
-    Playing: _playing,
-    Played: _played,
+    Drawing: views.drawing_acts,
+    Undealt: partial(views.undealt_acts, rules=deal.RITUAL),
+    PickingUp: partial(views.picking_up_acts, rules=deal.RITUAL),
+    Auction: _auction_acts,
+    Playing: _playing_acts,
+    Played: _played_acts,
 }
 
 
@@ -101,7 +101,7 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def tricks_done(state: State) -> int:
-    deal_so_far = deal_of(state)
+    deal_so_far = play_or_outcome(state)
     return deal_so_far.played if deal_so_far else 0
 
 
@@ -157,15 +157,15 @@ def carried(state: State) -> dict[str, Any]:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    table, deal_so_far = state.table, deal_of(state)
+    table, deal_so_far = state.table, play_or_outcome(state)
     return shown(
         state,
         viewer,
         to_act=to_act(state),
         tricks_done=tricks_done(state),
         dealer=None if isinstance(state, Drawing) and not table.duel else table.dealer,
-        **views.cards_shown(state, viewer, deal_so_far),
-        **views.play_shown(state, deal_so_far),
+        **views.card_fields(state, viewer, deal_so_far),
+        **views.play_fields(state, deal_so_far),
         due=due(state),
         more=_more(state, deal_so_far) or None,
     )

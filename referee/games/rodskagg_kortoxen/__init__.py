@@ -17,7 +17,7 @@ from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games.rodskagg_kortoxen import auction, deal, play, scoring, sheet, views
-from referee.games.rodskagg_kortoxen.states import CITES, Options, Played, Playing, State, Table, deal_of
+from referee.games.rodskagg_kortoxen.states import CITES, Options, Played, Playing, State, Table, play_or_outcome
 from referee.phases import Cites, by_phase, refuse, table_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.ruleset import Moment
@@ -43,7 +43,7 @@ def start(opened: events.MatchOpened) -> State:
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
 
-OFFENCES = tuple(deal.RULE)
+OFFENCES = tuple(deal.RULE_BY_OFFENCE)
 KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-O3"}
 """Rules that dismissals and fines cite. ``nothing`` and ``late`` share one, so that a ruling hides the reason."""
 
@@ -53,7 +53,7 @@ def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
 
     Raises: NotInPlay if the accused seat does not exist, AgainstTheRules for the knocker or an unknown offence.
     """
-    table, done = state.table, deal_of(state)
+    table, done = state.table, play_or_outcome(state)
     if act.accused >= table.seats:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
     if act.accused == act.seat:
@@ -85,7 +85,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
         acts.Deal: _with_ritual(ritual.deal),
         acts.Cut: _with_ritual(ritual.cut),
         acts.Report: deal.report,
-        acts.Bid: auction.bid_before_it_opens,
+        acts.Bid: auction.refuse_early_bid,
         acts.Play: _NOT_BEGUN,
         acts.Trick: _NOT_BEGUN,
     },
@@ -164,12 +164,12 @@ RULESET = phases.game(
         rule_of=RULE_OF,
         evolve=EVOLVE,
         follows={
-            Drawing: deal.drawn,
-            PickingUp: _with_ritual(ritual.misdeal_seen),
+            Drawing: deal.drawing_result,
+            PickingUp: _with_ritual(ritual.find_misdeal),
             Exchanging: new_hands.deal_new_hands,
-            Auction: bidding.follows,
-            Playing: play.follows,
-            Played: scoring.follows,
+            Auction: bidding.automatic_events,
+            Playing: play.automatic_events,
+            Played: scoring.automatic_events,
         },
         offers=views.OFFERS,
         undealt=lambda table: Undealt(table=table),
@@ -192,8 +192,8 @@ RULESET = phases.game(
     opening=opening,
     start=start,
     basis=phases.by_its_source,
-    unseen=partial(unobservable.unseen, rules=deal.RITUAL, fouls=("exposed_card", "led_out_of_turn")),
-    priced=partial(unobservable.priced, rules=deal.RITUAL, offences=deal.RULE),
+    unseen=partial(unobservable.unseen_offences, rules=deal.RITUAL, fouls=("exposed_card", "led_out_of_turn")),
+    priced=partial(unobservable.official_penalty, rules=deal.RITUAL, offences=deal.RULE_BY_OFFENCE),
     scored=scoring.rescored,
     to_act=views.to_act,
     view=views.view,

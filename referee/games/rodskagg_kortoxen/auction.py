@@ -20,10 +20,10 @@ def cap(state: Auction[Table], seat: int) -> int | None:
 
 
 bid = partial(auction.bid, cap=cap, cites=CITES)
-auction_won = partial(auction.won, playing=Playing)
+auction_won = partial(auction.auction_won, playing=Playing)
 
 
-def bid_before_it_opens(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
+def refuse_early_bid(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
     """B27, B-O33, B-O37: Raise WrongPhase for a bid before all have picked up, or after a misdeal."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "B27" if state.found else "B23")
 

@@ -6,17 +6,17 @@ from referee.acts import Draw, Report
 from referee.events import Breach, FirstDealerDrawn
 from referee.games._rodskagg import auction, dealing, new_hands, reports, ritual
 from referee.games._rodskagg.auction import Auction
-from referee.games._rodskagg.dealing import HAND, DealtCards, Drawing
+from referee.games._rodskagg.dealing import HAND_SIZE, DealtCards, Drawing
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt
-from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, Table, deal_of
+from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, Table, play_or_outcome
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 
 FIVE_UP = 5
 """Points that an error costs (B11)."""
-RULE = {
+RULE_BY_OFFENCE = {
     "wrong_cut": "B17",
     "early_pick_up": "B24",
     "misdeal": "B25",
@@ -26,7 +26,6 @@ RULE = {
     "exposed_card": "B11",
     "led_out_of_turn": "B11",
 }
-"""The rule that each offence breaks."""
 
 
 def price(table: Table, offence: str) -> int:
@@ -39,15 +38,15 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
     return Breach(
         offence=offence,
         seat=seat,
-        rule=rule or RULE[offence],
+        rule=rule or RULE_BY_OFFENCE[offence],
         payer=seat,
         points=price(table, offence),
-        closes_after=tricks if _has_window(table) and tricks <= HAND else None,
+        closes_after=tricks if _knocks_are_limited(table) and tricks <= HAND_SIZE else None,
         shown_by=shown_by,
     )
 
 
-def _has_window(table: Table) -> bool:
+def _knocks_are_limited(table: Table) -> bool:
     """B-O2, B-O40: Return whether knocks have a time limit before the end of the deal; never in a tally."""
     return table.options.knock_window == "next_trick" and not table.tally
 
@@ -57,9 +56,9 @@ def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
     return dealing.draw(state, act, CITES, "B14")
 
 
-def drawn(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
+def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
     """B14-B15: Name the seat that drew highest, in house dealing after the draws; before that return no event."""
-    cards, dealer = dealing.drawn_highest(state, moment.seed)
+    cards, dealer = dealing.drawing_result(state, moment.seed)
     return () if dealer is None else (*cards, FirstDealerDrawn(seat=dealer, rule="B15"))
 
 
@@ -101,7 +100,7 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
 
 def _tricks_led(state: Reportable) -> int:
     """Return the number of tricks led to, at least 1 in the play; in a tally the number of tricks entered."""
-    deal = deal_of(state)
+    deal = play_or_outcome(state)
     if deal is None or state.table.tally:
         return 0 if deal is None else len(deal.won)
     return max(1, len(deal.won) + (isinstance(state, Playing) and bool(state.trick)))
@@ -111,14 +110,14 @@ def _reported_error(state: Reportable, act: Report) -> Breach:
     """B17, B24: Return the reported breach with its time limit."""
     if act.fault in ("early_pick_up", "wrong_cut"):
         if not state.table.options.deal_ritual:
-            raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.cut)
+            raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.dealer_cuts)
         return ritual.reported_breach(state, act, RITUAL)
-    if act.fault not in RULE:
-        raise AgainstTheRules("no_such_offence", "B11", allowed=tuple(RULE))
+    if act.fault not in RULE_BY_OFFENCE:
+        raise AgainstTheRules("no_such_offence", "B11", allowed=tuple(RULE_BY_OFFENCE))
     if act.fault == "revoke" and not state.table.tally:
-        raise AgainstTheRules("cards_tell", RULE["revoke"])
+        raise AgainstTheRules("cards_tell", RULE_BY_OFFENCE["revoke"])
     if isinstance(state, Undealt):
         raise WrongPhase("nothing_dealt", "B27")
-    deal = deal_of(state)
+    deal = play_or_outcome(state)
     tricks = 1 + (deal.played if deal else 0) + (isinstance(state, Playing) and bool(state.trick))
     return breach(state.table, act.fault, act.accused, tricks)

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 from referee.acts import Ask, KnockOut
 from referee.events import Breach, PenaltyImposed, PlayEnded, TrickTaken
 from referee.games._rodskagg import asking, in_play, tally
-from referee.games._rodskagg import play as cards
+from referee.games._rodskagg import play as shared_play
 from referee.games._rodskagg.bids import RODSKAGG, Contract
 from referee.games._rodskagg.facts import KnockedOut, QuestionAsked
-from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, trickless
+from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, seats_without_trick
 from referee.games.rodskagg_kortoxen.deal import RITUAL, breach
-from referee.games.rodskagg_kortoxen.states import CITES, Outcome, Played, Playing, Table, deal_of
+from referee.games.rodskagg_kortoxen.states import CITES, Outcome, Played, Playing, Table, play_or_outcome
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
@@ -60,18 +60,18 @@ def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
     return AtZero(came, knocked)
 
 
-def follows(state: Playing, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """B44-B45, B62-B64, B-O25: Return the next trick won, or the end of a decided deal; else no event."""
     if state.trick:
-        return cards.complete_trick(state, moment, question=state.contract.bid != RODSKAGG)
+        return shared_play.complete_trick(state, moment, question=state.contract.bid != RODSKAGG)
     if state.contract.bid == RODSKAGG:
-        return cards.end_rodskagg(state, state.contract)
+        return shared_play.end_rodskagg(state, state.contract)
     if len(state.won) == TRICKS:
         return (PlayEnded(kind="number"),)
-    return _uncontested(state) if len(state.order) == 1 else ()
+    return _uncontested_trick(state) if len(state.order) == 1 else ()
 
 
-def _uncontested(state: Playing) -> tuple[Event, ...]:
+def _uncontested_trick(state: Playing) -> tuple[Event, ...]:
     """B-O25, B77: Credit the next trick when all others have folded, or end the play by the option.
 
     Return no event if the declarer can end the deal by an exit knock, or has led on.
@@ -109,13 +109,13 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
     return forgotten + out  # B-O32: in the order of their rules
 
 
-play = cards.play(
+play = shared_play.play_decision(
     CITES,
     before_the_lead=before_the_lead,
-    revoked=partial(cards.revoked, rules=RITUAL),
-    revoke_shown=partial(cards.revoke_shown, rules=RITUAL),
+    revoked=partial(shared_play.revoke_breaches, rules=RITUAL),
+    revoke_shown=partial(shared_play.shown_revoke, rules=RITUAL),
 )
-trick = tally.trick(CITES, before_the_lead)
+trick = tally.trick_decision(CITES, before_the_lead)
 
 
 def after_lead(state: Playing, number: int) -> Playing:
@@ -125,18 +125,18 @@ def after_lead(state: Playing, number: int) -> Playing:
     )
 
 
-card_played = cards.card_played(after_lead)
+card_played = shared_play.card_played_evolution(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """B45, B67: Return the state after a trick. Its winner leads, and may be at zero."""
-    state = tally.unseen_lead(state, event, number, after_lead)
+    state = tally.after_tally_lead(state, event, number, after_lead)
     seat, exits = event.seat, state.exits
     if counts_tricks(state.table, state.contract, seat):
         owed = running_total(state.table, state, seat) == 1 and state.contract.bid != RODSKAGG
         if owed is not exits.owed:
             exits = replace(exits, owed=owed)
-    return cards.trick_taken(state, event, number, turn=seat, exits=exits)
+    return shared_play.trick_taken(state, event, number, turn=seat, exits=exits)
 
 
 def asker(state: Playing) -> int:
@@ -148,12 +148,12 @@ def asker(state: Playing) -> int:
 
 def to_answer(state: Playing) -> tuple[int, ...]:
     """B47, B50, B57, B-O18: Return the seats that must answer, from the asker's left."""
-    return trickless(state.order, asker(state), state.contract.declarer, state.tricks)
+    return seats_without_trick(state.order, asker(state), state.contract.declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
     """B46, B48, B53: Return whether the question may be put now."""
-    return len(state.won) == ASKED_AFTER and asking.is_time(state) and state.contract.bid != RODSKAGG
+    return len(state.won) == ASKED_AFTER and asking.is_time_to_ask(state) and state.contract.bid != RODSKAGG
 
 
 def question_due(state: Playing) -> bool:
@@ -166,7 +166,7 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "B53")
     if not question_time(state):
-        raise asking.wrong_time(state, CITES)
+        raise asking.question_refusal(state, CITES)
     if act.seat != (who := asker(state)):
         by_declarer = state.table.options.fold_question_by == "declarer"
         raise OutOfTurn("not_the_asker", "B46" if by_declarer else "B56", asker=who)
@@ -197,7 +197,7 @@ def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[E
     Without a total of zero it has no effect and may cost a fine. Raises: WrongPhase outside number contracts (B-O9),
     AgainstTheRules for a second knock or, if errors are refused, without a total of zero.
     """
-    seat, table, deal = act.seat, state.table, deal_of(state)
+    seat, table, deal = act.seat, state.table, play_or_outcome(state)
     ended = isinstance(state, Played) and state.outcome.kind != "number"
     if deal is None or deal.contract is None or ended or deal.contract.bid == RODSKAGG:
         raise WrongPhase("no_exit_now", "B67")
@@ -217,7 +217,7 @@ def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[E
 
 
 def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Playing | Played:
-    if not event.valid or (deal := deal_of(state)) is None:
+    if not event.valid or (deal := play_or_outcome(state)) is None:
         return state
     exits = replace(deal.exits, knocked=(*deal.exits.knocked, (event.seat, number)))
     if isinstance(state, Played):
@@ -227,7 +227,9 @@ def knocked_out(state: Playing | Played, event: KnockedOut, number: int) -> Play
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
     calls = state.contract.calls
-    outcome = in_play.ended(Outcome, state, kind=event.kind, exits=state.exits, calls=calls, order=state.order)
+    outcome = in_play.result_of_play(
+        Outcome, state, kind=event.kind, exits=state.exits, calls=calls, order=state.order
+    )
     return Played(table=state.table, cards=state.cards, outcome=outcome, gone=state.gone)
 
 

@@ -4,8 +4,14 @@ from referee.acts import Act, Score
 from referee.cards import clockwise
 from referee.events import DealScored, Entry, MatchWon, PlayerEliminated
 from referee.games._rodskagg.bids import Contract
-from referee.games._rodskagg.money import points_left
-from referee.games._rodskagg.score_line import ScoreRule, contracted, entries, line_of_deal, penalties
+from referee.games._rodskagg.money import payments_of_points_left
+from referee.games._rodskagg.score_line import (
+    ScoreRule,
+    entries_by_rules,
+    line_of_deal,
+    penalty_entries,
+    promised_tricks,
+)
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
 from referee.games.rodskagg_kortoxen.play import at_zero, exit_owed
 from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
@@ -34,7 +40,7 @@ def nothing_due(table: Table, deal: Outcome) -> bool:
     return deal.kind != "number" or not exit_owed(table, deal)
 
 
-def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
+def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
     """B-O28, B78: Score the deal automatically.
 
     Return no event if an exit knock is owed or, unless the deal was broken off, errors are penalised.
@@ -47,7 +53,11 @@ def follows(state: Played, moment: Moment) -> tuple[Event, ...]:
 def rescored(state: Played, seed: str) -> tuple[Event, ...]:
     """Return the corrected line; no event if the exit that broke off the deal is no longer valid (B77)."""
     broken_off = state.outcome.kind == "knocked_out"
-    return () if broken_off and _first_out(state.table, state.outcome) is None else scored(state.table, state.outcome)
+    return (
+        ()
+        if broken_off and _first_to_knock_out(state.table, state.outcome) is None
+        else scored(state.table, state.outcome)
+    )
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
@@ -60,7 +70,9 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
         return line, *out
     seat, by, rule = won
     negative = table.options.money_negative
-    payments = points_left(line.points, seat, rule="B74", below_zero="B-O21", negative=negative)  # B-O22, B80
+    payments = payments_of_points_left(
+        line.points, seat, rule="B74", below_zero="B-O21", negative=negative
+    )  # B-O22, B80
     return line, *out, ended_by(table, MatchWon(seat=seat, by=by, rule=rule, points=line.points), payments)
 
 
@@ -83,11 +95,11 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
     match deal.kind:
         case "number":
             if declares:
-                return "failed" if deal.tricks[seat] < contracted(contract) else "takes"
+                return "failed" if deal.tricks[seat] < promised_tricks(contract) else "takes"
             free = deal.question.forgotten and table.options.forgotten_question_others_free
             return "takes" if deal.tricks[seat] or free or seat not in deal.order else "in_vain"
         case "knocked_out":
-            return "takes" if seat == _first_out(table, deal) else "nothing"
+            return "takes" if seat == _first_to_knock_out(table, deal) else "nothing"
         case "rodskagg_failed":
             return "lost" if declares else table.options.rodskagg_defenders_score
     return "nothing"
@@ -95,11 +107,11 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
     """B72, B79, B-O15: Return penalties, then plus points (the declarer's first), then tricks with their bounces."""
-    down, contract = [*penalties(table.ledger)], deal.contract
+    down, contract = [*penalty_entries(table.ledger)], deal.contract
     if contract is None:
         return down
     by_seat = {
-        seat: entries(SCORE_RULES[seat_result(table, deal, contract, seat)], deal, contract, seat)
+        seat: entries_by_rules(SCORE_RULES[seat_result(table, deal, contract, seat)], deal, contract, seat)
         for seat in table.playing
     }
     for seat in sorted(by_seat, key=lambda seat: seat != contract.declarer):
@@ -115,7 +127,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
     return down
 
 
-def _first_out(table: Table, deal: Outcome) -> int | None:
+def _first_to_knock_out(table: Table, deal: Outcome) -> int | None:
     """B77: Return the first seat that knocked for its exit after a trick brought it to zero, if any."""
     came = {seat: at_zero(table, deal, seat) for seat in table.playing}
     return min([(at.knocked, seat) for seat, at in came.items() if at.came and at.knocked], default=(0, None))[1]
@@ -126,7 +138,7 @@ def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return deal.contract.declarer, "rodskagg", "B62"
     if deal.kind == "knocked_out":
-        first = _first_out(table, deal)
+        first = _first_to_knock_out(table, deal)
         assert first is not None, "a deal is broken off by an exit knock"
         return first, "exit_knock", "B77"
     left = tuple(seat for seat in range(table.seats) if seat not in line.eliminated)

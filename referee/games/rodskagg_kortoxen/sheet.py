@@ -6,8 +6,8 @@ from referee.events import DealScored
 from referee.games._rodskagg import tally
 from referee.games._rodskagg.bids import RODSKAGG
 from referee.games.rodskagg_kortoxen import play, scoring
-from referee.games.rodskagg_kortoxen.deal import RULE
-from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, deal_of
+from referee.games.rodskagg_kortoxen.deal import RULE_BY_OFFENCE
+from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, play_or_outcome
 
 
 class Result(tally.SharedResult, forbid_unknown_fields=True):
@@ -41,7 +41,7 @@ def order_decides(state: Playing | Played, result: Result) -> str | None:
 
 def points_to_zero(state: Playing | Played, seat: int) -> int:
     """B67, B-O9: Return the running total of the seat; 0 if the deal has no exit knock."""
-    deal = deal_of(state)
+    deal = play_or_outcome(state)
     if deal is None or deal.contract is None or deal.contract.bid == RODSKAGG:
         return 0
     return play.running_total(state.table, deal, seat)
@@ -57,7 +57,7 @@ SHEET = tally.Sheet(
     points_to_zero=points_to_zero,
     exit_ends_deal=lambda table: not table.options.exact_zero,
     knocks_can_be_late=lambda table: table.options.knock_window == "next_trick",
-    offences=RULE,
+    offences=RULE_BY_OFFENCE,
 )
 
 script = partial(tally.script, sheet=SHEET)

@@ -8,7 +8,7 @@ from referee import phases
 from referee.games._rodskagg import in_play
 from referee.games._rodskagg.auction import Auction
 from referee.games._rodskagg.bids import Calls, Contract
-from referee.games._rodskagg.cites import Cites
+from referee.games._rodskagg.cites import CitedRules
 from referee.games._rodskagg.dealing import DealtCards, Drawing
 from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import PickingUp, Undealt
@@ -114,14 +114,14 @@ BeforePlay = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Exchanging[Tab
 State = BeforePlay | Playing | Played | Over[Table]
 
 
-def deal_of(state: State) -> Playing | Outcome | None:
+def play_or_outcome(state: State) -> Playing | Outcome | None:
     """Return the deal in play, or the result that is not yet scored, if any."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 
-CITES = Cites(
+CITES = CitedRules(
     pack="B4",
-    cut="B16",
+    dealer_cuts="B16",
     wrong_cut="B17",
     dealer="B13",
     six_cards="B18",
@@ -135,9 +135,9 @@ CITES = Cites(
     new_hands_turn="B-O20",
     bids="B28",
     bid_turn="B29",
-    capped="B32",
-    higher="B34",
-    spoken="B35",
+    bid_cap="B32",
+    bid_must_rise="B34",
+    one_bid_each="B35",
     first_lead="B41",
     follow_suit="B42",
     turn="B13",
@@ -146,7 +146,7 @@ CITES = Cites(
     answers="B47",
     answer_turn="B47",
     question_late="B48",
-    in_already="B50",
+    answered_by_trick="B50",
     folded="B52",
-    accused="B63",
+    not_accusable="B63",
 )

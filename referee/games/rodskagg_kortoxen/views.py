@@ -11,22 +11,22 @@ from referee.games._rodskagg.question import ASKED_AFTER
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_kortoxen import auction, deal, play, scoring
-from referee.games.rodskagg_kortoxen.states import Played, Playing, State, deal_of
+from referee.games.rodskagg_kortoxen.states import Played, Playing, State, play_or_outcome
 from referee.phases import Offer, shown
 from referee.ruleset import DueAct, Shown
 from referee.visibility import Viewer
 
 
-def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
+def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
     acts: tuple[Act, ...] = ()
     if state.trick:
         if seat == state.turn and len(state.trick) < len(state.order):
             acts = cards_to_play(state, seat)
     elif state.question.pending:
-        acts = views.answering(state, seat)
+        acts = views.answering_acts(state, seat)
     else:
         asking = len(state.won) == ASKED_AFTER and play.question_time(state)
-        if views.may_lead(state, seat) and not (
+        if views.may_play_next(state, seat) and not (
             play.exit_owed(state.table, state) or (asking and play.to_answer(state))
         ):
             acts = cards_to_play(state, seat)
@@ -41,20 +41,20 @@ def _playing(state: Playing, seat: int) -> tuple[Act, ...]:
     return acts
 
 
-def _played(state: Played, seat: int) -> tuple[Act, ...]:
+def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
     table, outcome = state.table, state.outcome
     out = (KnockOut(seat=seat),) if outcome.kind == "number" and play.may_knock_out(table, outcome, seat) else ()
     return (*out, Score(seat=seat)) if table.penalise else out
 
 
 OFFERS: dict[type, Offer] = {
-    Drawing: views.drawing,
-    Undealt: partial(views.undealt, rules=deal.RITUAL),
-    PickingUp: partial(views.picking_up, rules=deal.RITUAL),
-    Exchanging: views.exchanging,
-    Auction: partial(views.bidding, cap=auction.cap),
-    Playing: _playing,
-    Played: _played,
+    Drawing: views.drawing_acts,
+    Undealt: partial(views.undealt_acts, rules=deal.RITUAL),
+    PickingUp: partial(views.picking_up_acts, rules=deal.RITUAL),
+    Exchanging: views.exchanging_acts,
+    Auction: partial(views.bidding_acts, cap=auction.cap),
+    Playing: _playing_acts,
+    Played: _played_acts,
 }
 
 
@@ -92,14 +92,14 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
-    deal_so_far = deal_of(state)
+    deal_so_far = play_or_outcome(state)
     return shown(
         state,
         viewer,
         to_act=to_act(state),
         tricks_done=deal_so_far.played if deal_so_far else 0,
         **({"dealer": None} if isinstance(state, Drawing) else {}),
-        **views.cards_shown(state, viewer, deal_so_far),
-        **views.play_shown(state, deal_so_far),
+        **views.card_fields(state, viewer, deal_so_far),
+        **views.play_fields(state, deal_so_far),
         due=due(state),
     )
