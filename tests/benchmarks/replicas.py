@@ -22,6 +22,7 @@ from referee.events import MatchOpened
 from referee.store.desk import digest_of
 from referee.store.rows import FIRST, row_hash
 from referee.store.store import construct
+from referee.tokens import hash_in_match
 from referee.visibility import Recorded
 from tests.benchmarks.http import DURABLE, served
 from tests.benchmarks.load import ACTS, PLAYERS, Client, game, post
@@ -42,10 +43,10 @@ Script = list[tuple[int, bytes]]
 
 def histories(ids: Sequence[UUID], events: int, keyed: bool) -> tuple[list[StoredEvent], Script]:
     """Yield the rows of a match for each id, of at least this length, and the acts that may follow."""
-    tokens = tuple(sha256(f"{seat}".encode()).hexdigest() for seat in range(PLAYERS))
     rows: list[StoredEvent] = []
     played = list(islice(game(), events + ACTS))
     for match_id in ids:
+        tokens = tuple(hash_in_match(match_id, sha256(b"%d" % seat).hexdigest()) for seat in range(PLAYERS))
         prev, number = FIRST, 0
         for place, (seat, body, made) in enumerate(played):
             if number >= events:
