@@ -98,7 +98,7 @@ def measured(url: str, events: int) -> tuple[list[tuple[object, ...]], float]:
         names = Names(url, books.engine)
         names.prepare()
         fill(url, chain(club(names.put(CLUB, None, [f"Member {n}" for n in range(MEMBERS)])), matches(events)))
-        books.rebuild(books.ledger.name, books.tree.name)
+        books.rebuild(books.matches.name, books.ledger.name, books.tree.name)
 
         def audit() -> Audit:
             return audit_books(books, names, CLUB, books.head(), None, partial(sentence, language="en"), {})
