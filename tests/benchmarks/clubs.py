@@ -37,7 +37,7 @@ from tests.support.running_service import running
 from tests.support.salted_rows import row_of
 from tests.support.stored_clubs import hashed
 
-MATCHES, CLUBS = 100_000, 1_000
+MATCHES, OF_A_CLUB = 100_000, 100
 PLAYERS = 4
 NOT_PLAYING = PLAYERS + 1
 VISIBLE: tuple[Visibility, ...] = ("club", "private", "club", "public")
@@ -61,10 +61,10 @@ def rows_of(aggregate_id: UUID, events: list[Event]) -> Iterator[Kept]:
         yield aggregate_id, number, row.topic, row.state
 
 
-def clubs(names: dict[int, str]) -> Iterator[Kept]:
-    """Yield clubs, each with five members, a key with all scopes, and one to play with for two of them."""
+def clubs(many: int, names: dict[int, str]) -> Iterator[Kept]:
+    """Yield this many clubs, each with five members, a key with all scopes, and one to play with for two of them."""
     until = datetime.now(UTC) + timedelta(days=30)
-    for number in range(CLUBS):
+    for number in range(many):
         club = club_id(number)
         keys = [KeyIssued(key="k1", scopes=SCOPES, hash=hashed(key_of(number, "k1")), expires_at=until, app="Board")]
         for member in (1, NOT_PLAYING):
@@ -97,14 +97,15 @@ def matches(many: int, in_clubs: bool) -> Iterator[Kept]:
     opened = opening(players=PLAYERS, dealing="table", deal_ritual=False)
     members = tuple(range(1, PLAYERS + 1))
     players = tuple(f"M{member}" for member in members)
+    clubs = many // OF_A_CLUB
     for number in range(many):
         match_id = UUID(bytes=sha256(str(number).encode()).digest()[:16], version=4)
         event: MatchOpened = opened
         if in_clubs:
-            visibility = VISIBLE[number // CLUBS % len(VISIBLE)]
+            visibility = VISIBLE[number // clubs % len(VISIBLE)]
             event = replace(
                 opened,
-                club=club_id(number % CLUBS),
+                club=club_id(number % clubs),
                 evening=1,
                 table=1,
                 members=members,
@@ -120,21 +121,23 @@ def stored(url: str, many: int, *, in_clubs: bool) -> None:
     with closing(Names(url)) as names:
         names.prepare()
         refs = names.put(club_id(0), None, [f"Member {one}" for one in range(1, NOT_PLAYING + 1)], kind="name")
-    of_clubs = clubs(dict(enumerate(refs, 1))) if in_clubs else iter(())
+    of_clubs = clubs(many // OF_A_CLUB, dict(enumerate(refs, 1))) if in_clubs else iter(())
     fill(url, chain(of_clubs, matches(many, in_clubs)))
     built(url)
 
 
-PAGES = {
-    "nobody": ("", ""),
-    "a key with all scopes": ("k1", ""),
-    "a key to play with": ("k2", ""),
-    "of a member who plays in none": ("k3", ""),
-    "later on": ("k1", f"&opened_from={(NOW + timedelta(seconds=MATCHES // 2)).strftime('%Y-%m-%dT%H:%M:%SZ')}"),
-    "of his club": ("k1", f"&club={club_id(0)}"),
-    "of his club, where he plays": ("k2", f"&club={club_id(0)}&member=1"),
-}
-"""The key and the query of each list."""
+def lists(many: int) -> dict[str, tuple[str, str]]:
+    """Return the key and the query of each list, in a store of this many matches."""
+    middle = (NOW + timedelta(seconds=many // 2)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        "without a key": ("", ""),
+        "a key with all scopes": ("k1", ""),
+        "a key to play with": ("k2", ""),
+        "of a member who plays in none": ("k3", ""),
+        "later on": ("k1", f"&opened_from={middle}"),
+        "of the key's club": ("k1", f"&club={club_id(0)}"),
+        "of the key's club, where its member plays": ("k2", f"&club={club_id(0)}&member=1"),
+    }
 
 
 def page(connection: HTTPConnection, key: str, asked: str) -> dict[str, Any]:
@@ -148,7 +151,7 @@ def page(connection: HTTPConnection, key: str, asked: str) -> dict[str, Any]:
     return told
 
 
-def measured(with_clubs: str, without: str) -> Iterator[tuple[str, float, float]]:
+def measured(with_clubs: str, without: str, many: int) -> Iterator[tuple[str, float, float]]:
     """Yield each list's name, its pages a second, and those of the list without clubs. Both are requested in turn, so
     that both services are equally busy."""
     with ExitStack() as services:
@@ -163,7 +166,7 @@ def measured(with_clubs: str, without: str) -> Iterator[tuple[str, float, float]
             page(connection, key, asked)
             return 1
 
-        for name, (key, asked) in PAGES.items():
+        for name, (key, asked) in lists(many).items():
             shown = key and key_of(0, key)
             found = page(here, shown, asked)["items"]
             assert len(found) == LIMIT, (name, len(found))
@@ -184,8 +187,8 @@ def main(many: int = MATCHES) -> bool:
         for name, (with_clubs, without) in (("SQLite", sqlite), ("PostgreSQL", (one, other))):
             stored(with_clubs, many, in_clubs=True)
             stored(without, many, in_clubs=False)
-            rows = [(*rates, rates[2] / rates[1]) for rates in measured(with_clubs, without)]
-            title = f"Pages of {LIMIT} of {many:,} matches of {CLUBS:,} clubs, {name}"
+            rows = [(*rates, rates[2] / rates[1]) for rates in measured(with_clubs, without, many)]
+            title = f"Pages of {LIMIT} of {many:,} matches of {many // OF_A_CLUB:,} clubs, {name}"
             table(title, ("", "pages/s", "without clubs", "times as long"), rows)
             longest = max(times for *_, times in rows)
             reached.append(floor(f"a page for a key, beside one without clubs, {name}", 1 / longest, LEAST))
