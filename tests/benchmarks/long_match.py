@@ -25,7 +25,7 @@ from tests.support.match_client import Table
 DEALS = 1500
 """Deals, each of some twelve events."""
 CLIENTS = 8
-SECONDS = 6.0
+SECONDS = 4.0
 ROUNDS = 3
 HEALTH_SECONDS = 0.05
 LIVE = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"

@@ -19,7 +19,7 @@ def rate(work: Callable[[], int], seconds: float = 1.0, clock: Callable[[], floa
 
 def side_by_side(
     works: Mapping[str, Callable[[], int]],
-    seconds: float = 0.6,
+    seconds: float = 0.4,
     rounds: int = ROUNDS,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:

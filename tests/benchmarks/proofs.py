@@ -37,7 +37,7 @@ from tests.support.match_client import Table
 from tests.support.random_matches import opened, play_out
 
 EVENTS, ROUNDS = 300_000, 3
-MATCHES, TURNS = 12, 40
+MATCHES, TURNS = 6, 25
 """Matches that are played in a turn."""
 READING_LEAST = 0.5
 """A rebuild takes at most twice as long."""

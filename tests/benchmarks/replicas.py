@@ -32,8 +32,8 @@ from tests.support.databases import empty_database, running_postgres
 from tests.support.salted_rows import row_of
 
 CLIENTS = 32
-SECONDS = 4.0
-EVENTS = (1000, 4000)
+SECONDS = 3.0
+EVENTS = (1000,)
 LEAST = 0.6
 ROWS = 5000
 """Rows per statement, so that the server is never silent for long."""
