@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
-from urllib.parse import urlencode
+from urllib.parse import quote_plus
 
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import QueryParameter
@@ -12,6 +12,8 @@ from api.http.faults import Fault, type_of
 from api.http.headers import Req, chosen, header
 from api.http.problems import Problem
 from referee.games import RULESETS
+
+_FRACTION = re.compile("[.e]", re.IGNORECASE)
 
 
 class Parameter(NamedTuple):
@@ -89,13 +91,18 @@ def _is_misread(kind: Any, text: str) -> bool:
     """Return whether Litestar would read ``1.0`` or ``1e1`` as a whole number, or ``null`` as a missing parameter."""
     if text.lower() == "null":
         return kind not in (str, str | None)
-    return kind in (int, int | None) and bool(re.search("[.e]", text, re.IGNORECASE))
+    return kind in (int, int | None) and _FRACTION.search(text) is not None
 
 
 def next_page_header(request: Req, **changed: object) -> dict[str, str]:
     """Return the header that links the next page: this request with changed parameters."""
     parameters = {**dict(request.query_params), **changed}
-    return {"Link": f'<{request.scope["path"]}?{urlencode(parameters)}>; rel="next"'}
+    query = "&".join([f"{name}={_in_query(value)}" for name, value in parameters.items()])
+    return {"Link": f'<{request.scope["path"]}?{query}>; rel="next"'}
+
+
+def _in_query(value: object) -> str:
+    return str(value) if isinstance(value, int) else quote_plus(str(value))
 
 
 def must_be_ruleset(ruleset: str | None) -> None:
