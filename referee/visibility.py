@@ -1,9 +1,10 @@
 """Events, their place in a match, and the visibility of their fields."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeVar, get_origin
 from uuid import UUID
 
 import msgspec
@@ -57,6 +58,27 @@ def with_topic(event: Event) -> msgspec.Raw:
     if fields == b"{}":
         return msgspec.Raw(_beginnings[type(event)][:-1] + b"}")
     return msgspec.Raw(_beginnings[type(event)] + fields[1:])
+
+
+@cache
+def stored_with_topic(kind: type[Event], official: bool, public: bool) -> Callable[[bytes], msgspec.Raw | None]:
+    """Return a function of the stored JSON of an event of this type: it returns the JSON with its topic, as
+    :func:`with_topic` returns the event that such a viewer may see.
+
+    The function returns ``None`` if the JSON may have a field that is hidden from the viewer, or is not ASCII.
+    """
+    hidden = _hidden(kind, official, public)
+    if any(callable(instead) for _, instead in hidden):
+        return lambda stored: None
+    names = "|".join([f'"{name}":' for name, _ in hidden]) or "(?!)"
+    has_hidden, begins = re.compile(names.encode()).search, _beginnings[kind]
+
+    def unchanged(stored: bytes) -> msgspec.Raw | None:
+        if not stored.isascii() or stored[:2] != b'{"' or has_hidden(stored):
+            return None
+        return msgspec.Raw(begins + stored[1:])
+
+    return unchanged
 
 
 def seen(event: E, viewer: Viewer, public: bool) -> E:
@@ -118,6 +140,22 @@ def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ..
 SALT_BYTES = 16
 
 
+class OfAct(Protocol):
+    """An event with the fields that are equal in all events of an act."""
+
+    @property
+    def at(self) -> datetime: ...
+    @property
+    def actor(self) -> Actor: ...
+    @property
+    def act_id(self) -> str: ...
+
+
+def differs_in_act(one: OfAct, before: OfAct) -> bool:
+    """Return whether two successive events cannot be of one act."""
+    return one.act_id != before.act_id or one.at != before.at or one.actor != before.actor
+
+
 class Recorded(msgspec.Struct, frozen=True):
     """An event with its place: number ``originator_version`` of match ``originator_id``.
 
@@ -139,12 +177,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
     def begins_after(self, before: "Recorded") -> bool:
         """Return whether this event is not of the act of the event before it."""
-        return (
-            self.request is not None
-            or self.act_id != before.act_id
-            or self.at != before.at
-            or self.actor != before.actor
-        )
+        return self.request is not None or differs_in_act(self, before)
 
 
 def with_act_numbers(events: Iterable[Recorded], first: int) -> Iterator[tuple[Recorded, int]]:

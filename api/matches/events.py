@@ -2,12 +2,11 @@
 
 import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
-from eventsourcing.persistence import StoredEvent
 from litestar import get
 from litestar.params import QueryParameter
 from litestar.types import ASGIApp
@@ -36,13 +35,13 @@ from api.http.replies import (
 )
 from api.http.threads import in_stream_thread, in_thread
 from api.matches.schemas import (
+    HIDDEN_REQUESTS,
     ActSeen,
     EndReason,
     EventSeen,
     StateSeen,
     StreamEnd,
-    event_seen,
-    request_seen,
+    event_fields,
     state_seen,
 )
 from api.runtime.aggregate_reader import is_over
@@ -52,14 +51,14 @@ from api.runtime.service import Service
 from api.runtime.wakeups import set_within
 from referee import wire_types
 from referee.events import MatchOpened
-from referee.store.aggregate import fold
+from referee.store.aggregate import event_type, fold
 from referee.store.clock import utc_now
 from referee.store.command import Busy
 from referee.store.match import Match
-from referee.store.rows import from_row, row_hashes
+from referee.store.rows import NO_REQUEST, Row, from_row, raw_rows, row_hashes
 from referee.store.store import UnknownAggregate
 from referee.value import EventNumber, Value, Version
-from referee.visibility import Recorded
+from referee.visibility import Event, Recorded, differs_in_act, seen, stored_with_topic, with_topic
 
 READ_MAX = 500
 """Maximum number of events in one read."""
@@ -110,27 +109,43 @@ def read_events(service: Service, match: Match, caller: Caller, after: int, limi
     start = max(0, after - EARLIER_ROWS)
     rows = service.referee.rows(match.id, after=start, to=last)
     earlier, rows = rows[: after - start], rows[after - start :]
-    events = [from_row(row) for row in rows]
-    return _visible(match, rows, events, service.referee.first_of_act(events[0], earlier), caller)
+    return _visible(match, rows, service.referee.first_of_act(from_row(rows[0]), earlier), caller)
 
 
-def _visible(
-    match: Match, rows: Sequence[StoredEvent], events: Sequence[Recorded], act_number: int, caller: Caller
-) -> list[VisibleEvent]:
+def _visible(match: Match, rows: Sequence[Row], act_number: int, caller: Caller) -> list[VisibleEvent]:
     """Return the events of these rows as the caller may see them. ``act_number``: the act of the first event."""
-    by_official = "official" in (caller.sees_as(False), caller.sees_as(True))
-    hashes = row_hashes(rows) if by_official else itertools.repeat(None)
-    before, public_to, shown = events[0], match.public_to, []
-    for recorded, hashed in zip(events, hashes, strict=False):
-        number = recorded.originator_version
-        if recorded.request is not None or recorded.begins_after(before):
+    viewers = {public: caller.sees_as(public) for public in (False, True)}
+    hashes = row_hashes(rows) if "official" in viewers.values() else itertools.repeat(None)
+    before, public_to, shown = None, match.public_to, []
+    for stored, row, hashed in zip(rows, raw_rows(rows), hashes, strict=False):
+        number = stored.originator_version
+        if row.request is not NO_REQUEST or (before is not None and differs_in_act(row, before)):
             act_number = number
-        before, public = recorded, number <= public_to
-        request = request_seen(recorded, caller, public) if by_official else None
-        if number == 1 and isinstance(recorded.event, MatchOpened):  # ``match`` has the names for the caller
-            recorded = replace(recorded, event=replace(recorded.event, players=match.opened.players))
-        shown.append((recorded.event.TOPIC, event_seen(recorded, caller, public, act_number, hashed), request))
+        before, public = row, number <= public_to
+        viewer = viewers[public]
+        official = viewer == "official"
+        event = _stored_with_topic(stored.topic, official, public)(bytes(row.event))
+        if event is None or number == 1:
+            event = with_topic(seen(_named(from_row(stored), match), viewer, public))
+        fields, request = event_fields(row, number, act_number, event, caller, official), None
+        if official:
+            fields["hash"] = hashed
+            if row.request is not NO_REQUEST and event_type(stored.topic) not in HIDDEN_REQUESTS:
+                request = row.request
+        shown.append((stored.topic, fields, request))
     return shown
+
+
+@cache
+def _stored_with_topic(topic: str, official: bool, public: bool) -> Callable[[bytes], msgspec.Raw | None]:
+    return stored_with_topic(event_type(topic), official, public)
+
+
+def _named(recorded: Recorded, match: Match) -> Event:
+    """Return the event. The opening has the names that the caller may see, which ``match`` has."""
+    event = recorded.event
+    is_opening = recorded.originator_version == 1 and isinstance(event, MatchOpened)
+    return replace(event, players=match.opened.players) if is_opening else event
 
 
 def _with_request(shown: VisibleEvent) -> dict[str, Any]:
@@ -141,11 +156,9 @@ def _with_request(shown: VisibleEvent) -> dict[str, Any]:
 
 def read_page(service: Service, match: Match, caller: Caller, after: int, limit: int) -> bytes:
     """Return an encoded :class:`EventPage`. Touches the database."""
-    events, acts = [], []
-    for _, event, request in read_events(service, match, caller, after, limit):
-        events.append(event)
-        if request is not None:
-            acts.append({"number": event["number"], "request": request})
+    shown = read_events(service, match, caller, after, limit)
+    events = [event for _, event, _ in shown]
+    acts = [{"number": event["number"], "request": request} for _, event, request in shown if request is not None]
     return encode({"events": events, "acts": acts, "next": next_after(match, after, limit), "version": match.version})
 
 
@@ -384,7 +397,7 @@ def read_messages(service: Service, sent: Match, match: Match, caller: Caller, n
     act: list[Recorded] = []
     rows = service.referee.rows(match.id, after=sent.version, to=match.version)
     events = [from_row(row) for row in rows]
-    shown = _visible(match, rows, events, events[0].originator_version, caller)
+    shown = _visible(match, rows, rows[0].originator_version, caller)
     for recorded, one in zip(events, shown, strict=True):
         if act and recorded.begins_after(act[-1]):  # the first event of the next act
             sent = fold(sent, act)

@@ -21,6 +21,7 @@ from referee.requests import Appeal, Correct, OpenCase, Ruling, Statement, Withd
 from referee.ruleset import DueAct, Shown
 from referee.store.clock import utc_now
 from referee.store.match import Match
+from referee.store.rows import RawRow
 from referee.value import EventNumber, Points, Seat, Time, Value, Version, tied
 from referee.visibility import Recorded, Viewer, seen, with_topic
 
@@ -237,32 +238,27 @@ class ActSeen(Value):
     """The request, byte for byte."""
 
 
-def event_seen(
-    recorded: Recorded, caller: Caller, public: bool, act_number: int, hashed: str | None = None
-) -> dict[str, Any]:
-    """Return the fields of :class:`EventSeen` as the caller may see them. ``public``: the deal of the event is over.
-    ``hashed``: the event's hash, which only the official gets."""
+def event_seen(recorded: Recorded, caller: Caller, public: bool, act_number: int) -> dict[str, Any]:
+    """Return the fields of :class:`EventSeen` as the caller may see them. ``public``: the deal is over."""
     viewer = caller.sees_as(public)
-    official, event, act = viewer == "official", recorded.event, recorded.act_id
+    event = with_topic(seen(recorded.event, viewer, public))
+    return event_fields(recorded, recorded.originator_version, act_number, event, caller, viewer == "official")
+
+
+def event_fields(
+    recorded: Recorded | RawRow, number: int, act_number: int, event: msgspec.Raw, caller: Caller, official: bool
+) -> dict[str, Any]:
+    """Return the fields of :class:`EventSeen` but the hash. ``event``: the event as the caller may see it."""
+    act = recorded.act_id
     mine = official or recorded.actor == caller.actor
     fields: dict[str, Any] = {
-        "number": recorded.originator_version,
+        "number": number,
         "act_number": act_number,
         "at": recorded.at,
         "actor": recorded.actor,
         "act": act if mine and act[:1] != "~" else None,
-        "event": with_topic(seen(event, viewer, public) if event.HIDDEN else event),
+        "event": event,
     }
     if official:
         fields |= {"digest": recorded.digest, "prev": recorded.prev}
-        if hashed is not None:
-            fields["hash"] = hashed
     return fields
-
-
-def request_seen(recorded: Recorded, caller: Caller, public: bool) -> msgspec.Raw | None:
-    """Return the request of the act that begins with this event; ``None`` if no act begins with it or the caller may
-    not see the request."""
-    if recorded.request is None or isinstance(recorded.event, HIDDEN_REQUESTS):
-        return None
-    return recorded.request if caller.sees_as(public) == "official" else None

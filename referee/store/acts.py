@@ -10,7 +10,7 @@ import msgspec
 from eventsourcing.persistence import StoredEvent
 
 from referee.actors import Actor
-from referee.store.rows import act_of_row
+from referee.store.rows import Row, act_of_row
 
 OWN_KEY_PREFIX = "~"
 """Prefix of the ids that the desk gives to acts without an Idempotency-Key."""
@@ -53,6 +53,9 @@ class Store(Protocol):
 
     def select_ends(self) -> list[Any]:
         """Return the states of the first and last of all rows, if any."""
+
+    def select_rows(self, aggregate_id: UUID, *, gt: int | None = None, lte: int | None = None) -> list[Row]:
+        """Return the rows of an aggregate in order, those after ``gt`` and up to ``lte``."""
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""

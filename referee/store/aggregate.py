@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any, ClassVar, Protocol, TypeVar
 from uuid import UUID
 
@@ -112,6 +113,12 @@ def event_types() -> dict[str, type[Event]]:
             assert fact.TOPIC not in topics, f"topic {fact.TOPIC} stands for two facts"
             topics[fact.TOPIC] = fact
     return topics
+
+
+@cache
+def event_type(topic: str) -> type[Event]:
+    """Return the type of the events with this topic. Raises ``KeyError``."""
+    return event_types()[topic]
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:

@@ -28,6 +28,7 @@ from psycopg.types.numeric import Int8
 from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
 from referee.store.connection import SILENCE_SECONDS, Opener, Postgres, parse_store_url
 from referee.store.pool import Pool, retried
+from referee.store.rows import Row
 
 CREATING = 0x6B6E61636B65
 """Key of the advisory lock for creating the tables of events."""
@@ -189,6 +190,10 @@ class Recorder(PostgresApplicationRecorder):
         with self._tuples() as cursor:
             cursor.execute(self._select_newer, _version_columns(versions), prepare=True)
             return [StoredEvent(*row) for row in cursor.fetchall()]
+
+    def select_rows(self, aggregate_id: UUID, *, gt: int | None = None, lte: int | None = None) -> list[Row]:
+        rows: Sequence[StoredEvent] = self.select_events(aggregate_id, gt=gt, lte=lte)
+        return [Row(aggregate_id, row.originator_version, row.topic, row.state) for row in rows]
 
     @contextmanager
     def _tuples(self) -> Iterator[Cursor[Any]]:

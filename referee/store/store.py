@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from hashlib import sha256
 from itertools import groupby
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 import msgspec
@@ -21,10 +21,11 @@ from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.command import OpenedByAnother
 from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.damaged import DamagedRow
-from referee.store.rows import JsonRows, from_row, refuse_older, row_hash
+from referee.store.rows import AnyRow, JsonRows, Row, from_row, refuse_older, row_hash
 from referee.visibility import Recorded
 
 log = logging.getLogger(__name__)
+A = TypeVar("A", bound=AnyRow)
 
 
 class UnknownAggregate(LookupError):
@@ -129,9 +130,7 @@ def _hash_of(row: StoredEvent) -> str | None:
     return row_hash(row) if isinstance(row.state, bytes) else None
 
 
-def _check_unbroken(
-    rows: Sequence[StoredEvent], aggregate_id: UUID, after: int, to: int | None
-) -> Sequence[StoredEvent]:
+def _check_unbroken(rows: Sequence[A], aggregate_id: UUID, after: int, to: int | None) -> Sequence[A]:
     """Return the rows, which follow event ``after``. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
     number = after + len(rows)
     if rows and rows[-1].originator_version != number:  # numbers are unique and ascend
@@ -192,9 +191,9 @@ class Referee(Application[UUID]):
     def construct_mapper(self) -> Mapper[UUID]:
         return JsonRows(transcoder=self.factory.transcoder())
 
-    def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[StoredEvent]:
+    def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[Row]:
         """Return the rows of an aggregate in order. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
-        rows = self.recorder.select_events(aggregate_id, gt=after or None, lte=to)
+        rows = self._store.select_rows(aggregate_id, gt=after or None, lte=to)
         return _check_unbroken(rows, aggregate_id, after, to)
 
     def history(
@@ -207,7 +206,7 @@ class Referee(Application[UUID]):
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in _check_unbroken(stored, aggregate_id, after, to if limit is None else None)]
 
-    def first_of_act(self, recorded: Recorded, earlier: Sequence[StoredEvent] = ()) -> int:
+    def first_of_act(self, recorded: Recorded, earlier: Sequence[Row] = ()) -> int:
         """Return the number of the first event of this event's act. Raises :class:`DamagedRow`.
 
         ``earlier``: the rows directly before this event, if they have been read.

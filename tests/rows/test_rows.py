@@ -13,9 +13,10 @@ from eventsourcing.persistence import StoredEvent
 from referee.clubs.commands import ClubRequest
 from referee.log.facts import Sign
 from referee.requests import Request
-from referee.store.aggregate import KINDS, event_types
+from referee.store.aggregate import KINDS, event_type, event_types
 from referee.store.desk import digest_of
-from referee.store.rows import JsonRows, from_row, row_hash, to_row
+from referee.store.rows import JsonRows, from_row, raw_rows, row_hash, to_row
+from referee.visibility import Viewer, seen, stored_with_topic, with_topic
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.jsonl"))
@@ -53,6 +54,35 @@ def test_a_request_once_stored_can_always_be_read(topic: str, state: bytes) -> N
     if recorded.request is not None:
         assert msgspec.json.encode(ASKED[topic](recorded.request)) == bytes(recorded.request)
         assert digest_of(recorded.request) == recorded.digest
+
+
+@pytest.mark.parametrize("public", [False, True])
+@pytest.mark.parametrize("viewer", ["official", "spectator"])
+def test_the_stored_json_of_an_event_is_what_a_viewer_sees_unless_fields_are_hidden(
+    viewer: Viewer, public: bool
+) -> None:
+    shown_as_stored = 0
+    for topic, state in samples():
+        stored = StoredEvent(MATCH, 7, topic, state)
+        event = from_row(stored).event
+        (row,) = raw_rows([stored])
+        as_stored = stored_with_topic(type(event), viewer == "official", public)(bytes(row.event))
+        if as_stored is not None:
+            shown_as_stored += 1
+            assert contains(
+                json.loads(bytes(with_topic(seen(event, viewer, public)))), json.loads(bytes(as_stored))
+            ), topic
+    assert shown_as_stored > len(samples()) / 2
+
+
+def test_stored_json_that_is_not_ascii_or_has_a_hidden_field_is_not_shown_as_stored() -> None:
+    played = event_type("card/played")
+    official, spectator = (stored_with_topic(played, is_official, False) for is_official in (True, False))
+    for state in (b'{"seat":1,"card":"\xff"}', b"5", b"null"):
+        assert official(state) is spectator(state) is None
+    against_a_rule = b'{"seat":1,"card":"SA","breaches":[{"rule":"B28"}]}'
+    assert spectator(against_a_rule) is None
+    assert official(against_a_rule) == msgspec.Raw(b'{"topic":"card/played",' + against_a_rule[1:])
 
 
 def test_every_kind_of_request_stands_in_a_row() -> None:
