@@ -8,7 +8,7 @@ calls, if that is fairer. So while others wait, no holder has more than half of 
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import Future, InvalidStateError, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from contextvars import ContextVar
 from functools import partial
@@ -32,7 +32,21 @@ def answering_for(holder: str) -> None:
 class _Call:
     def __init__(self, holder: str, work: Callable[[], Any]) -> None:
         self.holder, self.work = holder, work
-        self.future: Future[Any] = Future()
+        self._loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[Any] = self._loop.create_future()
+
+    def end(self, result: Any, error: BaseException | None) -> None:
+        """Give the caller the result or the error, from any thread."""
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._set, result, error)
+
+    def _set(self, result: Any, error: BaseException | None) -> None:
+        if self.future.done():
+            return  # the request has ended, or the call was refused
+        if error is None:
+            self.future.set_result(result)
+        else:
+            self.future.set_exception(error)
 
 
 class Threads:
@@ -54,13 +68,16 @@ class Threads:
         """Return the result of the call. Raises Busy if too many calls wait or no thread can be started."""
         one = _Call(_HOLDER.get(), partial(call, *args, **kwargs))
         self._enter(one)
-        one.future.add_done_callback(lambda _: self._leave(one))
         try:
             self._executor.submit(self._run_next)
         except RuntimeError as error:
             if self._leave(one):
                 raise Busy from error
-        result: T = await asyncio.wrap_future(one.future)
+        try:
+            result: T = await one.future
+        except asyncio.CancelledError:
+            self._leave(one)
+            raise
         return result
 
     def _enter(self, call: _Call) -> None:
@@ -72,8 +89,7 @@ class Threads:
             self._held[call.holder] += 1
             self._taken += 1
         if refused is not None:
-            with suppress(InvalidStateError):  # the request has ended
-                refused.future.set_exception(Busy())
+            refused.end(None, Busy())
 
     def _make_room(self, holder: str) -> _Call:
         """Remove and return the newest waiting call of the holder that has the most calls.
@@ -107,7 +123,7 @@ class Threads:
             if (call := self._next()) is None:
                 return
         result, error = None, None
-        if awaited := call.future.set_running_or_notify_cancel():
+        if not call.future.cancelled():
             try:
                 with self._within():
                     result = call.work()
@@ -116,10 +132,7 @@ class Threads:
         with self._lock:
             _count_down(self._running, call.holder)
             self._let_go(call)
-        if error is not None:
-            call.future.set_exception(error)
-        elif awaited:
-            call.future.set_result(result)
+        call.end(result, error)
 
     def _next(self) -> _Call | None:
         """Take the oldest waiting call of the holder that has the fewest threads, and was served least recently."""
