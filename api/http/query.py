@@ -65,22 +65,23 @@ def strictly(request: Req) -> None:
     if declared is None:
         return
     if request.scope["query_string"]:
-        given = [name for name, _ in request.query_params.multi_items()]
+        sent = request.query_params
+        given = [name for name, _ in sent.multi_items()]
         for name in given:
             if name not in declared.parameters:
                 raise Problem("unknown_parameter", parameter=name, allowed=list(declared.parameters))
             if given.count(name) > 1:
                 raise Problem("repeated_parameter", parameter=name, count=given.count(name))
-        _must_be_read_as_sent(request, declared.parameters)
+        _must_be_read_as_sent(sent, declared.parameters)
     if chosen(accept, declared.offers) is None:
         raise Problem("not_acceptable", allowed=list(declared.offers))
 
 
-def _must_be_read_as_sent(request: Req, parameters: Mapping[str, Parameter]) -> None:
+def _must_be_read_as_sent(sent: Mapping[str, str], parameters: Mapping[str, Parameter]) -> None:
     """Raise Problem (400) for texts that Litestar would read as other values. It refuses other wrong texts."""
     faults = [
         Fault("wrong", parameter=name, expected=type_of(parameters[name].limited), given=text)
-        for name, text in request.query_params.items()
+        for name, text in sent.items()
         if _is_misread(parameters[name].kind, text)
     ]
     if faults:
