@@ -1,15 +1,19 @@
 """The request that handlers get."""
 
+import re
 from typing import Any
 
 from litestar import Request
 
 from api.access.credentials import Credential, credential_of
-from api.http.headers import header, language_of
+from api.http.headers import header, language_of, version_of
 from api.http.problems import CHALLENGE, Problem
-from api.http.writes import expected_by, key_of, opening_key_of
+from api.http.writes import must_be_long
 from api.runtime.service import Service
 from referee.sentences import Language
+
+_KEY = re.compile(r"[!-}][!-~]{0,127}")
+"""Visible ASCII characters. The first is not a tilde, with which the referee's own keys begin."""
 
 
 class ApiCall(Request[Any, Any, Any]):
@@ -40,15 +44,29 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def idempotency_key(self) -> str | None:
-        """The Idempotency-Key. Raises Problem (400) if it is not well-formed."""
-        return key_of(self)
+        """The Idempotency-Key. Raises Problem (400 bad_idempotency_key) if it is not well-formed."""
+        key = header(self, b"idempotency-key")
+        if key is not None and _KEY.fullmatch(key) is None:
+            raise Problem("bad_idempotency_key")
+        return key
 
     @property
     def secret_idempotency_key(self) -> str | None:
-        """The Idempotency-Key of a call that returns secrets. Raises Problem (400) if it could be guessed."""
-        return opening_key_of(self)
+        """The Idempotency-Key of a request that is answered with secrets.
+
+        Raises Problem (400 bad_idempotency_key or short_opening_key).
+        """
+        key = self.idempotency_key
+        must_be_long(key)
+        return key
 
     @property
     def expected_version(self) -> int | None:
-        """The version in If-Match. Raises Problem (400) if it does not name a version."""
-        return expected_by(self)
+        """The version in If-Match. Raises Problem (400 bad_if_match) if it does not name a version."""
+        tag = header(self, b"if-match")
+        if tag is None:
+            return None
+        version = version_of(tag)
+        if version is None:
+            raise Problem("bad_if_match")
+        return version
