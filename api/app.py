@@ -187,10 +187,9 @@ class Boundary:
         if problem is None:
             return None
         self.metrics.count_answer(scope["method"], "unknown", problem.status, problem.code)
-        status, headers, body = as_sent(
-            problem, scope["path"], notes_in(scope).ids, scope["headers"], self.cors, last=False
-        )
-        return status, [*headers, *self.limits.headers(scope)], body
+        notes = notes_in(scope)
+        status, headers, body = as_sent(problem, scope["path"], notes.ids, scope["headers"], self.cors, last=False)
+        return status, [*headers, *self.limits.headers(notes.counted)], body
 
     def begun(self, message: HTTPResponseStartEvent, scope: Any) -> None:
         """Add the common headers to an answer, count it, and record a refused attempt."""
@@ -200,7 +199,7 @@ class Boundary:
         headers = [(REQUEST_ID, notes.ids.request), *secured(message["headers"])]
         if self.cors is not None:
             headers += self.cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
-        message["headers"] = headers + self.limits.headers(scope, code)
+        message["headers"] = headers + self.limits.headers(notes.counted, code)
         route = scope.get("path_template") or "unknown"
         self.metrics.count_answer(scope["method"], route, message["status"], code)
         if problem is None:

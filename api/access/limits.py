@@ -15,7 +15,7 @@ from api.access.addresses import Address, Addresses
 from api.access.tokens import hash_of
 from api.http.connections import HEALTH
 from api.http.headers import Headers
-from api.http.notes import notes_in
+from api.http.notes import Notes, notes_in
 from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.http.threads import answering_for
 
@@ -164,7 +164,8 @@ class Limits:
 
     def refuses(self, scope: Any) -> Problem | None:
         """Count a request. Return Problem (429 slow_down) if it is over the limit, else None."""
-        counted = notes_in(scope).counted = self._counted(scope)
+        notes = notes_in(scope)
+        counted = notes.counted = self._counted(scope, notes)
         if counted is None or counted.left >= 0:
             return None
         wait = min(seconds_in(counted.wait), RETRY_AFTER_MOST_SECONDS)
@@ -175,9 +176,8 @@ class Limits:
     def counts_as(self, secret_hash: str) -> str:
         return self._counts_as.get(secret_hash, secret_hash)
 
-    def headers(self, scope: Any, problem: str | None = None) -> Headers:
+    def headers(self, counted: Counted | None, problem: str | None = None) -> Headers:
         """Return the headers with the limits of a request, if it has any. Charge its ``problem`` first."""
-        counted: Counted | None = notes_in(scope).counted
         if counted is None:
             return []
         left, wait = counted.left, counted.wait
@@ -186,14 +186,14 @@ class Limits:
             left, wait = counted.policy.pace.charge(counted.address.limit_key, WRONG_COST - own)
         return counted.policy.headers(left, wait)
 
-    def _counted(self, scope: Any) -> Counted | None:
+    def _counted(self, scope: Any, notes: Notes) -> Counted | None:
         policy = self._acts if scope["method"] in WRITES else self._reads
         if policy is None or scope["path"].startswith(HEALTH):
             return None
         address = self._addresses.of(scope)
         if address.is_local and not self._loopback:
             return None
-        secret_hash = notes_in(scope).secret_hash = _secret_hash_in(scope["headers"])
+        secret_hash = notes.secret_hash = _secret_hash_in(scope["headers"])
         pace, of_address, whose = policy.pace, policy.of_address, address.limit_key
         own = self._counts_as.get(secret_hash, whose)
         (left, wait), most = pace.take(own), pace.most
