@@ -194,6 +194,7 @@ class Boundary:
     def begun(self, message: HTTPResponseStartEvent, scope: Any) -> None:
         """Add the common headers to an answer, count it, and record a refused attempt."""
         notes = notes_in(scope)
+        notes.is_answered = True
         problem = notes.problem
         code = None if problem is None else problem.code
         headers = [(REQUEST_ID, notes.ids.request), *secured(message["headers"])]

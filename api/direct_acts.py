@@ -24,8 +24,9 @@ from uuid import UUID
 from litestar import Litestar
 from litestar.handlers import HTTPRouteHandler
 from litestar.routes import HTTPRoute
-from litestar.types import Message, Send
+from litestar.types import Send
 
+from api.http.notes import notes_in
 from api.http.problems import answer_error
 from api.runtime.call import ApiCall
 
@@ -52,20 +53,13 @@ class DirectActs:
             return False
         scope["app"] = scope["litestar_app"] = self._app
         scope["route_handler"], scope["path_template"] = self._handler, self._path_template
-        is_begun = False
-
-        def sending(message: Message) -> Awaitable[None]:
-            nonlocal is_begun
-            is_begun = True
-            return send(message)
-
-        request = ApiCall(scope, receive, sending)
+        request = ApiCall(scope, receive, send)
         try:
             await self._before(request)
             reply = await self._send_act(request, UUID(found[1]))
-            await reply(scope, receive, sending)
+            await reply(scope, receive, send)
         except Exception as error:
-            if is_begun:
+            if notes_in(scope).is_answered:
                 raise
-            await answer_error(request, error)(scope, receive, sending)
+            await answer_error(request, error)(scope, receive, send)
         return True

@@ -17,7 +17,7 @@ class AnsweredProblem(NamedTuple):
 
 
 class Notes:
-    __slots__ = ("counted", "ids", "problem", "secret_hash", "tried")
+    __slots__ = ("counted", "ids", "is_answered", "problem", "secret_hash", "tried")
 
     def __init__(self, ids: RequestIds) -> None:
         self.ids = ids
@@ -27,6 +27,8 @@ class Notes:
         """The SHA-256 of the token or key of the request; empty: not calculated yet."""
         self.tried: tuple[UUID, Actor, Value] | None = None
         """J12: the match, the actor and the request of an attempt; None: nothing that officials could read."""
+        self.is_answered = False
+        """True: the answer has begun."""
         self.problem: AnsweredProblem | None = None
 
 
