@@ -331,18 +331,18 @@ class Desk:
         """
         work = _Work()
         left = self._decide_all(batch, work)
-        if left and work.rows and not any(job is left[0] for job in postponed):
+        if left and (not work.rows or any(job is left[0] for job in postponed)):
+            self._commit_on_stored_state(left, work)
+            return []
+        if left:
             work.to_refresh = self._cached_of({job.command.id for job in left} - work.entries.keys())
-            self._store_and_answer(work)
-            return left
-        self._commit_on_stored_state(left, work)
-        return []
+        self._store_and_answer(work)
+        return left
 
     def _commit_on_stored_state(self, left: list[_Job], work: _Work, attempt: int = 1) -> None:
         """Decide the remaining jobs on the stored state, and store their rows with those in ``work``."""
-        if left:
-            self._refresh_cache(left, work)
-        if left and attempt == 1:
+        self._refresh_cache(left, work)
+        if attempt == 1:
             left = self._decide_all(left, work)
         if left:
             self._look_up_answered(left, work)

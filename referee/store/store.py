@@ -180,6 +180,7 @@ class Referee(Application[UUID]):
     def __init__(self, env: Mapping[str, str]) -> None:
         """Raises ``OlderStore`` if an earlier release stored the rows."""
         super().__init__(env)
+        self._store = cast(Store, self.recorder)
         self.tried = self.factory.aggregate_recorder("attempts")
         """Recorder of refused attempts (:mod:`referee.store.attempts`)."""
         try:
@@ -342,10 +343,6 @@ class Referee(Application[UUID]):
                     continue
                 if snapshot is not None:
                     yield snapshot
-
-    @property
-    def _store(self) -> Store:
-        return cast(Store, self.recorder)
 
 
 def construct(url: str, **settings: Any) -> Referee:
