@@ -29,7 +29,7 @@ requires."""
 
 def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash:
     """Return the hash of a row: over a zero byte, the aggregate's id, its number, its topic and the stored bytes."""
-    return leaf_hashes([(0, aggregate_id, version, topic, state)], {aggregate_id: aggregate_id})
+    return sha256(f"\0{aggregate_id}\n{version}\n{topic}\n".encode() + state).digest()
 
 
 def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], written: Mapping[str, str]) -> bytes:
@@ -39,7 +39,7 @@ def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], written: Mappi
     """
     return b"".join(
         [
-            sha256(f"\0{written[aggregate_id]}\n{version}\n{topic}\n".encode() + state).digest()
+            sha256(f"\0{written[aggregate_id]}\n{version}\n{topic}\n".encode() + state).digest()  # as leaf_hash
             for _, aggregate_id, version, topic, state in rows
         ]
     )
