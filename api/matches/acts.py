@@ -25,7 +25,7 @@ from referee.store.clock import ClockWrong
 from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome, Overtaken
 from referee.store.damaged import DamagedRow
 from referee.value import Value, Version
-from referee.visibility import Recorded, Viewer
+from referee.visibility import Viewer
 
 ACT: Body[AnyAct] = Body(AnyAct)
 BATCH_MAX = 64
@@ -116,15 +116,13 @@ async def list_legal_acts(
 
 
 def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
-    return {"version": outcome.events[-1].originator_version, "events": events_then(outcome.events, caller)}
-
-
-def events_then(events: tuple[Recorded, ...], caller: Caller) -> list[dict[str, Any]]:
-    """Return the events of an act as the caller could see them when the act was recorded, so that a repeated request
-    gets the same answer."""
+    """Return the fields of :class:`ActDone`, with the events as the caller could see them when the act was recorded,
+    so that a repeated request gets the same answer."""
+    events = outcome.events
     public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
     number = events[0].originator_version
-    return [event_seen(one, caller, one.originator_version <= public_to, number) for one in events]
+    seen = [event_seen(one, caller, one.originator_version <= public_to, number) for one in events]
+    return {"version": events[-1].originator_version, "events": seen}
 
 
 @post(
