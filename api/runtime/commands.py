@@ -89,7 +89,7 @@ class Commands:
 
     def __init__(self, desk: Desk, reader: AggregateReader, names: Names) -> None:
         self._desk, self._reader, self._names = desk, reader, names
-        self._waiters: Waiters | None = None
+        self._waiters = Waiters(asyncio.get_running_loop())
 
     async def do(self, command: Command) -> Outcome:
         """Have the desk decide and store a command, and return its outcome.
@@ -131,9 +131,9 @@ class Commands:
             raise
 
     async def _decided(self, command: Command) -> Outcome:
-        loop = asyncio.get_running_loop()
+        loop = self._waiters.loop
         answer, waiter = self._desk.submit(command), loop.create_future()
-        answer.when_done(partial(self._waiters_of(loop).wake, waiter))
+        answer.when_done(partial(self._waiters.wake, waiter))
         timer: asyncio.TimerHandle
 
         def give_up_unless_history_is_read() -> None:
@@ -149,11 +149,6 @@ class Commands:
         if not answer.done:  # a command that the desk has not begun can be cancelled
             raise Busy if answer.cancel() else InDoubt
         return answer.outcome()
-
-    def _waiters_of(self, loop: asyncio.AbstractEventLoop) -> Waiters:
-        if self._waiters is None or self._waiters.loop is not loop:
-            self._waiters = Waiters(loop)
-        return self._waiters
 
     async def _writer(self, match: Match, command: Command) -> int | None:
         """Return the member who wrote the texts of a command, at a seat or with a key. None: no member wrote them."""
