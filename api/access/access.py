@@ -227,7 +227,7 @@ class Access:
                 await self._matches.match(uuid4())
         caller = _must_see(match, caller)
         if caller.token_hash is not None:
-            self._limits.mark_caller_valid(caller.token_hash, match.opened.club)
+            self._limits.mark_valid(caller.token_hash, match.opened.club)
         return match, caller
 
 

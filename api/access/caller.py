@@ -7,11 +7,11 @@ from uuid import UUID
 from msgspec import Meta
 from msgspec.structs import replace
 
-from api.access.attempts import tries
 from api.access.clubs import KeyHolder, must_have, why_not_taken
 from api.access.tokens import must_be_official, must_be_seat, must_be_theirs
 from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS, MemberTexts
+from api.http.notes import notes_in
 from api.http.problems import Problem
 from projections.visibility import Sight
 from referee.actors import Actor, actor_at
@@ -107,7 +107,7 @@ class Caller(Value):
 
     def tries(self, request: Req, match: Match, asked: Value) -> None:
         """Note the attempt on the HTTP request, before a check can refuse it."""
-        tries(request, match.id, self.acting, asked)
+        notes_in(request.scope).tried = match.id, self.acting, asked
 
     def command(
         self, match_id: UUID, asked: Request, *, key: str | None = None, expected: int | None = None

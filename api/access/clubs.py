@@ -177,7 +177,7 @@ class ClubAccess:
         secret_hash = hash_in(request, _key_in(request))
         try:
             if is_operator_hash(secret_hash, self._operator):
-                self._limits.mark_caller_valid(secret_hash)
+                self._limits.mark_valid(secret_hash)
                 return Operator(await self._clubs.club(club_id, min_version))
             found = await self.holder(request)
             if found.club.id == club_id and found.club.version < min_version:
@@ -222,7 +222,7 @@ async def holder_by(says: Named, secret_hash: str, clubs: Clubs, limits: Limits)
         found = _holder_in(await clubs.newest_club(club), says.name, secret_hash)
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
-    limits.mark_caller_valid(secret_hash, club.id, is_key=True)
+    limits.mark_valid(secret_hash, club.id, is_key=True)
     return found
 
 

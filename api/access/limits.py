@@ -147,20 +147,19 @@ class Limits:
         self._counts_as: OrderedDict[str, str] = OrderedDict()
         """The names under which valid keys and tokens count, by SHA-256. Least recently used first."""
 
-    def mark_valid(self, secret_hash: str, club: UUID | None = None) -> None:
-        """Note that a key or token is valid: from now on it counts for its ``club``, or for itself without a club."""
+    def mark_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
+        """Note that the caller's token or key is valid. ``club``: the club of the key or of the token's match.
+
+        From now on a key counts for its club, and a token for itself.
+        """
+        if club is not None:
+            answering_for(f"club {club}")
         if secret_hash in self._counts_as:
             self._counts_as.move_to_end(secret_hash)
             return
-        self._counts_as[secret_hash] = secret_hash if club is None else str(club)
+        self._counts_as[secret_hash] = str(club) if is_key else secret_hash
         if len(self._counts_as) > REMEMBERED_MAX:
             self._counts_as.popitem(last=False)
-
-    def mark_caller_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
-        """Note that the caller's token or key is valid. ``club``: the club of the key or of the token's match."""
-        self.mark_valid(secret_hash, club if is_key else None)
-        if club is not None:
-            answering_for(f"club {club}")
 
     def refuses(self, scope: Any) -> Problem | None:
         """Count a request. Return Problem (429 slow_down) if it is over the limit, else None."""
