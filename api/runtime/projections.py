@@ -135,10 +135,6 @@ class Projections:
         """
         return self.follower.rebuild(*[self.by_name[name] for name in names])
 
-    def wake(self) -> None:
-        """Wake the follower. May be called on any thread."""
-        self.follower.wake()
-
     def close(self) -> None:
         self.follower.close()
         self.engine.dispose()

@@ -1,6 +1,6 @@
 """The running parts of the process, for the handlers."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from api.access.access import Access
 from api.access.clubs import ClubAccess
@@ -60,13 +60,12 @@ class Service:
         self.access = Access(self.reader, self.member_names, limits, self.tickets, in_thread, held_back)
         self.club_access = ClubAccess(self.reader, limits, operator, anybody_founds=anybody_founds)
 
-    def committed(self, recorded: Iterable[Recorded]) -> None:
+    def committed(self, recorded: Sequence[Recorded]) -> None:
         """Wake the requests and projections that wait for these events. The desk calls this on its thread after each
         commit."""
-        recorded = tuple(recorded)
         self.metrics.count_transaction(len(recorded))
         self.hub.wake(one.originator_id for one in recorded)
-        self.projections.wake()
+        self.projections.follower.wake()
 
     def followed(self, page: Page) -> None:
         """Wake the requests that wait for these events, of any process. The follower calls this on its thread after

@@ -131,7 +131,7 @@ class Follower:
             self._held = hold_follow(Path(str(self._engine.url.database)))
 
     def wake(self) -> None:
-        """Look for new events at once."""
+        """Look for new events at once. May be called on any thread."""
         self._awake.set()
 
     def close(self) -> None:

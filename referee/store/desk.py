@@ -150,7 +150,7 @@ class Desk:
         cache_bytes: int = CACHE_MEGABYTES * MEGABYTE,
         clock: Callable[[], datetime] = machine,
         seed: Callable[[], str] | None = None,
-        committed: Callable[[Iterable[Recorded]], None] = lambda recorded: None,
+        committed: Callable[[Sequence[Recorded]], None] = lambda recorded: None,
     ) -> None:
         """``cache_bytes``: the memory that cached aggregates may use.
 

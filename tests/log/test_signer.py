@@ -66,7 +66,7 @@ def parts(url: str, file: Path | None, seconds: float = 3600.0) -> Iterator[Part
     """Yield the parts of a signer whose thread has not begun."""
     with construct(url) as referee:
         books = Projections(referee, url)
-        desk = Desk(referee, committed=lambda _: books.wake())
+        desk = Desk(referee, committed=lambda _: books.follower.wake())
         kept = CheckpointFile(file)
         signer = Signer(books, desk, [KEY], kept, seconds=seconds)
         books.start()
