@@ -1,41 +1,54 @@
 """The acts of seats and officials (one tagged union, tag ``act``), and the knock. The ruleset decides whether an act
 is allowed."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, cast
 
-from msgspec import Meta
+from msgspec import Meta, defstruct
 
 from referee import wire_types
 from referee.value import OFFENCE_SAYS, BidValue, Card, SeatSent, Value
+from referee.vocabulary import INSTALLED, ResultField, with_installed
 
 Note = Annotated[str, Meta(max_length=wire_types.NOTE_MAX, extra_json_schema={"pattern": wire_types.NOTE})]
 Hand = Annotated[tuple[Card, ...], Meta(max_length=52)]
-Fault = Literal[
-    "misdeal",
-    "exposed_card",
-    "wrong_count",
-    "led_out_of_turn",
-    "early_pick_up",
-    "wrong_cut",
-    "revoke",
-    "not_heading",
-    "near_zero",
-]
+FAULTS = with_installed(
+    (
+        "misdeal",
+        "exposed_card",
+        "wrong_count",
+        "led_out_of_turn",
+        "early_pick_up",
+        "wrong_cut",
+        "revoke",
+        "not_heading",
+        "near_zero",
+    ),
+    "faults",
+)
+OFFENCES = with_installed(
+    (
+        "wrong_cut",
+        "early_pick_up",
+        "misdeal",
+        "fold_question",
+        "exit_knock",
+        "revoke",
+        "not_heading",
+        "near_zero",
+        "thanks",
+        "exposed_card",
+        "wrong_count",
+        "led_out_of_turn",
+    ),
+    "offences",
+)
+if TYPE_CHECKING:
+    Fault: TypeAlias = str
+    Offence: TypeAlias = str
+else:
+    Fault = Literal[FAULTS]
+    Offence = Literal[OFFENCES]
 ENTROPY = r"^[0-9a-f]{32,64}$(?!\n)"
-Offence = Literal[
-    "wrong_cut",
-    "early_pick_up",
-    "misdeal",
-    "fold_question",
-    "exit_knock",
-    "revoke",
-    "not_heading",
-    "near_zero",
-    "thanks",
-    "exposed_card",
-    "wrong_count",
-    "led_out_of_turn",
-]
 AnswerSent = Literal["play", "fold"]
 
 
@@ -292,7 +305,41 @@ class SequenceEntered(Value, forbid_unknown_fields=True):
     """True if the sequence is in trumps."""
 
 
-class Result(Act, tag="result"):
+_OWN_FIELDS: dict[str, tuple[Any, Any]] = {
+    "flag": (bool, False),
+    "seat": (SeatSent | None, None),
+    "seats": (Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None, None),
+    "count": (AfterTrick | None, None),
+    "counts": (Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None, None),
+    "cards": (Hand | None, None),
+}
+"""The type and default of a field of an installed game, by kind."""
+
+
+def _result_base() -> type[Act]:
+    """Return the base of :class:`Result`: an act with the result fields of the installed games.
+
+    Raises ``ImportError`` if two games have different fields with one name.
+    """
+    own: dict[str, ResultField] = {}
+    for name, field in (item for words in INSTALLED for item in words.result.items()):
+        if own.setdefault(name, field).kind != field.kind:
+            raise ImportError(f"Two installed games have the result field {name}, of different kinds.")
+    fields: list[tuple[str, Any, Any]] = []
+    for name, field in own.items():
+        kind, default = _OWN_FIELDS[field.kind]
+        fields.append((name, Annotated[kind, Meta(description=field.says)], default))
+    base: Any = defstruct("ResultOfInstalledGames", fields, bases=(Act,)) if fields else Act
+    return cast(type[Act], base)
+
+
+if TYPE_CHECKING:
+    _ResultBase: TypeAlias = Act
+else:
+    _ResultBase = _result_base()
+
+
+class Result(_ResultBase, tag="result"):
     """Enter a whole deal from the score sheet (tally only). Leave out fields that the game does not have."""
 
     bids: Annotated[tuple[BidEntered, ...], Meta(max_length=TRICKS_MAX)] | None = None
@@ -333,6 +380,12 @@ class Result(Act, tag="result"):
     """Seat that declared king and queen of trumps."""
 
 
+if _clash := {name for words in INSTALLED for name in words.result} & Result.__annotations__.keys():
+    raise ImportError(
+        f"An installed game has a result field that the kernel has already: {', '.join(sorted(_clash))}"
+    )
+
+
 AnyAct = (
     Draw
     | Entropy
@@ -365,6 +418,7 @@ AnyAct = (
     | Void
     | Abandon
 )
+"""The acts of the kernel and its games. Installed games have more (``ACTS`` of ``referee.games``)."""
 
 
 class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="knock"):

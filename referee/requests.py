@@ -1,13 +1,11 @@
 """All requests to a match in their stored form: acts, knocks, and requests to the officials."""
 
-from collections.abc import Callable
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
 from referee import wire_types
-from referee.acts import AnyAct, Knock, Note, Offence, Result
+from referee.acts import Act, Knock, Note, Offence, Result
 from referee.admission import Invite, IssueToken, RedeemInvitation
 from referee.officials.events.corrections import Script, Why
 from referee.value import OFFENCE_SAYS, VERSION_MAX, CaseKind, RuleId, SeatSent, Standard, Value, Verdict
@@ -143,7 +141,7 @@ class Correct(Proceeding, tag_field="act", tag="correct"):
 
 
 Request = (
-    AnyAct
+    Act
     | Knock
     | IssueToken
     | Invite
@@ -156,8 +154,6 @@ Request = (
     | Correct
 )
 """Any request to a match. Its stored tag distinguishes a knock from an act."""
-
-request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Request).decode
 
 
 def act_name(request: Value) -> str:

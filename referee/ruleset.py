@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 from uuid import UUID
 
 import msgspec
@@ -29,6 +29,7 @@ from referee.value import (
     tied,
 )
 from referee.visibility import Event, Recorded, Viewer
+from referee.vocabulary import with_installed
 
 
 class Moment(msgspec.Struct, frozen=True):
@@ -46,8 +47,15 @@ class Moment(msgspec.Struct, frozen=True):
     match: UUID = UUID(int=0)
 
 
+_DUE = with_installed(
+    ("announce", "answer", "ask", "bid", "deal", "declare", "discard", "knock_out", "reply", "respond"), "due"
+)
+if TYPE_CHECKING:
+    _DueWord: TypeAlias = str
+else:
+    _DueWord = Literal[_DUE]
 DueAct = Annotated[
-    Literal["announce", "answer", "ask", "bid", "deal", "declare", "discard", "knock_out", "reply", "respond"],
+    _DueWord,
     Meta(title="DueAct", description="An act that the rules demand before the play goes on."),
 ]
 

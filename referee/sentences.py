@@ -12,6 +12,7 @@ import msgspec
 from referee.actors import Actor, place_of, seat_of
 from referee.events import KnockDismissed, KnockUpheld
 from referee.value import Value
+from referee.vocabulary import INSTALLED
 
 Language = Literal["en", "sv"]
 
@@ -46,7 +47,19 @@ class Texts(Value, forbid_unknown_fields=True):
     wins: dict[str, Text]
 
 
-TEXTS = msgspec.toml.decode((files("referee") / "sentences.toml").read_bytes(), type=Texts)
+def _texts() -> Texts:
+    """Return the kernel's texts and those of the installed games. Raises ``ImportError`` for a text that two differ
+    on."""
+    texts: dict[str, dict[str, Any]] = msgspec.toml.decode((files("referee") / "sentences.toml").read_bytes())
+    for words in INSTALLED:
+        for name, own in words.texts.items():
+            known = texts[name]
+            if clash := [code for code, text in own.items() if known.setdefault(code, text) != text]:
+                raise ImportError(f"An installed game has a different text in {name} for {', '.join(clash)}.")
+    return msgspec.convert(texts, Texts)
+
+
+TEXTS = _texts()
 
 _FIELD = re.compile(r"\{(\w+)(?::([^{}:]*):([^{}:]*))?\}")
 _SLOT = re.compile(r"\[([^][]*)\]|" + _FIELD.pattern)

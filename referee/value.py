@@ -5,10 +5,23 @@ the pattern is only published (``extra_json_schema``).
 """
 
 from datetime import datetime
-from typing import Annotated, Any, Literal, Protocol, TypedDict, TypeVar, cast, dataclass_transform
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    cast,
+    dataclass_transform,
+)
 
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
+
+from referee.vocabulary import with_installed
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
@@ -96,18 +109,9 @@ Points = Annotated[
     ),
 ]
 """An ``int``; a ``float`` only for halves, in games that count them."""
-BidValue = Annotated[
-    Literal[
-        "0",
-        "1",
-        "2",
-        "3",
-        "4",
-        "5",
-        "6",
-        "7",
-        "8",
-        "9",
+BIDS = with_installed(
+    (
+        *"0123456789",
         "pass",
         "rodskagg",
         "join",
@@ -117,11 +121,17 @@ BidValue = Annotated[
         "pay",
         "take",
         "redeal",
-        "S",
-        "H",
-        "D",
-        "C",
-    ],
+        *"SHDC",
+    ),
+    "bids",
+)
+"""All bids of all games."""
+if TYPE_CHECKING:
+    BidWord: TypeAlias = str
+else:
+    BidWord = Literal[BIDS]
+BidValue = Annotated[
+    BidWord,
     Meta(
         title="BidValue",
         description="A bid: a number of tricks as text, or a word of the game, such as `pass`, `rodskagg`, `join`, "

@@ -20,7 +20,7 @@ from referee.store.club import Club
 from referee.store.log import Log
 from referee.store.match import Match
 from referee.visibility import Event, Viewer, seen
-from tests.sixth.high_card import RULESET as SIXTH
+from tests.plump.plump import RULESET as PLUMP
 
 TABLE = """
 match/opened            all        ruleset edition options players dealing enforcement points pot taken_over
@@ -167,7 +167,10 @@ proposal/declined       all        proposal act by
 money/posted            all        kind currency postings by evening reverses reversed_kind proposal plan balance
 books/closed            all        closing through digest trial label alone
 
-high-card/compared      all        highest
+plump/bid               all        seat bid
+plump/fingers-shown     all        seat
+                        own        number
+plump/fingers-compared  all        shown
 """
 
 
@@ -188,7 +191,7 @@ def audiences() -> dict[str, dict[str, str]]:
 
 
 AUDIENCES = audiences()
-TYPES: dict[str, type[Event]] = {kind.TOPIC: kind for kind in (*Match.FACTS, *Club.FACTS, *Log.FACTS, *SIXTH.events)}
+TYPES: dict[str, type[Event]] = {kind.TOPIC: kind for kind in (*Match.FACTS, *Club.FACTS, *Log.FACTS, *PLUMP.events)}
 SEATS = range(4)
 HOLDER = 1
 VIEWERS: tuple[Viewer, ...] = (*SEATS, "spectator", "official")

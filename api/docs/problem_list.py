@@ -18,9 +18,8 @@ from api.http.pages import LIMIT_MAX
 from api.http.problems import TEXTS, Document, Problem, document_of, document_of_refusal, problem_type
 from api.http.replies import encode
 from referee import rulebook, sentences
-from referee.acts import AnyAct
-from referee.games import RULESETS
-from referee.refusals import Refused
+from referee.games import RULESETS, ActOfAnyGame
+from referee.refusals import AgainstTheRules, Refused
 from referee.rulebook import PROCEDURE, Reading, Rule
 from referee.sentences import Language, Text, fields
 from referee.value import Value
@@ -102,7 +101,7 @@ PAGES = msgspec.toml.decode((files("api.docs") / "problem_pages.toml").read_byte
 
 _LIMIT, _WINDOWS = types.IntType(ge=1, le=LIMIT_MAX), types.LiteralType(("deal_end", "next_trick"))
 _FAULTS = {
-    "unreadable": faults_of(AnyAct, b'{"act": "play", "seat": "1", "card": "S1", "loud": true}'),
+    "unreadable": faults_of(ActOfAnyGame, b'{"act": "play", "seat": "1", "card": "S1", "loud": true}'),
     "unfit_knock": (Fault("missing", ("accused",), expected=types.IntType(ge=0, le=7), facts={"name": "accused"}),),
     "bad_parameter": (Fault("wrong", parameter="limit", expected=_LIMIT, given="0"),),
     "bad_option": (Fault("wrong", ("options", "knock_window"), expected=_WINDOWS, given="no"),),
@@ -137,15 +136,24 @@ def answer(code: str, language: Language) -> Document:
         if real is not None:
             facts, at = real.facts or {}, real.instance
         return document_of(Problem(code, faults=_FAULTS.get(code, ()), **facts), at, language)
-    refusal = refusals()[code]
+    refusal = _refusal_with(code)
     rule, facts, at = refusal.rule, refusal.example, _AT
     if real is not None:
         rule, facts, at = real.rule or None, real.facts or {}, real.instance
     return document_of_refusal(refusal.kind(code, rule, **facts), at, language)
 
 
+def _refusal_with(code: str) -> Refusal:
+    """Return a refusal of the kernel or, with its texts only, of an installed game."""
+    known = refusals().get(code)
+    if known is not None:
+        return known
+    facts = fields(sentences.TEXTS.refusals[code].en)
+    return Refusal(AgainstTheRules, frozenset(facts), None, dict.fromkeys(sorted(facts), "…"))
+
+
 def advice(code: str, language: Language) -> str:
-    text = PAGES.problems.get(code) if code in TEXTS else PAGES.refusals[refusals()[code].kind.__name__]
+    text = PAGES.problems.get(code) if code in TEXTS else PAGES.refusals[_refusal_with(code).kind.__name__]
     return text.in_(language) if text else ""
 
 

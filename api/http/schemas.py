@@ -31,13 +31,15 @@ import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct, UnsetType, to_builtins
 from msgspec.structs import FieldInfo, fields
 
-from referee.games import RULESETS
+from referee.acts import Act
+from referee.games import PACKAGES, RULESETS
 from referee.ruleset import Ruleset
 from referee.sentences import TEXTS
 from referee.store.club import Club
 from referee.store.match import Match
 from referee.value import Value
 from referee.visibility import Event
+from referee.vocabulary import INSTALLED
 
 Plain = dict[str, Any]
 """A part of the OpenAPI description."""
@@ -240,7 +242,7 @@ def _enumerated(schema: Any) -> Any:
         return _without_inline(schema)
     if len(values) == 1:
         return {"const" if name == "enum" else name: inner for name, inner in schema.items()} | {"const": values[0]}
-    name, description = _enumerations()[frozenset(values)]
+    name, description = _enumerations()[_without_installed(frozenset(values))]
     whole = {**{key: schema[key] for key in ("type", "enum", "minimum", "maximum") if key in schema}}
     rest = {"description": schema["description"]} if "description" in schema else {}
     return {**_refer(name, whole, lambda: {**whole, "description": description}), **rest}
@@ -274,6 +276,13 @@ def _enumerations() -> dict[frozenset[str | int], tuple[str, str]]:
     kind = dict[str, dict[str, Enumeration]]
     named = msgspec.toml.decode((files("api.http") / "enumerations.toml").read_bytes(), type=kind)["enumerations"]
     return {frozenset(one.values): (name, one.description) for name, one in named.items()}
+
+
+def _without_installed(values: frozenset[str | int]) -> frozenset[str | int]:
+    """Return the values of an enumeration without the words that installed games add to it."""
+    own = {word for words in INSTALLED for word in words.values}
+    known = (one for one in _enumerations() if one <= values and values - one <= own)
+    return max(known, key=len, default=values)
 
 
 def _enumeration(values: list[Any]) -> Plain:
@@ -496,6 +505,10 @@ def _variant(cls: Any, scope: Scope, *, alone: bool = False, about: str = "") ->
     return _refer(_name(cls, scope), (cls, scope), lambda: _body(cls, scope, about, alone=alone))
 
 
+def _is_of_a_game(cls: Any) -> bool:
+    return any(f"{cls.__module__}.".startswith(f"{package}.") for package in PACKAGES)
+
+
 def called(cls: type) -> str:
     return str(getattr(cls, "SCHEMA", cls.__name__))
 
@@ -504,7 +517,7 @@ def _name(cls: Any, scope: Scope) -> str:
     if scope.topic is not None:
         return str(cls.__name__)
     ruleset = scope.ruleset
-    if cls.__module__.startswith("referee.games."):  # every game has classes named Options, More and Detail
+    if _is_of_a_game(cls):  # every game has classes named Options, More and Detail
         ruleset = next((key for key, tied in _ties()["ruleset"].items() if cls in tied.values()), None)
     return called(cls) if ruleset is None else camel(ruleset) + called(cls)
 
@@ -524,7 +537,7 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         properties["topic"] = {"type": "string", "const": scope.topic, "description": WORDS.words["topic"]}
         required.append("topic")
     may_be_missing = config is None or refuses_others or config.omit_defaults
-    is_option = refuses_others and cls.__module__.startswith("referee.games.")  # shown with nulls
+    is_option = refuses_others and _is_of_a_game(cls) and not issubclass(cls, Act)  # shown with nulls
     for field in _fields(cls):
         name = field.encode_name
         here = getattr(scope, name, None)

@@ -18,8 +18,9 @@ from api.http.writes import replayed
 from api.matches.schemas import ActSchema, EventSeen, event_seen
 from api.runtime.call import ApiCall
 from referee import wire_types
-from referee.acts import AnyAct
+from referee.acts import Act
 from referee.events import LAYS_OPEN
+from referee.games import ActOfAnyGame
 from referee.refusals import NotInPlay, Refused
 from referee.store.clock import ClockWrong
 from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome, Overtaken
@@ -27,7 +28,7 @@ from referee.store.damaged import DamagedRow
 from referee.value import Value, Version
 from referee.visibility import Viewer
 
-ACT: Body[AnyAct] = Body(AnyAct)
+ACT: Body[Act] = Body(ActOfAnyGame)
 BATCH_MAX = 64
 """Maximum number of acts in a batch."""
 PLACE = Meta(extra_json_schema={"minimum": 0, "maximum": BATCH_MAX})

@@ -12,9 +12,9 @@ from api.http.problems import Document
 from api.http.schemas import PHASE
 from referee import wire_types
 from referee.actors import Actor
-from referee.acts import AnyAct, Knock
+from referee.acts import Knock
 from referee.events import Adjudication, Dealing, Enforcement, Stakes, TokenEnded, TokenMade, Visibility
-from referee.games import RULESETS
+from referee.games import RULESETS, ActOfAnyGame
 from referee.officials import shuffle, takeback
 from referee.officials.events.seating import InvitationRedeemed, Invited
 from referee.requests import Appeal, Correct, OpenCase, Ruling, Statement, Withdrawal
@@ -29,9 +29,9 @@ _ACT_SAYS = (
     "An act of a seat or the official: `act` is its name and decides which fields go with it. An act of "
     "`list_legal_acts` can be sent as it is. The service refuses other fields."
 )
-ActSchema = Annotated[AnyAct, Meta(title="Act", description=_ACT_SAYS)]
+ActSchema = Annotated[ActOfAnyGame, Meta(title="Act", description=_ACT_SAYS)]
 AskedSeen = Annotated[
-    AnyAct | Knock | OpenCase | Statement | Withdrawal | Appeal | Ruling | Correct,
+    ActOfAnyGame | Knock | OpenCase | Statement | Withdrawal | Appeal | Ruling | Correct,
     Meta(title="Asked", description="A request to the match: an act or a knock. `act` is its name."),
 ]
 RulesetSeen = Annotated[

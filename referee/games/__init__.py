@@ -1,21 +1,26 @@
 """Find the games: modules of this package with a ``RULESET``, and packages in the entry-point group ``knacka.games``.
 
-A package of a different distribution also contains its rulebook, ``<key>.toml``::
+A package of a different distribution also contains its rulebook, ``<key>.toml``, and may contain its own words,
+``words.toml`` (:mod:`referee.vocabulary`)::
 
     [project.entry-points."knacka.games"]
-    high-card = "high_card"
+    plump = "plump"
 """
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, get_args
+
+import msgspec
 
 from referee import rulebook
+from referee.acts import Act, AnyAct
+from referee.requests import Request
 from referee.ruleset import Ruleset
-
-ENTRY_POINT_GROUP = "knacka.games"
+from referee.vocabulary import ENTRY_POINT_GROUP
 
 
 def _own_modules() -> Iterator[ModuleType]:
@@ -48,3 +53,26 @@ def _find_rulesets() -> dict[str, Ruleset]:
 
 
 RULESETS: dict[str, Ruleset] = _find_rulesets()
+PACKAGES: tuple[str, ...] = (__name__, *(point.module for point in entry_points(group=ENTRY_POINT_GROUP)))
+"""The packages in which all types that only one game has are defined."""
+
+
+def _acts() -> tuple[type[Act], ...]:
+    """Return the types of all acts, those of installed games last. Raises ``ImportError`` if two have one name."""
+    kinds: tuple[type[Act], ...] = (*get_args(AnyAct), *(kind for rules in RULESETS.values() for kind in rules.acts))
+    by_name: dict[object, type[Act]] = {}
+    for kind in kinds:
+        name = kind.__struct_config__.tag
+        if by_name.setdefault(name, kind) is not kind:
+            raise ImportError(f"Two games have different acts with the name {name}.")
+    return tuple(by_name.values())
+
+
+ACTS: tuple[type[Act], ...] = _acts()
+if TYPE_CHECKING:
+    ActOfAnyGame: TypeAlias = Act
+else:
+    ActOfAnyGame = Union[ACTS]  # noqa: UP007
+REQUESTS: Any = (*ACTS, *(kind for kind in get_args(Request) if kind is not Act))
+request_of: Callable[[bytes], Request] = msgspec.json.Decoder(Union[REQUESTS]).decode  # noqa: UP007
+"""Decodes a stored request to a match."""

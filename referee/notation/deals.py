@@ -5,7 +5,7 @@ from typing import Any, Literal
 import msgspec
 
 from referee.actors import Actor
-from referee.acts import AnyAct, Knock
+from referee.acts import Act, Knock
 from referee.events import Dealing, Enforcement, Stakes
 from referee.value import Value
 
@@ -53,7 +53,7 @@ class Done(Value):
     """An act with its actor, and the ruling if it was a knock."""
 
     actor: Actor
-    act: AnyAct | Knock
+    act: Act | Knock
     ruling: Ruling | None = None
 
 

@@ -20,12 +20,12 @@ from referee.events import (
     MatchWon,
     PenaltyImposed,
 )
-from referee.games import RULESETS
+from referee.games import RULESETS, request_of
 from referee.notation.deals import Correction, Deal, Done, Header, Result, ResultWas, Ruling
 from referee.officials.events.cases import CaseOpened, CaseStated
 from referee.officials.events.corrections import CorrectedBy, Corrections, Ended, ProtocolCorrected, line_history
 from referee.officials.events.takeback import without_taken_back
-from referee.requests import Proceeding, request_of
+from referee.requests import Proceeding
 from referee.visibility import Event, Recorded
 
 OMITTED_REQUESTS = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation

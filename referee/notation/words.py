@@ -9,6 +9,8 @@ import msgspec
 
 from referee.acts import AnyAct
 from referee.cards import PACK, RANKS
+from referee.games import ACTS
+from referee.vocabulary import INSTALLED
 
 LINE_WORD_WIDTH = 10
 """Number of columns for the word that begins a line."""
@@ -61,7 +63,7 @@ def _allowed_values(kind: str, name: str) -> tuple[Any, ...]:
     return tuple(found)
 
 
-KINDS: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in get_args(AnyAct)}
+KINDS: dict[str, Any] = {str(kind.__struct_config__.tag): kind for kind in ACTS}
 CARD_TEXTS = frozenset(PACK)
 
 
@@ -209,6 +211,39 @@ WORDS: dict[str, _Word] = {
     "abandon": _Word("abandon", _write_reason, _read_reason),
 }
 """The word and functions of each act except ``deal``, which has several lines."""
+
+
+def _json_of(kind: Any) -> tuple[_Write, _Read]:
+    """Return functions that write and read the fields of an act of an installed game, without its seat, as JSON."""
+
+    def write(act: Any) -> str:
+        fields = {name: value for name, value in msgspec.to_builtins(act).items() if name not in ("act", "seat")}
+        return to_json(fields).replace("  ", " \\u0020") if fields else ""  # two spaces separate acts
+
+    def read(text: str) -> dict[str, Any]:
+        act = msgspec.convert({"seat": 0, **json.loads(text or "{}"), "act": kind.__struct_config__.tag}, kind)
+        return {name: getattr(act, name) for name in kind.__struct_fields__ if name != "seat"}
+
+    return write, read
+
+
+def _add_words_of_installed_games() -> None:
+    """Add to :data:`WORDS` the acts of installed games. Raises ``ImportError`` if one has no line word of its own."""
+    own = {act: line for words in INSTALLED for act, line in words.notation.items()}
+    taken = {"deal", "knock", *(word.line for word in WORDS.values())}
+    for kind in ACTS[len(get_args(AnyAct)) :]:
+        name = str(kind.__struct_config__.tag)
+        line = own.get(name, name)
+        if line in taken or re.fullmatch(f"[a-z][a-z ]{{0,{LINE_WORD_WIDTH - 2}}}", line) is None:
+            raise ImportError(
+                f"The act {name} needs a word of its own in [notation] of words.toml, of at most "
+                f"{LINE_WORD_WIDTH - 1} small letters: {line!r} is longer, or a different act has it."
+            )
+        taken.add(line)
+        WORDS[name] = _Word(line, *_json_of(kind))
+
+
+_add_words_of_installed_games()
 
 ACTS_BY_LINE_WORD: dict[str, tuple[str, ...]] = {
     line: tuple(name for name, word in WORDS.items() if word.line == line)

@@ -16,13 +16,13 @@ from referee.actors import SEATS, Actor, actor_at, officials, place_of, seat_of
 from referee.acts import Act, AgreeStakes, Knock, Result, SeatAct
 from referee.admission import Invite, RedeemInvitation
 from referee.events import DealScored, MatchOpened, event_kinds_in
-from referee.games import RULESETS
+from referee.games import RULESETS, request_of
 from referee.officials import corrections, takeback
 from referee.officials import events as official_events
 from referee.officials.attended import attended, attends
 from referee.officials.state import Attended, AttendedState, Docket, cases_holding_play, status_at
 from referee.phases import Over
-from referee.requests import Proceeding, Request, request_of
+from referee.requests import Proceeding, Request
 from referee.ruleset import Ruleset, Shown
 from referee.seating import Seating
 from referee.store.aggregate import Aggregate, Rules

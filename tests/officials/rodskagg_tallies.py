@@ -7,8 +7,9 @@ import pytest
 
 from referee.acts import Bid, Deal, Result, Trick
 from referee.events import DealScored
+from referee.games import request_of
 from referee.refusals import Refused
-from referee.requests import Request, request_of
+from referee.requests import Request
 from tests.games.rodskagg import opened
 from tests.officials.wrong_and_right_sheets import CX1, X1
 from tests.support.match_driver import P4, seats_and

@@ -16,7 +16,7 @@ from referee.ruleset import Moment, Ruleset
 from referee.visibility import Recorded
 from tests.games.rodskagg import Table, fem
 from tests.officials.correction_tables import OFFICIALS, corrected, five, lines, quiet, refused, script_of_deal, won
-from tests.sixth.high_card import RULESET as SIXTH
+from tests.plump.plump import RULESET as PLUMP
 from tests.support import match_driver
 from tests.support.match_driver import P1, P2, P3, P4
 from tests.support.random_matches import deal_of, opening
@@ -243,15 +243,15 @@ def test_an_abandoned_match_that_was_won_before_is_won():
 
 def test_a_game_that_cannot_score_again_says_so():
     with pytest.raises(WrongPhase) as refused:
-        asked_of(SIXTH)
+        asked_of(PLUMP)
     assert refused.value.code == "not_in_this_game"
 
 
 def asked_of(rules: Ruleset) -> None:
     """Request a correction in a new match of a game."""
     match = opening(players=3, adjudication=OFFICIALS)
-    game = msgspec.structs.replace(match, ruleset=rules.key, options={"target": 3}, points=(0, 0, 0))
+    game = msgspec.structs.replace(match, ruleset=rules.key, options={}, points=(0, 0, 0))
     procedure = attended_by(rules)
     history = (Recorded(UUID(int=1), 1, match_driver.NOON, "official", "", "", "", game),)
     moment = Moment(1, match_driver.NOON, "seed", "official", history)
-    procedure.take(procedure.start(game), Correct(why=Why(rule="H5"), strike=(1,)), moment)
+    procedure.take(procedure.start(game), Correct(why=Why(rule="P9"), strike=(1,)), moment)

@@ -11,8 +11,8 @@ import pytest
 from eventsourcing.persistence import StoredEvent
 
 from referee.clubs.commands import ClubRequest
+from referee.games import REQUESTS
 from referee.log.facts import Sign
-from referee.requests import Request
 from referee.store.aggregate import KINDS, event_type, event_types
 from referee.store.desk import digest_of
 from referee.store.rows import JsonRows, from_row, raw_rows, row_hash, to_row
@@ -88,7 +88,7 @@ def test_stored_json_that_is_not_ascii_or_has_a_hidden_field_is_not_shown_as_sto
 def test_every_kind_of_request_stands_in_a_row() -> None:
     asked = [(topic, from_row(StoredEvent(MATCH, 7, topic, state)).request) for topic, state in samples()]
     kinds = {type(ASKED[topic](one)) for topic, one in asked if one is not None}
-    assert kinds == {*get_args(Request), *get_args(ClubRequest), Sign}
+    assert kinds == {*REQUESTS, *get_args(ClubRequest), Sign}
 
 
 def contains(new: Any, old: Any) -> bool:

@@ -12,8 +12,8 @@ from eventsourcing.persistence import StoredEvent
 
 from referee.actors import actor_at
 from referee.acts import Bid, Deal, Knock
+from referee.games import request_of
 from referee.refusals import Refused
-from referee.requests import request_of
 from referee.store import postgres
 from referee.store.aggregate import fold
 from referee.store.command import Command, KeyReused, Outcome

@@ -13,8 +13,8 @@ from eventsourcing.persistence import IntegrityError, OperationalError, StoredEv
 from referee.actors import actor_at, actor_of
 from referee.acts import Bid, Deal, Knock
 from referee.events import DealScored
+from referee.games import request_of
 from referee.refusals import OutOfTurn, Refused
-from referee.requests import request_of
 from referee.store.acts import KeyedAct
 from referee.store.aggregate import fold
 from referee.store.answer import Answer

@@ -17,7 +17,7 @@ from api.personal_data.texts import replaced, written
 from referee.actors import officials
 from referee.clubs.facts import SCOPES
 from referee.events import MatchOpened, TokenMade, Visibility
-from referee.requests import request_of
+from referee.games import request_of
 from referee.store.desk import Desk
 from referee.store.rows import FIRST, row_hash
 from referee.store.store import Referee

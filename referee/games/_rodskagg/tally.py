@@ -4,7 +4,7 @@ Facts that only cards could show are accepted as entered (A-O31, B-O40, C-O36).
 """
 
 from collections.abc import Callable, Generator, Mapping
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta
 
@@ -20,7 +20,6 @@ from referee.acts import (
     BidEntered,
     Deal,
     ExitEntered,
-    Fault,
     Knock,
     KnockEntered,
     KnockOut,
@@ -355,7 +354,7 @@ def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
         return state
     offence: Offence = "misdeal" if knock.offence in MISDEAL_OFFENCES else knock.offence
     if knock.upheld and offence not in SHOWN_BY_TALLY:
-        report = Report(seat=knock.seat, accused=knock.accused, fault=cast(Fault, offence), another=placed.another)
+        report = Report(seat=knock.seat, accused=knock.accused, fault=offence, another=placed.another)
         state = yield at, report
     dismissed = len(state.table.ledger.dismissed)
     late = not knock.upheld and offence in SHOWN_BY_TALLY and sheet.knocks_can_be_late(state.table)

@@ -1,7 +1,7 @@
 """The score of a deal, and the end of the match (E33-E53)."""
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, NotRequired, TypedDict, cast
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 from msgspec.structs import replace
 
@@ -14,7 +14,7 @@ from referee.games.kalabrias.ranks import BELLA, RANKS, best_split, cards_of_run
 from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
 from referee.phases import ended_by, next_deal
 from referee.ruleset import Moment
-from referee.value import BidValue, RuleId
+from referee.value import RuleId
 from referee.visibility import Event
 
 TEN_EACH = 10
@@ -224,7 +224,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
         dealer=table.dealer,
         kind=deal.kind,
         declarer=contract.declarer if contract else None,
-        contract=cast(BidValue, contract.trumps) if contract else None,
+        contract=contract.trumps if contract else None,
         tricks=deal.tricks,
         answers=(None,) * table.seats,
         penalties=(0,) * table.seats,

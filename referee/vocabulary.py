@@ -1,0 +1,88 @@
+"""The words that installed games add to those of the kernel.
+
+Each game of a different distribution may have a file ``words.toml`` in its package. It is read before the types that
+contain the words are made, so it is data: the package itself is imported later, by :mod:`referee.games`.
+"""
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
+from importlib.resources import files
+from importlib.util import find_spec, module_from_spec
+from typing import Any, Literal
+
+import msgspec
+
+ENTRY_POINT_GROUP = "knacka.games"
+"""Entry points of installed games. The module of each has a ``RULESET``."""
+
+
+class ResultField(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """A field of a whole deal's result. ``says`` is its description in English."""
+
+    kind: Literal["flag", "seat", "seats", "count", "counts", "cards"]
+    says: str
+
+
+class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """The words of one game that no other game has."""
+
+    bids: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
+    """Codes of faults that players report. Each is also in ``offences``."""
+    due: tuple[str, ...] = ()
+    """Names of acts that the rules may demand before the play goes on."""
+    result: dict[str, ResultField] = {}
+    """Fields of a whole deal's result, by name."""
+    notation: dict[str, str] = {}
+    """The word that begins the line of an act in the notation, by the name of the act."""
+    refusals: dict[str, Any] = {}
+    """Texts, as in ``sentences.toml`` of the kernel, like the next four fields."""
+    phases: dict[str, Any] = {}
+    offences: dict[str, Any] = {}
+    kinds: dict[str, Any] = {}
+    wins: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        """Raise ``ValueError`` if a fault has no text."""
+        if missing := set(self.faults) - self.offences.keys():
+            raise ValueError(f"faults without a text in offences: {', '.join(sorted(missing))}")
+
+    @property
+    def values(self) -> frozenset[str]:
+        """All words that clients send or see as a value."""
+        tables = self.phases, self.offences, self.kinds, self.wins
+        return frozenset((*self.bids, *self.faults, *self.due, *(code for table in tables for code in table)))
+
+    @property
+    def texts(self) -> dict[str, dict[str, Any]]:
+        """The tables of texts, by name."""
+        return {name: getattr(self, name) for name in ("refusals", "phases", "offences", "kinds", "wins")}
+
+
+def _words_of(point: EntryPoint) -> Words | None:
+    """Return the words of an installed game, without importing its package; ``None`` if it has none."""
+    spec = find_spec(point.module)
+    if spec is None or spec.submodule_search_locations is None:
+        raise ImportError(f"The entry point {point.name} of {ENTRY_POINT_GROUP} names no package: {point.module}")
+    file = files(module_from_spec(spec)) / "words.toml"
+    if not file.is_file():
+        return None
+    try:
+        return msgspec.toml.decode(file.read_bytes(), type=Words)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise ImportError(f"The file words.toml of the package {point.module} cannot be used: {error}") from None
+
+
+def _installed_words() -> Iterator[Words]:
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        words = _words_of(point)
+        if words is not None:
+            yield words
+
+
+INSTALLED: tuple[Words, ...] = tuple(_installed_words())
+
+
+def with_installed(own: tuple[str, ...], kind: Literal["bids", "faults", "due", "offences"]) -> tuple[str, ...]:
+    """Return the kernel's words and those of the installed games, each once."""
+    return tuple(dict.fromkeys((*own, *(word for words in INSTALLED for word in getattr(words, kind)))))

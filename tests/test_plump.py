@@ -1,0 +1,246 @@
+"""Plump is a distribution of its own: it brings an act, a bid, a fault, a result field and texts, and no other file
+changes.
+
+Only processes that find the distribution know the game, so no other test meets it.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from referee.games import ACTS, RULESETS
+from referee.value import BIDS
+from referee.vocabulary import ENTRY_POINT_GROUP
+from tests.plump.plump import points
+from tests.support.match_client import Table, topics_of
+from tests.support.paths import ROOT
+from tests.support.running_service import environment_of, running
+
+HANDS = [["SA", "H2"], ["SK", "HA"], ["S2", "HK"]]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder into which the game is installed, as ``pipx inject`` does it."""
+    source, site = tmp_path_factory.mktemp("source") / "plump", tmp_path_factory.mktemp("site")
+    shutil.copytree(ROOT / "tests/plump", source, ignore=shutil.ignore_patterns("__pycache__"))
+    options = ["--quiet", "--no-index", "--no-deps", "--no-build-isolation", "--no-compile", "--target", site]
+    subprocess.run([sys.executable, "-m", "pip", "install", *options, source], check=True)
+    return site
+
+
+def program(site: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run a Python program that finds the packages in this folder."""
+    environment = environment_of(PYTHONPATH=str(site), **settings)
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+
+
+@pytest.fixture(scope="module")
+def matches(site: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, list[dict[str, Any]]]:
+    """Return a store with random matches, and what happened in them."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('store')}/knacka.db"
+    done = program(site, "-m", "tests.plump.random_matches", url)
+    assert done.returncode == 0, done.stderr
+    return url, json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def client(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """Yield a client of the service in a process that has found the game."""
+    url, fresh = f"sqlite:///{tmp_path_factory.mktemp('served')}/knacka.db", [sys.executable, "-m", "api"]
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as environment:  # of the start only: other tests start processes too
+            environment.setenv("PYTHONPATH", str(site))
+            process = stack.enter_context(running(url, knacka=fresh))
+        yield stack.enter_context(httpx.Client(base_url=process.address, timeout=30))
+
+
+def opened(client: httpx.Client, **opening: Any) -> Table:
+    return Table(client, **{"ruleset": "plump", "enforcement": "refuse", "options": {"cards": 2}} | opening)
+
+
+def test_here_it_is_not_known():
+    assert "plump" not in RULESETS
+    assert "10" not in BIDS
+    assert "show_fingers" not in {kind.__struct_config__.tag for kind in ACTS}
+
+
+@pytest.mark.parametrize(
+    ("bid", "tricks", "expected"),
+    [
+        (3, 3, (13, "P9")),
+        (10, 10, (110, "P9")),
+        (0, 0, (5, "P10")),
+        (3, 4, (0, "P11")),
+        (3, 2, (0, "P11")),
+        (0, 1, (0, "P11")),
+    ],
+)
+def test_the_points_of_a_bid(bid: int, tricks: int, expected: tuple[int, str]):
+    assert points(bid, tricks) == expected
+
+
+class TestRandomMatches:
+    def test_both_ways_to_bid_happen(self, matches: tuple[str, list[dict[str, Any]]]):
+        topics = {topic for match in matches[1] for topic in match["topics"]}
+        assert {"plump/bid", "plump/fingers-shown", "plump/fingers-compared", "card/played"} <= topics
+        bids = {bid for match in matches[1] for line in match["lines"] for bid in line["detail"]["tricks_bid"]}
+        assert 10 in bids, "a bid that only Plump has"
+
+    def test_every_match_has_the_deals_and_cards_of_the_rules(self, matches: tuple[str, list[dict[str, Any]]]):
+        for match in matches[1]:
+            most, seats = match["options"]["cards"], match["seats"]
+            each = [sum(line["tricks"]) for line in match["lines"]]
+            assert each == [*range(most, 1, -1), *[1] * seats, *range(2, most + 1)]
+
+    def test_every_line_follows_from_bids_and_tricks(self, matches: tuple[str, list[dict[str, Any]]]):
+        for match in matches[1]:
+            for line in match["lines"]:
+                bids, tricks = line["detail"]["tricks_bid"], line["tricks"]
+                given = [points(*one) for one in zip(bids, tricks, strict=True)]
+                assert [(one["points"], one["rule"]) for one in line["entries"]] == given
+                assert line["detail"]["plumps"] == [seat for seat, one in enumerate(given) if not one[0]]
+                if match["options"]["bidding"] == "in_turn":
+                    assert sum(bids) != sum(tricks)
+
+    def test_the_most_points_win(self, matches: tuple[str, list[dict[str, Any]]]):
+        for match in matches[1]:
+            final = match["lines"][-1]["points"]
+            best = [seat for seat, total in enumerate(final) if total == max(final)]
+            assert (match["won"]["by"], match["won"]["seat"]) == ("most_points", best[0])
+            assert match["won"].get("seats", best) == best
+
+    def test_the_protocol_has_every_line(self, matches: tuple[str, list[dict[str, Any]]]):
+        for match in matches[1]:
+            lines = match["protocol"]["lines"]
+            assert [line["detail"] for line in lines] == [line["detail"] for line in match["lines"]]
+
+
+class TestOverHttp:
+    def test_its_words_are_described(self, client: httpx.Client, site: Path):
+        done = program(site, "-m", "api", "openapi")
+        schemas = json.loads(done.stdout)["components"]["schemas"]
+        kernel = json.loads((ROOT / "openapi/openapi.json").read_text("utf-8"))["components"]["schemas"]
+        assert schemas["Act"]["discriminator"]["mapping"]["show_fingers"] == "#/components/schemas/ShowFingers"
+        assert set(schemas["BidValue"]["enum"]) - set(kernel["BidValue"]["enum"]) == {"10"}
+        for name in ("Offence", "Fault"):
+            assert set(schemas[name]["enum"]) - set(kernel[name]["enum"]) == {"late_fingers"}
+        assert schemas["Result"]["properties"].keys() - kernel["Result"]["properties"].keys() == {"fingers"}
+        assert schemas["Detail"]["properties"]["plumps"]["description"].startswith("Seats that get a plump")
+        assert "plump/fingers-compared" in schemas["Event"]["discriminator"]["mapping"]
+        shown = client.get("/v1/rulesets/plump").json()
+        assert shown["options"]["properties"]["cards"]["x-rules"] == ["P2"]
+        rules = client.get("/v1/rulesets/plump/rules", headers={"Accept-Language": "sv"}).json()
+        assert rules["title"] == "Plump"
+
+    def test_its_pages_can_be_read(self, client: httpx.Client):
+        for path in ("/docs", "/problems", "/problems/total-comes-out", "/docs/rulebooks/plump.md"):
+            assert client.get(path).status_code == 200, path
+
+    def test_a_deal_with_bids_in_turn(self, client: httpx.Client):
+        table = opened(client)
+        table.deal(HANDS)
+        table.bid("1", "1")
+        refused = table.send("bid", 0, bid="0")
+        assert (refused.status_code, refused.json()["rule"]) == (422, "P5")
+        assert refused.json()["detail"] == (
+            "The dealer may bid any number but 0: with it the bids add up to the 2 tricks of the deal."
+        )
+        assert table.send("bid", 0, bid="10").json()["rule"] == "P4"
+        assert table.send("show_fingers", 0, number=1).status_code == 409
+        table.bid("1", first=0)
+        table.play("HA", "HK", "H2", first=1)
+        table.play("SK", "S2", "SA", first=1)
+        (line,) = table.get(f"/protocol?min_version={table.version()}").json()["lines"]
+        assert (line["points"], line["detail"]["plumps"]) == ([11, 11, 0], [2])
+
+    def test_ten_cards_can_all_be_bid(self, client: httpx.Client):
+        table = opened(client, dealing="house", options={})
+        table.done("deal", 0)
+        assert {"act": "bid", "seat": 1, "bid": "10"} in table.get("/legal-acts", 1).json()
+        done = table.done("bid", 1, bid="10")
+        assert done["events"][0]["event"]["bid"] == "10"
+
+    def test_a_deal_with_fingers(self, client: httpx.Client):
+        table = opened(client, options={"cards": 2, "bidding": "fingers"})
+        table.deal(HANDS)
+        assert table.get().json()["due"] == ["show_fingers"]
+        table.done("show_fingers", 2, number=1)
+        hidden = table.get("/events", 0).json()["events"][-1]["event"]
+        assert hidden == {"topic": "plump/fingers-shown", "seat": 2}
+        assert table.send("show_fingers", 2, number=0).json()["rule"] == "P13"
+        table.done("show_fingers", 0, number=0)
+        done = table.done("show_fingers", 1, number=1)
+        assert topics_of(done["events"]) == ["plump/fingers-shown", "plump/fingers-compared"]
+        assert done["events"][1]["event"]["shown"] == [0, 1, 1]
+        table.done("report", 0, accused=1, fault="late_fingers")
+        table.play("HA", "HK", "H2", first=1)
+        assert table.send("report", 0, accused=2, fault="late_fingers").json()["rule"] == "P-O4"
+        table.play("SK", "S2", "SA", first=1)
+        (line,) = table.get(f"/protocol?min_version={table.version()}").json()["lines"]
+        assert [(one["points"], one["rule"]) for one in line["entries"]] == [(0, "P11"), (0, "P-O4"), (0, "P11")]
+        text = table.get(f"/deals/1?min_version={table.version()}", Accept="text/plain").text
+        assert 'fingers   P3 {"number": 1}' in text
+
+    def test_a_whole_deal_is_entered(self, client: httpx.Client):
+        table = opened(client, dealing="tally", enforcement="penalise", options={"cards": 2, "bidding": "fingers"})
+        refused = table.send("result", None, tricks=[0, 1], fingers=[1, 1])
+        assert (refused.json()["rule"], refused.json()["facts"]["at"]) == ("P13", "/fingers")
+        late = [{"seat": 1, "fault": "late_fingers"}]
+        table.done("result", None, tricks=[0, 1], fingers=[1, 1, 1], faults=late)
+        (line,) = table.get(f"/protocol?min_version={table.version()}").json()["lines"]
+        assert line["points"] == [11, 0, 0]
+
+
+class TestMistakesOfAnAuthor:
+    """A package that cannot be used is named when the service starts."""
+
+    @staticmethod
+    def said(folder: Path, words: str, rulebook: bool = True) -> str:
+        """Return the error of the first import, for a game with these words."""
+        package = folder / "odd_game"
+        shutil.copytree(ROOT / "tests/plump/plump", package, ignore=shutil.ignore_patterns("__pycache__"))
+        (package / "words.toml").write_text(words)
+        if not rulebook:
+            (package / "plump.toml").unlink()
+        info = folder / "odd_game-1.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-game\nVersion: 1\n")
+        (info / "entry_points.txt").write_text(f"[{ENTRY_POINT_GROUP}]\nodd = odd_game\n")
+        done = program(folder, "-c", "import referee.sentences, referee.notation, referee.store")
+        assert done.returncode == 1
+        return done.stderr.splitlines()[-1]
+
+    def test_without_a_rulebook(self, tmp_path: Path):
+        said = self.said(tmp_path, "", rulebook=False)
+        assert said.startswith("ImportError: The package odd_game has no file plump.toml")
+
+    @pytest.mark.parametrize(
+        ("words", "error"),
+        [
+            ("bid = []", "words.toml of the package odd_game cannot be used: Object contains unknown field `bid`"),
+            ('faults = ["late"]', "cannot be used: faults without a text in offences: late"),
+            (
+                '[kinds]\nplayed = { en = "a", sv = "b" }',
+                "An installed game has a different text in kinds for played",
+            ),
+            ('[kinds]\nodd = { en = "a" }', "Object missing required field `sv` - at `$.kinds[...]`"),
+            (
+                '[result.bids]\nkind = "seat"\nsays = "A seat."',
+                "An installed game has a result field that the kernel has already: bids",
+            ),
+            ("", "The act show_fingers needs a word of its own in [notation]"),
+            ('[notation]\nshow_fingers = "bids"', "The act show_fingers needs a word of its own in [notation]"),
+        ],
+    )
+    def test_with_wrong_words(self, tmp_path: Path, words: str, error: str):
+        assert error in self.said(tmp_path, words)
