@@ -28,7 +28,7 @@ from api.startup import await_store, store_error
 from projections.follow.engine import DamagedCell
 from projections.follow.locks import RebuildRunning
 from referee.store.clock import ClockWrong, utc_now
-from referee.store.damaged import DamagedRow
+from referee.store.damaged import DamagedRow, NotInstalled
 from referee.store.rows import OlderStore
 from referee.store.store import construct
 
@@ -187,7 +187,7 @@ def _with_exit_codes(settings: Settings, options: argparse.Namespace) -> int:
     except (NotDone, RebuildRunning) as why:
         print(why, file=sys.stderr)
         return 1
-    except (ClockWrong, OlderStore) as wrong:
+    except (ClockWrong, NotInstalled, OlderStore) as wrong:
         print(wrong, file=sys.stderr)
         return NOT_STARTED
     except DamagedCell as cell:

@@ -13,6 +13,7 @@ from api.personal_data.names import Names, names_file
 from api.runtime.projections import Projections
 from projections.follow.engine import books_file
 from referee.store.connection import SqliteFile, parse_store_url
+from referee.store.match import check_installed
 from referee.store.store import construct
 
 TRY_SECONDS = 0.5
@@ -50,7 +51,10 @@ def await_store(url: str, seconds: float) -> None:
 
 
 def open_once(url: str) -> None:
-    """Check that the store can be written, and create missing tables. Raises database errors."""
+    """Check that the store can be written, and create missing tables.
+
+    Raises database errors, and ``NotInstalled`` if a match of the store has a game that is not installed.
+    """
     place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):
@@ -65,6 +69,8 @@ def open_once(url: str) -> None:
         try:
             projections.prepare()
             names.prepare()
+            with projections.engine.connect() as connection:
+                check_installed(projections.matches.rulesets(connection))
         finally:
             names.close()
             projections.close()

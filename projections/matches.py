@@ -329,6 +329,10 @@ class Matches:
             found.update(connection.scalars(query, {name: one for name, one in given.items() if one is not None}))
         return found
 
+    def rulesets(self, connection: Connection) -> tuple[str, ...]:
+        """Return the games of all matches."""
+        return tuple(connection.scalars(select(self.entries.c.ruleset).distinct()))
+
     def of_club(self, club: UUID, sight: Sight) -> Select[UUID]:
         """Return the query for the ids of a club's matches that are visible in lists."""
         given = {"club": club, "holder": _member_key(sight.club, sight.member)}

@@ -12,11 +12,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
 
+from api.cli import NOT_STARTED
+from api.maintenance.doctor import doctor
 from referee.games import ACTS, RULESETS
+from referee.store.damaged import DamagedRow
+from referee.store.store import construct
 from referee.value import BIDS
 from referee.vocabulary import ENTRY_POINT_GROUP
 from tests.plump.plump import points
@@ -199,6 +204,33 @@ class TestOverHttp:
         table.done("result", None, tricks=[0, 1], fingers=[1, 1, 1], faults=late)
         (line,) = table.get(f"/protocol?min_version={table.version()}").json()["lines"]
         assert line["points"] == [11, 0, 0]
+
+
+class TestWithoutTheGame:
+    """The rows of a game that is not installed are refused, and never misread."""
+
+    def test_the_service_does_not_start(self, matches: tuple[str, list[dict[str, Any]]], tmp_path: Path):
+        done = program(tmp_path, "-m", "api", "serve", KNACKA_DATABASE_URL=matches[0])
+        assert done.returncode == NOT_STARTED
+        said = "the store has matches of a game that is not installed: plump: install its distribution"
+        assert done.stderr.splitlines()[-1].startswith(said)
+
+    def test_nothing_is_verified(self, matches: tuple[str, list[dict[str, Any]]], tmp_path: Path):
+        done = program(tmp_path, "-m", "api", "verify", KNACKA_DATABASE_URL=matches[0])
+        assert (done.returncode, done.stdout) == (NOT_STARTED, "")
+        assert "not installed: plump" in done.stderr
+
+    def test_the_doctor_names_it(self, matches: tuple[str, list[dict[str, Any]]]):
+        lines: list[str] = []
+        assert doctor({"KNACKA_DATABASE_URL": matches[0]}, lines.append) == 1
+        assert any("not installed: plump" in line for line in lines)
+        assert not any("restore its row" in line for line in lines)
+
+    def test_no_match_is_read(self, matches: tuple[str, list[dict[str, Any]]]):
+        with construct(matches[0]) as referee:
+            for match in matches[1]:
+                with pytest.raises(DamagedRow, match=r"cannot be read: .* not installed: plump"):
+                    referee.load(UUID(match["id"]))
 
 
 class TestMistakesOfAnAuthor:

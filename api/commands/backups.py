@@ -14,6 +14,7 @@ from api.maintenance.restore import NotEmpty, install, refuse_unless_empty, stag
 from api.maintenance.verify import verify
 from api.settings import Settings
 from referee.store.clock import utc_now
+from referee.store.damaged import NotInstalled
 from referee.store.rows import OlderStore
 
 SUFFIX = ".knacka"
@@ -97,8 +98,8 @@ def restore(settings: Settings, arguments: argparse.Namespace) -> int:
                     raise NotDone("the backup is damaged" if check else "nothing is restored: take another backup")
                 if not check:
                     install(url, store)
-    except OlderStore as older:
-        raise NotDone(f"nothing is restored: {older}") from None
+    except (NotInstalled, OlderStore) as unreadable:
+        raise NotDone(f"nothing is restored: {unreadable}") from None
     except (Damaged, NotEmpty, FileNotFoundError, IsADirectoryError) as why:
         raise NotDone(str(why)) from None
     taken_at = f"{archive.manifest.taken_at:%Y-%m-%d %H:%M:%S} UTC"

@@ -26,6 +26,7 @@ from projections.follow.locks import is_followed
 from projections.log import Log
 from referee.log.facts import LogSigned
 from referee.store.clock import ClockWrong, utc_now
+from referee.store.damaged import NotInstalled
 from referee.store.log import LOG_ID
 from referee.store.rows import OlderStore
 
@@ -244,8 +245,9 @@ def _check_rows(stored: StoreReader) -> Problems:
             return
     try:
         stored.check_release()
-    except OlderStore as older:
-        yield str(older)
+        stored.check_games()
+    except (NotInstalled, OlderStore) as unreadable:
+        yield str(unreadable)
         return
     damaged = damages(stored)
     for kind, row in islice(damaged, NAMED_MAX):

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
@@ -32,13 +32,16 @@ from sqlalchemy import (
     table,
     type_coerce,
 )
+from sqlalchemy.exc import SQLAlchemyError
 
 from api.personal_data.erasures import Redactions, lists_in
 from api.personal_data.names import DUE, ERASED, names_file
 from api.personal_data.names import TABLE as NAMES_TABLE
 from projections.follow.engine import Json, Utc, books_file, engine_for
 from projections.follow.projection import Projection
+from projections.matches import Matches
 from referee.store.connection import SqliteFile, parse_store_url
+from referee.store.match import check_installed
 from referee.store.rows import refuse_older
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
@@ -141,6 +144,14 @@ class StoreReader:
         with self.events.connect() as connection:
             first = connection.scalars(query.order_by(self._position)).all()
             refuse_older([*first, *connection.scalars(query.order_by(self._position.desc()))])
+
+    def check_games(self) -> None:
+        """Raise :class:`~referee.store.damaged.NotInstalled` if a match has a game that is not installed.
+
+        The projection of matches names the games. If it cannot be read, nothing is checked.
+        """
+        with suppress(SQLAlchemyError, OSError), self.projections.connect() as connection:
+            check_installed(Matches().rulesets(connection))
 
     def count(self) -> int:
         return int(self._all(select(func.count()).select_from(self.rows_table))[0][0])

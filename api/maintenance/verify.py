@@ -91,10 +91,12 @@ def verify(url: str, match: str | None, say: Callable[[str], None], progress: Ca
     """Check the aggregate with the id ``match``, or the whole store (None). Report each difference, and a summary.
 
     Return the exit code: 0 without differences, 1 with differences, 2 for an unknown id. Raises the databases'
-    errors, and :class:`~referee.store.rows.OlderStore` for rows of an earlier release.
+    errors, :class:`~referee.store.rows.OlderStore` for rows of an earlier release, and
+    :class:`~referee.store.damaged.NotInstalled` for matches of a game that is not installed.
     """
     with closing(StoreReader(url)) as stored:
         stored.check_release()
+        stored.check_games()
         with closing(StoredProjections(stored)) as projections:
             return _verify(stored, projections, match, say, progress)
 

@@ -10,7 +10,7 @@ import msgspec
 
 from referee.actors import Actor
 from referee.ruleset import Moment
-from referee.store.damaged import DamagedRow
+from referee.store.damaged import DamagedRow, NotInstalled
 from referee.value import EVENTS_MAX, Value
 from referee.visibility import Event, Recorded
 
@@ -170,11 +170,15 @@ def _opened_aggregate(first: Recorded) -> Any:
     kind = KINDS.get(first.event.TOPIC)
     if kind is None:
         raise DamagedRow(first.originator_id, 1, "unfit", f"nothing begins with {first.event.TOPIC}")
+    try:
+        rules = kind.rules_for(first.event)
+    except NotInstalled as missing:
+        raise DamagedRow(first.originator_id, 1, "unreadable", str(missing)) from None
     return kind(
         id=first.originator_id,
         version=1,
         opened=first.event,
         opened_at=first.at,
         changed_at=first.at,
-        state=kind.rules_for(first.event).start(first.event),
+        state=rules.start(first.event),
     )

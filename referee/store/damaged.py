@@ -1,5 +1,6 @@
 """Errors for stored rows that are missing or unusable."""
 
+from collections.abc import Iterable
 from typing import Any, Literal
 from uuid import UUID
 
@@ -29,3 +30,13 @@ class DamagedRow(ValueError):
 
 class DamagedAttempt(DamagedRow):
     """An unusable row of the refused attempts of a match."""
+
+
+class NotInstalled(Exception):
+    """The store has matches of games that are not installed here. Their rows are right, but cannot be read."""
+
+    def __init__(self, games: Iterable[str]) -> None:
+        super().__init__(
+            f"the store has matches of a game that is not installed: {', '.join(sorted(games))}: install its "
+            "distribution into the environment of the service"
+        )

@@ -1,6 +1,6 @@
 """A match: the aggregate that begins with ``match/opened``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from hmac import compare_digest
 from importlib import import_module
@@ -26,6 +26,7 @@ from referee.requests import Proceeding, Request
 from referee.ruleset import Ruleset, Shown
 from referee.seating import Seating
 from referee.store.aggregate import Aggregate, Rules
+from referee.store.damaged import NotInstalled
 from referee.tokens import hash_in_match
 from referee.visibility import Event, Recorded, Viewer, seen
 
@@ -39,6 +40,12 @@ def _facts() -> tuple[type[Event], ...]:
     kinds = [kind for module in (events, *map(import_module, names)) for kind in event_kinds_in(module)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
     return tuple(dict.fromkeys((*kinds, *own)))
+
+
+def check_installed(games: Iterable[str]) -> None:
+    """Raise :class:`NotInstalled` if one of these games is not installed."""
+    if missing := set(games) - RULESETS.keys():
+        raise NotInstalled(missing)
 
 
 class Match(Aggregate):
@@ -55,7 +62,8 @@ class Match(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:
-        """Return the ruleset; for an attended match, with the officials' procedures."""
+        """Return the ruleset; for an attended match, with the officials' procedures. Raises ``NotInstalled``."""
+        check_installed((opened.ruleset,))
         rules = RULESETS[opened.ruleset]
         return attended(rules) if attends(opened) else rules
 
