@@ -53,6 +53,19 @@ def test_a_guide_of_a_client_is_short_and_installs_what_is_locked(language: str)
     assert [name for name in wanted if f"\n{name}==" not in locked and name not in from_npm] == []
 
 
+def test_the_guide_to_a_game_quotes_its_files() -> None:
+    files = [
+        path.read_text("utf-8") for path in (ROOT / "tests/plump").rglob("*.*") if path.suffix in (".py", ".toml")
+    ]
+    text = (GUIDES / "new-game.md").read_text("utf-8")
+    parts = [
+        part for block in re.findall(r"```\w+\n(.*?)```", text, re.DOTALL) for part in re.split(r"\n{2,}", block)
+    ]
+    assert len(parts) > 10
+    for part in parts:
+        assert any(part.strip() in file for file in files), part
+
+
 def test_every_link_leads_somewhere() -> None:
     for guide in GUIDES.glob("*.md"):
         for link in re.findall(r"\]\(([^)]+)\)", guide.read_text("utf-8")):
