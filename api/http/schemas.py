@@ -439,7 +439,12 @@ def _common(schemas: list[Plain]) -> Plain:
     if all("enum" in one for one in resolved):
         values = sorted({value for one in resolved for value in one["enum"]})
         return {**_enumerated({"type": resolved[0]["type"], "enum": values}), "description": description}
-    return {"type": resolved[0]["type"], **_widest(resolved), "description": description}
+    if resolved[0].get("type") in ("integer", "number") and all(
+        one["type"] == resolved[0]["type"] for one in resolved
+    ):
+        return {"type": resolved[0]["type"], **_widest(resolved), "description": description}
+    each = [{name: inner for name, inner in one.items() if name != "description"} for one in schemas]
+    return {"anyOf": [one for place, one in enumerate(each) if one not in each[:place]], "description": description}
 
 
 def _inside(cls: type) -> Iterator[Any]:
