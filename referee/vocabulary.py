@@ -4,8 +4,7 @@ Each game of a different distribution may have a file ``words.toml`` in its pack
 contain the words are made, so it is data: the package itself is imported later, by :mod:`referee.games`.
 """
 
-from collections.abc import Iterator
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.util import find_spec, module_from_spec
 from typing import Any, Literal
@@ -13,7 +12,8 @@ from typing import Any, Literal
 import msgspec
 
 ENTRY_POINT_GROUP = "knacka.games"
-"""Entry points of installed games. The module of each has a ``RULESET``."""
+INSTALLED_PACKAGES: tuple[str, ...] = tuple(point.module for point in entry_points(group=ENTRY_POINT_GROUP))
+"""The package of each installed game, which has a ``RULESET``."""
 
 
 class ResultField(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -59,28 +59,22 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
         return {name: getattr(self, name) for name in ("refusals", "phases", "offences", "kinds", "wins")}
 
 
-def _words_of(point: EntryPoint) -> Words | None:
-    """Return the words of an installed game, without importing its package; ``None`` if it has none."""
-    spec = find_spec(point.module)
+def _words_of(package: str) -> Words:
+    """Return the words of an installed game, without importing its package."""
+    spec = find_spec(package)
     if spec is None or spec.submodule_search_locations is None:
-        raise ImportError(f"The entry point {point.name} of {ENTRY_POINT_GROUP} names no package: {point.module}")
+        raise ImportError(f"An entry point of {ENTRY_POINT_GROUP} names {package}, which is no package.")
     file = files(module_from_spec(spec)) / "words.toml"
     if not file.is_file():
-        return None
+        return Words()
     try:
         return msgspec.toml.decode(file.read_bytes(), type=Words)
     except (msgspec.MsgspecError, ValueError) as error:
-        raise ImportError(f"The file words.toml of the package {point.module} cannot be used: {error}") from None
+        raise ImportError(f"The file words.toml of the package {package} cannot be used: {error}") from None
 
 
-def _installed_words() -> Iterator[Words]:
-    for point in entry_points(group=ENTRY_POINT_GROUP):
-        words = _words_of(point)
-        if words is not None:
-            yield words
-
-
-INSTALLED: tuple[Words, ...] = tuple(_installed_words())
+INSTALLED: tuple[Words, ...] = tuple(map(_words_of, INSTALLED_PACKAGES))
+"""The words of each installed game."""
 
 
 def with_installed(own: tuple[str, ...], kind: Literal["bids", "faults", "due", "offences"]) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ A package of a different distribution also contains its rulebook, ``<key>.toml``
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
-from importlib.metadata import entry_points
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, get_args
 
@@ -20,7 +19,7 @@ from referee import rulebook
 from referee.acts import Act, AnyAct
 from referee.requests import Request
 from referee.ruleset import Ruleset
-from referee.vocabulary import ENTRY_POINT_GROUP
+from referee.vocabulary import INSTALLED_PACKAGES
 
 
 def _own_modules() -> Iterator[ModuleType]:
@@ -30,14 +29,14 @@ def _own_modules() -> Iterator[ModuleType]:
 
 def _installed_modules() -> Iterator[ModuleType]:
     """Yield the modules of other distributions. Raises ``ImportError`` if one has a game without its rulebook."""
-    for point in entry_points(group=ENTRY_POINT_GROUP):
-        module = importlib.import_module(point.module)
-        rulebook.add(point.module)
+    for package in INSTALLED_PACKAGES:
+        module = importlib.import_module(package)
+        rulebook.add(package)
         try:
             rulebook.load(module.RULESET.key)
         except KeyError as missing:
             raise ImportError(
-                f"The package {point.module} has no file {module.RULESET.key}.toml, the rulebook of its game. "
+                f"The package {package} has no file {module.RULESET.key}.toml, the rulebook of its game. "
                 "Name the file in the package data of its distribution."
             ) from missing
         yield module
@@ -53,7 +52,7 @@ def _find_rulesets() -> dict[str, Ruleset]:
 
 
 RULESETS: dict[str, Ruleset] = _find_rulesets()
-PACKAGES: tuple[str, ...] = (__name__, *(point.module for point in entry_points(group=ENTRY_POINT_GROUP)))
+PACKAGES: tuple[str, ...] = (__name__, *INSTALLED_PACKAGES)
 """The packages in which all types that only one game has are defined."""
 
 
