@@ -24,6 +24,7 @@ from referee.store.damaged import DamagedRow
 from referee.store.store import construct
 from referee.value import BIDS
 from referee.vocabulary import ENTRY_POINT_GROUP
+from tests.conformance.description_check import Description
 from tests.plump.plump import points
 from tests.support.match_client import Table, topics_of
 from tests.support.paths import ROOT
@@ -66,7 +67,19 @@ def client(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[htt
         with pytest.MonkeyPatch.context() as environment:  # of the start only: other tests start processes too
             environment.setenv("PYTHONPATH", str(site))
             process = stack.enter_context(running(url, knacka=fresh))
-        yield stack.enter_context(httpx.Client(base_url=process.address, timeout=30))
+        client = stack.enter_context(httpx.Client(base_url=process.address, timeout=30))
+        description = Description(client.get("/openapi.json").text)
+
+        def check(answer: httpx.Response) -> None:
+            """Assert that the answer fits the description of this service, and so does an accepted request."""
+            asked, target = answer.request, answer.request.url.raw_path.decode()
+            if target.startswith("/v1"):
+                description.answered(asked.method, target, answer.status_code, answer.headers, answer.read())
+                if answer.is_success:
+                    description.asked(asked.method, target, json.loads(asked.content or "null"))
+
+        client.event_hooks = {"response": [check]}
+        yield client
 
 
 def opened(client: httpx.Client, **opening: Any) -> Table:
@@ -195,6 +208,8 @@ class TestOverHttp:
         assert [(one["points"], one["rule"]) for one in line["entries"]] == [(0, "P11"), (0, "P-O4"), (0, "P11")]
         text = table.get(f"/deals/1?min_version={table.version()}", Accept="text/plain").text
         assert 'fingers   P3 {"number": 1}' in text
+        assert table.get("/deals/1", 0).status_code == 200
+        assert table.get("/replay?at=4", "official").status_code == 200
 
     def test_a_whole_deal_is_entered(self, client: httpx.Client):
         table = opened(client, dealing="tally", enforcement="penalise", options={"cards": 2, "bidding": "fingers"})
@@ -204,6 +219,40 @@ class TestOverHttp:
         table.done("result", None, tricks=[0, 1], fingers=[1, 1, 1], faults=late)
         (line,) = table.get(f"/protocol?min_version={table.version()}").json()["lines"]
         assert line["points"] == [11, 0, 0]
+
+    @pytest.mark.parametrize("after", ["the tricks", "the ruling"])
+    def test_its_offence_is_ruled_on_by_an_official(self, client: httpx.Client, after: str):
+        fingers = {"cards": 2, "bidding": "fingers"}
+        table = opened(client, options=fingers, adjudication={"officials": [{"name": "Maja"}, {"name": "Nils"}]})
+        table.deal(HANDS)
+        for seat in range(3):
+            table.done("show_fingers", seat, number=1)
+        answer = table.post("/knocks", {"seat": 0, "accused": 1, "offence": "late_fingers"}, 0)
+        assert answer.status_code == 201, answer.text
+        ruling: dict[str, Any] = {"verdict": "upheld", "standard": "balance_of_probabilities", "rule": "P-O4"}
+        if after == "the ruling":
+            self.rule(table, ruling)
+        table.play("HA", "HK", "H2", first=1)
+        table.play("SK", "S2", "SA", first=1)
+        if after == "the tricks":
+            (line,) = table.get(f"/protocol?min_version={table.version()}").json()["lines"]
+            assert line["points"] == [11, 11, 0]
+            self.rule(table, ruling)
+        (line,) = table.get(f"/protocol?min_version={table.version()}").json()["lines"]
+        assert line["points"] == [11, 0, 0]
+        assert [one["rule"] for one in line["entries"]] == ["P9", "P-O4", "P11"]
+        case = table.get("/knocks/1", "official", **{"Accept-Language": "sv"}).json()
+        assert "visade fingrarna efter de andra" in str(case)
+        answer = table.post("/knocks/1/appeal", {"seat": 1, "text": "I was not late."}, 1)
+        assert answer.status_code == 201, answer.text
+        self.rule(table, ruling | {"verdict": "dismissed"}, by="official:2")
+        (line,) = table.get(f"/protocol?min_version={table.version()}").json()["lines"]
+        assert line["points"] == [11, 11, 0]
+
+    @staticmethod
+    def rule(table: Table, ruling: dict[str, Any], by: str = "official") -> None:
+        answer = table.post("/knocks/1/ruling", ruling, by)
+        assert answer.status_code == 201, answer.text
 
 
 class TestWithoutTheGame:

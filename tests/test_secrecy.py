@@ -171,6 +171,7 @@ plump/bid               all        seat bid
 plump/fingers-shown     all        seat
                         own        number
 plump/fingers-compared  all        shown
+plump/late-fingers-lifted all      seat
 """
 
 

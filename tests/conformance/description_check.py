@@ -46,8 +46,9 @@ class Undescribed(AssertionError):
 class Description:
     """The description. Validators are cached by the ``id()`` of their schemas, so the schemas must not be copied."""
 
-    def __init__(self) -> None:
-        self._all: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
+    def __init__(self, text: str | None = None) -> None:
+        """Read the description from ``text``; ``None``: the published one."""
+        self._all: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8") if text is None else text)
         self._paths = {re.compile(re.sub(r"\{\w+\}", "[^/]+", path)): path for path in self._all["paths"]}
         self._validators: dict[int, Any] = {}
 

@@ -243,7 +243,7 @@ def test_an_abandoned_match_that_was_won_before_is_won():
 
 def test_a_game_that_cannot_score_again_says_so():
     with pytest.raises(WrongPhase) as refused:
-        asked_of(PLUMP)
+        asked_of(msgspec.structs.replace(PLUMP, scored=None))
     assert refused.value.code == "not_in_this_game"
 
 

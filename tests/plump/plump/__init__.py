@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from referee import phases
+from referee import offences, phases
 from referee.acts import Act, Bid, Deal, Play, Report, Trick
 from referee.cards import BIT, PACK, SUIT, cards_of, clockwise, shuffled, texts_of
-from referee.events import CardPlayed, DealScored, Dealt, Entry, MatchOpened, MatchWon, Reported, TrickTaken
+from referee.events import Breach, CardPlayed, DealScored, Dealt, Entry, MatchOpened, MatchWon, Reported, TrickTaken
 from referee.interned_acts import plays
 from referee.phases import options_of, shown, table_of
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
@@ -24,6 +24,7 @@ from .states import (
     Detail,
     FingersCompared,
     FingersShown,
+    LateFingersLifted,
     More,
     Options,
     Played,
@@ -149,11 +150,39 @@ def report(state: Playing, act: Report, moment: Moment) -> tuple[Event, ...]:
         raise WrongPhase("late_fingers_too_late", "P-O4")
     if act.accused in state.late:
         raise AgainstTheRules("already_reported", "P-O4")
-    return (Reported(seat=act.seat, accused=act.accused, fault=act.fault),)
+    return (Reported(seat=act.seat, accused=act.accused, fault=act.fault, breaches=(late_fingers(act.accused),)),)
 
 
-def reported(state: Playing, event: Reported, number: int) -> Playing:
-    return replace(state, late=(*state.late, event.accused))
+def late_fingers(seat: int) -> Breach:
+    """P-O4: Return the breach of a seat that showed its fingers late. It costs a plump, and no points."""
+    return Breach(offence="late_fingers", seat=seat, rule="P-O4", payer=seat, points=0)
+
+
+def reported(state: Playing | Played, event: Reported, number: int) -> Playing | Played:
+    noted: Playing | Played = offences.noted(state, event.breaches, number)
+    return replace(noted, late=(*state.late, event.accused))
+
+
+def unseen(state: State) -> frozenset[str]:
+    """P-O4: Return the offences that may have happened without an event."""
+    if state.table.house or state.table.options.bidding != "fingers" or not isinstance(state, Playing | Played):
+        return frozenset()
+    return frozenset({"late_fingers"})
+
+
+def found_by_official(state: State, offence: str, accused: int, sign: int) -> tuple[Event, ...]:
+    """P-O4: Return the event with which an official notes late fingers or, with ``sign`` -1, lifts them."""
+    if offence not in unseen(state):
+        raise WrongPhase("nothing_to_punish", "P-O4")
+    if sign < 0:
+        return (LateFingersLifted(seat=accused),)
+    return (Reported(seat=accused, accused=accused, fault=offence, breaches=(late_fingers(accused),)),)
+
+
+def lifted(state: Playing | Played, event: LateFingersLifted, number: int) -> Playing | Played:
+    place = state.late.index(event.seat)
+    without: Playing | Played = offences.with_ledger(state, state.table.ledger.without("late_fingers", event.seat))
+    return replace(without, late=(*state.late[:place], *state.late[place + 1 :]))
 
 
 # The tricks
@@ -224,7 +253,12 @@ def points(bid: int, tricks: int) -> tuple[int, str]:
 
 
 def scored(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """P9-P12, P-O2, P-O4: Write the deal into the protocol. After the last deal the most points win."""
+    """Write the deal into the protocol."""
+    return scored_again(state, moment.seed)
+
+
+def scored_again(state: Any, seed: str) -> tuple[Event, ...]:
+    """P9-P12, P-O2, P-O4: Return the line of a deal that is played. After the last deal the most points win."""
     table = state.table
     earned = [points(*pair) for pair in zip(state.bids, state.tricks, strict=True)]
     for seat in state.late:
@@ -354,6 +388,7 @@ RULESET = phases.game(
             FingersShown: fingers_shown,
             FingersCompared: fingers_compared,
             Reported: reported,
+            LateFingersLifted: lifted,
             CardPlayed: card_played,
             TrickTaken: trick_taken,
         },
@@ -365,6 +400,7 @@ RULESET = phases.game(
         result=Result,
         script=script,
     ),
+    scored=scored_again,
     key="plump",
     edition=1,
     players_min=2,
@@ -372,8 +408,8 @@ RULESET = phases.game(
     pack=PACK,
     start_points=0,
     options=Options,
-    offences=(),
-    events=(TricksBid, FingersShown, FingersCompared),
+    offences=("late_fingers",),
+    events=(TricksBid, FingersShown, FingersCompared, LateFingersLifted),
     state=State,
     opening=_any_opening,
     start=start,
@@ -381,4 +417,6 @@ RULESET = phases.game(
     view=view,
     more=More,
     detail=Detail,
+    unseen=unseen,
+    priced=found_by_official,
 )

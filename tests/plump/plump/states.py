@@ -55,6 +55,13 @@ class FingersCompared(Event):
     shown: wire_types.Counts
 
 
+class LateFingersLifted(Event):
+    """An official found that a seat had not shown its fingers late."""
+
+    TOPIC: ClassVar[str] = "plump/late-fingers-lifted"
+    seat: Seat
+
+
 class Options(Value, forbid_unknown_fields=True):
     """Options of Plump."""
 
