@@ -7,13 +7,18 @@ contain the words are made, so it is data: the package itself is imported later,
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.util import find_spec, module_from_spec
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 ENTRY_POINT_GROUP = "knacka.games"
 INSTALLED_PACKAGES: tuple[str, ...] = tuple(point.module for point in entry_points(group=ENTRY_POINT_GROUP))
 """The package of each installed game, which has a ``RULESET``."""
+
+
+Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{1,40}\Z")]
+"""A code in requests, events and the notation."""
 
 
 class ResultField(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -26,21 +31,21 @@ class ResultField(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
 class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The words of one game that no other game has."""
 
-    bids: tuple[str, ...] = ()
-    faults: tuple[str, ...] = ()
+    bids: tuple[Word, ...] = ()
+    faults: tuple[Word, ...] = ()
     """Codes of faults that players report. Each is also in ``offences``."""
-    due: tuple[str, ...] = ()
+    due: tuple[Word, ...] = ()
     """Names of acts that the rules may demand before the play goes on."""
-    result: dict[str, ResultField] = {}
+    result: dict[Word, ResultField] = {}
     """Fields of a whole deal's result, by name."""
-    notation: dict[str, str] = {}
+    notation: dict[Word, str] = {}
     """The word that begins the line of an act in the notation, by the name of the act."""
-    refusals: dict[str, Any] = {}
+    refusals: dict[Word, Any] = {}
     """Texts, as in ``sentences.toml`` of the kernel, like the next four fields."""
-    phases: dict[str, Any] = {}
-    offences: dict[str, Any] = {}
-    kinds: dict[str, Any] = {}
-    wins: dict[str, Any] = {}
+    phases: dict[Word, Any] = {}
+    offences: dict[Word, Any] = {}
+    kinds: dict[Word, Any] = {}
+    wins: dict[Word, Any] = {}
 
     def __post_init__(self) -> None:
         """Raise ``ValueError`` if a fault has no text."""

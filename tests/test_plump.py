@@ -309,6 +309,8 @@ class TestMistakesOfAnAuthor:
         ("words", "error"),
         [
             ("bid = []", "words.toml of the package odd_game cannot be used: Object contains unknown field `bid`"),
+            ('bids = ["ten tricks"]', "Expected `str` matching regex"),
+            ('[offences."late-fingers"]', "Expected `str` matching regex"),
             ('faults = ["late"]', "cannot be used: faults without a text in offences: late"),
             (
                 '[kinds]\nplayed = { en = "a", sv = "b" }',
