@@ -1,4 +1,4 @@
 """The HTTP service."""
 
 VERSION = "0.1.0"
-"""The version of the package (``pyproject.toml`` reads it) and of the OpenAPI description."""
+"""Version of the package (``pyproject.toml`` reads it) and of the OpenAPI description."""

@@ -49,7 +49,7 @@ NOT_STARTED, INTERRUPTED = 3, 130
 
 HELP_WIDTH = 80
 LOCAL_HOST = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""The address at which this machine reaches a service that listens on all addresses."""
+"""Address at which this machine reaches a service that listens on all addresses."""
 
 log = logging.getLogger(__name__)
 

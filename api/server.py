@@ -30,7 +30,7 @@ END_SECONDS = 9.0
 GC_THRESHOLDS = 50_000, 20, 50
 """Thresholds of the garbage collector: high, because few objects of a request form cycles."""
 UNANSWERED = 4
-"""The exit code if requests were left unanswered."""
+"""Exit code if requests were left unanswered."""
 
 log = logging.getLogger(__name__)
 

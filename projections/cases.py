@@ -81,7 +81,7 @@ class Entry(NamedTuple):
     event: int
     at: datetime
     fact: Any
-    """An event of :data:`FACTS`, as the viewer may see it."""
+    """Event of :data:`FACTS`, as the viewer may see it."""
 
 
 class Case(NamedTuple):
@@ -122,7 +122,7 @@ class Listed(NamedTuple):
 
 
 LISTED = (*Listed._fields[: Listed._fields.index("by")], "opening")
-"""The columns of a listed case. The last column contains ``by`` and ``note``."""
+"""Columns of a listed case. The last column contains ``by`` and ``note``."""
 
 
 class _Match(NamedTuple):
@@ -147,7 +147,7 @@ class _Changes:
         self.cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         """Columns of new and changed cases, by match and number."""
         self.held: list[dict[str, Any]] = []
-        """A row for each official of a new case: the case's own columns under ``of``, and others."""
+        """Row for each official of a new case: the case's own columns under ``of``, and others."""
 
     def take(self, match: _Match, recorded: Recorded) -> _Match:
         """Add the rows of an event, and return the row of its match after it."""

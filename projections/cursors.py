@@ -16,9 +16,9 @@ from referee import wire_types
 T = TypeVar("T")
 K = TypeVar("K", bound=tuple[Any, ...])
 Number = Annotated[int, Meta(ge=0, le=wire_types.ENTRIES_MAX)]
-"""A number in a cursor. The largest plus the limit of a page is within the range of a column of integers."""
+"""Number in a cursor. The largest plus the limit of a page is within the range of a column of integers."""
 Moment = Annotated[datetime, Meta(tz=True)]
-"""A time in a cursor."""
+"""Time in a cursor."""
 QUERIES_KEPT = 256
 """Maximum cached queries for pages. They differ by filters and limit; building one takes longer than running it."""
 
@@ -49,7 +49,7 @@ def read_cursor(cursor: str, kind: type[K]) -> K:
 class Page(NamedTuple, Generic[T]):
     entries: tuple[T, ...]
     next: str | None
-    """The cursor of the next page; ``None``: this is the last."""
+    """Cursor of the next page; ``None``: this is the last."""
 
 
 def page_of(found: Sequence[T], limit: int, place: Callable[[T], tuple[Any, ...]]) -> Page[T]:

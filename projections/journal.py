@@ -33,11 +33,11 @@ class Author(Value):
     """The author of an entry or of a proposal: a caller in the club, or an actor in a match."""
 
     actor: Actor
-    """The actor of the event."""
+    """Actor of the event."""
     member: wire_types.MemberNumber | None
-    """The member who owns the key of the actor; null: a program, the operator, or an actor without a key."""
+    """Member who owns the key of the actor; null: a program, the operator, or an actor without a key."""
     match: wire_types.MatchId | None
-    """The match in which the actor acted; null: they acted in the club."""
+    """Match in which the actor acted; null: they acted in the club."""
 
 
 def author_of(by: Actor, cause: str, club: UUID, member: Callable[[Actor], int | None]) -> Author:
@@ -53,15 +53,15 @@ def author_of(by: Actor, cause: str, club: UUID, member: Callable[[Actor], int |
 class JournalEntry(Value):
     number: int
     date: datetime.date
-    """The day in the club's timezone, never before the previous entry's."""
+    """Day in the club's timezone, never before the previous entry's."""
     kind: wire_types.Code
     currency: wire_types.Currency
     cause: str
-    """The event from which the entry was made: ``<aggregate id>/<event number>``."""
+    """Event from which the entry was made: ``<aggregate id>/<event number>``."""
     postings: tuple[Posting, ...]
     evening: int | None
     reverses: int | None
-    """The number of the entry that this one reverses."""
+    """Number of the entry that this one reverses."""
     by: Actor
     text: wire_types.Note = ""
 
@@ -78,7 +78,7 @@ class Journal(Value):
     last: datetime.date
     """Before 9999-12-31, because some files contain the next day."""
     made: datetime.date
-    """The day on which the file is made."""
+    """Day on which the file is made."""
     opening: tuple[Balance, ...]
     """Balances before ``first``, without zeros."""
     entries: tuple[JournalEntry, ...]

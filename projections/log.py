@@ -39,7 +39,7 @@ class Edge(NamedTuple):
 
     size: int
     hashes: dict[int, bytes]
-    """The hashes in the last tile, by level."""
+    """Hashes in the last tile, by level."""
     positions: bytes
     """Positions of the rows in the last tile of level 0."""
 

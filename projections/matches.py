@@ -82,7 +82,7 @@ class Listed(Value):
     members: tuple[int, ...] = ()
     visibility: Visibility = "public"
     currency: str | None = None
-    """The currency of the stakes."""
+    """Currency of the stakes."""
 
 
 def listed(entry: Listed | None, recorded: Recorded) -> Listed:
@@ -151,7 +151,7 @@ class Standing(NamedTuple):
 
 
 Part = Literal["public", "its public", "club", "private", "own"]
-"""A part of the visible matches: all public matches, or one club's; in the caller's club the matches for members, all
+"""Part of the visible matches: all public matches, or one club's; in the caller's club the matches for members, all
 private matches, or the caller's own private matches."""
 IDS_MAX = 10_000
 """Maximum ids in one statement: SQLite allows 32,766."""

@@ -20,7 +20,7 @@ SWISH_TEXT_MAX = 50
 SWISH_MAX = 10**14 - 1
 """Maximum amount in minor units."""
 SWISH_NUMBER = re.compile(r"123[0-9]{7}|07[0-9]{8}")
-"""The number of an association or a company, or of a person."""
+"""Number of an association or a company, or of a person."""
 SWISH_SIGNS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZÅÄÖabcdefghijklmnopqrstuvwxyzåäö0123456789!?(),.-:; ")
 
 ERROR_CORRECTION: Literal["M"] = "M"

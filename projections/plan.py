@@ -14,7 +14,7 @@ from referee import wire_types
 from referee.value import Value
 
 Node = wire_types.MemberNumber | None
-"""A member, or ``None`` for the club."""
+"""Member, or ``None`` for the club."""
 EXACT_MAX = 16
 """Maximum number of nodes left after pairing, for which the best grouping is searched, in 2^n steps."""
 TRIPLES_MAX = 400
@@ -25,7 +25,7 @@ class Payment(Value):
     """A payment, in minor units."""
 
     id: wire_types.Digest
-    """An id that stays the same while the same payment is proposed for the same purpose."""
+    """Id that stays the same while the same payment is proposed for the same purpose."""
     payer: Node
     """Null: the club."""
     payee: Node
@@ -44,7 +44,7 @@ class Plan(Value):
 
 
 Owed = tuple[Node, int]
-"""A node and the amount it owes; negative: the amount due to it."""
+"""Node and the amount it owes; negative: the amount due to it."""
 
 
 def plan(balances: Mapping[int, int], purpose: str) -> Plan:

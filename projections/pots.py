@@ -63,15 +63,15 @@ class Pot(Value):
     players: wire_types.Names
     currency: wire_types.Currency | None
     opening: wire_types.Money
-    """The contents at the start."""
+    """Contents at the start."""
     contents: wire_types.Money
-    """The present contents, without ``pending``."""
+    """Present contents, without ``pending``."""
     pending: wire_types.Many[PotPending] = ()
     lines: wire_types.Many[PotLine] = ()
-    """The deals that count, after all corrections."""
+    """Deals that count, after all corrections."""
     closed: PotClosed | None = None
     corrected: wire_types.Events = ()
-    """The numbers of the events that corrected the pot."""
+    """Numbers of the events that corrected the pot."""
 
 
 def after_event(pot: Pot | None, recorded: Recorded) -> Pot:

@@ -52,7 +52,7 @@ from referee.visibility import Event, Recorded
 LINES_PER_READ = 8
 """Number of lines in one read that looks for deals. Only voided deals make more reads necessary."""
 BY_AN_OFFICIAL = ("closed", "abandoned")
-"""The ways in which an official ends a match without a winner."""
+"""Ways in which an official ends a match without a winner."""
 VOIDED = "voided"
 """Kind of a line that holds only the penalties of a voided deal."""
 
@@ -81,7 +81,7 @@ class LineWritten(Value):
     deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind | Literal["voided"]
-    """The kind of deal. `voided`: the deal was voided and only its penalties count. Dealt again, it gets a second
+    """Kind of deal. `voided`: the deal was voided and only its penalties count. Dealt again, it gets a second
     line."""
     declarer: Seat | None
     contract: BidValue | None
@@ -104,7 +104,7 @@ class LineWas(CorrectedBy):
     """A former version of a line, and the correction that replaced it."""
 
     line: LineWritten
-    """The line before the correction."""
+    """Line before the correction."""
 
 
 class Line(LineWritten):
@@ -112,7 +112,7 @@ class Line(LineWritten):
     ``entries``."""
 
     was: wire_types.Many[LineWas] = ()
-    """The former versions, the oldest first; empty: the line was never corrected."""
+    """Former versions, the oldest first; empty: the line was never corrected."""
 
 
 class Closing(Value):
@@ -153,13 +153,13 @@ class Protocol(Value):
     won_rule: RuleId | None = None
     settlement: wire_types.MoneyBySeat | None = None
     closing: Closing | None = None
-    """The sharing of the pot at the end; null: it was not shared."""
+    """Sharing of the pot at the end; null: it was not shared."""
     dealer: Seat | None = None
-    """The last dealer."""
+    """Last dealer."""
     struck: wire_types.Many[LineWas] = ()
     """Lines that no longer count: an official struck them, or the match was won before their deals."""
     corrected: wire_types.Events = ()
-    """The numbers of the events that corrected the protocol."""
+    """Numbers of the events that corrected the protocol."""
 
 
 def after_event(sheet: Protocol | None, recorded: Recorded) -> Protocol:

@@ -9,7 +9,7 @@ class Sight(Value):
     """The matches and cases that a caller sees in lists, in addition to public matches."""
 
     club: UUID | None = None
-    """The club of the caller's key, whose matches are listed except private ones."""
+    """Club of the caller's key, whose matches are listed except private ones."""
     whole_club: bool = False
     """True if all private matches of the club are listed too."""
     member: int | None = None
@@ -17,11 +17,11 @@ class Sight(Value):
     officiates: bool = False
     """True if the club's cases are listed too, except cases of matches in which ``sits`` plays."""
     sits: int | None = None
-    """The member who owns the key; ``None``: a program owns it."""
+    """Member who owns the key; ``None``: a program owns it."""
     behind: tuple[int, ...] = ()
     """Other members who gave the key. The cases of a match in which one of them plays are hidden until its end."""
     held: str | None = None
-    """The SHA-256 of the caller's credential, which may be an official's token."""
+    """SHA-256 of the caller's credential, which may be an official's token."""
 
     @property
     def official(self) -> str | None:

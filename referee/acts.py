@@ -255,7 +255,7 @@ class AnswerEntered(Value, forbid_unknown_fields=True):
 
     seat: SeatSent
     answer: AnswerSent
-    """The answer of the seat."""
+    """Answer of the seat."""
 
 
 class ExitEntered(Value, forbid_unknown_fields=True):
@@ -313,7 +313,7 @@ _OWN_FIELDS: dict[str, tuple[Any, Any]] = {
     "counts": (Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None, None),
     "cards": (Hand | None, None),
 }
-"""The type and default of a field of an installed game, by kind."""
+"""Type and default of a field of an installed game, by kind."""
 
 
 def _result_base() -> type[Act]:
@@ -343,21 +343,21 @@ class Result(_ResultBase, tag="result"):
     """Enter a whole deal from the score sheet (tally only). Leave out fields that the game does not have."""
 
     bids: Annotated[tuple[BidEntered, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """The bids, in the order of speaking."""
+    """Bids, in the order of speaking."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """The winner of each trick, in order."""
+    """Winner of each trick, in order."""
     taken: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
     """Number of tricks, by seat."""
     late: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
     """Number of these tricks among the last two, by seat (Rödskägg); left out: none."""
     answers: Annotated[tuple[AnswerEntered, ...], Meta(max_length=8)] | None = None
-    """The answers to the question, in the order of speaking."""
+    """Answers to the question, in the order of speaking."""
     asked: bool = True
     """True if the question was asked in time."""
     exits: Annotated[tuple[ExitEntered, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """The knocks to go out."""
+    """Knocks to go out."""
     knocks: Annotated[tuple[KnockEntered, ...], Meta(max_length=KNOCKS_MAX)] | None = None
-    """The knocks of the deal, each with the table's agreement on it."""
+    """Knocks of the deal, each with the table's agreement on it."""
     misdeal: bool = False
     """True if the deal was a misdeal."""
     second: Annotated[tuple[SeatSent | None, ...], Meta(max_length=TRICKS_MAX)] | None = None
@@ -375,7 +375,7 @@ class Result(_ResultBase, tag="result"):
     card_points: Annotated[tuple[Annotated[int, Meta(ge=0, le=999)], ...], Meta(max_length=8)] | None = None
     """Points of the cards in each seat's tricks, by seat."""
     sequences: Annotated[tuple[SequenceEntered, ...], Meta(max_length=TRICKS_MAX)] | None = None
-    """The sequences that count."""
+    """Sequences that count."""
     bella: SeatSent | None = None
     """Seat that declared king and queen of trumps."""
 
@@ -418,7 +418,7 @@ AnyAct = (
     | Void
     | Abandon
 )
-"""The acts of the kernel and its games. Installed games have more (``ACTS`` of ``referee.games``)."""
+"""Acts of the kernel and its games. Installed games have more (``ACTS`` of ``referee.games``)."""
 
 
 class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="knock"):
@@ -426,7 +426,7 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     breach."""
 
     SCHEMA: ClassVar[str] = "KnockRecorded"
-    """The name in the API's description, where `Knock` is the type that a client sends."""
+    """Name in the API's description, where `Knock` is the type that a client sends."""
     seat: SeatSent
     accused: SeatSent
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None

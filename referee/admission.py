@@ -24,7 +24,7 @@ class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_fiel
     """Replace the token of a seat or a role (officials only)."""
 
     seat: Seat | None
-    """The seat; null: the role has none."""
+    """Seat; null: the role has none."""
     hash: wire_types.HiddenHash
     """Hash of the new token in this match. Never shown."""
     role: TokenRole = "seat"
@@ -37,10 +37,10 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
     hash: wire_types.HiddenHash
     """SHA-256 of the code. Never shown."""
     seat: SeatSent | None = None
-    """The seat; left out: the role has none."""
+    """Seat; left out: the role has none."""
     official: PlaceSent | None = None
     given_by: wire_types.Givers = ()
-    """The members who hold or gave the key with which an official is invited."""
+    """Members who hold or gave the key with which an official is invited."""
 
 
 class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="redeem"):

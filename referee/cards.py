@@ -14,7 +14,7 @@ SUITS = "SHDC"
 RANKS = "23456789TJQKA"
 
 PACK: tuple[str, ...] = tuple(suit + rank for suit in SUITS for rank in RANKS)
-"""The 52 cards, suit by suit, two to ace."""
+"""52 cards, suit by suit, two to ace."""
 
 BIT: dict[str, Cards] = {card: 1 << place for place, card in enumerate(PACK)}
 CARD: dict[Cards, str] = {bit: card for card, bit in BIT.items()}

@@ -273,7 +273,7 @@ class Dealt(Event):
     stock: wire_types.Cards = ()
     widow: wire_types.Cards = ()
     turn_up: CardText | None = None
-    """The card that lies face up."""
+    """Card that lies face up."""
     seed: wire_types.Seed | None = None
     face_up: bool = False
     """True if each seat sees its hand as soon as it is dealt."""
@@ -401,7 +401,7 @@ class DealScored(Event):
 
     TOPIC: ClassVar[str] = "deal/scored"
     SCHEMA: ClassVar[str] = "DealScore"
-    """The name in the API's description for the fields without the topic."""
+    """Name in the API's description for the fields without the topic."""
     deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind

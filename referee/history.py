@@ -40,4 +40,4 @@ def _raise_history_needed() -> Sequence[Recorded]:
 
 
 UNAVAILABLE = History(_raise_history_needed)
-"""A history that raises :class:`HistoryNeeded` when it is first used."""
+"""History that raises :class:`HistoryNeeded` when it is first used."""

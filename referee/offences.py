@@ -48,9 +48,9 @@ class Ledger(Value):
     past: tuple[NotedBreach, ...] = ()
     """Breaches of the previous deal. They can no longer be punished, but decide how a knock is dismissed."""
     cases: int = 0
-    """The number of the last case."""
+    """Number of the last case."""
     dismissed: tuple[int, ...] = ()
-    """The seat of each dismissed knock, also from before the deal was voided."""
+    """Seat of each dismissed knock, also from before the deal was voided."""
 
     @property
     def next_case(self) -> int:

@@ -73,9 +73,9 @@ class Table(Value):
     deal: int
     dealer: int
     ledger: Ledger
-    """The breaches and penalties of the deal so far."""
+    """Breaches and penalties of the deal so far."""
     seating: Seating
-    """The tokens of seats and roles, and the seats that have agreed to the stakes."""
+    """Tokens of seats and roles, and the seats that have agreed to the stakes."""
 
 
 T = TypeVar("T", bound=Table)
@@ -258,7 +258,7 @@ def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
 class Tables(NamedTuple):
     decide: Mapping[type, Mapping[type[Act], Decision]]
     rule_of: Mapping[type[Act], str | Callable[[Any], str]]
-    """The rule to cite if a phase does not allow a seat's act, or a function that returns it, by act."""
+    """Rule to cite if a phase does not allow a seat's act, or a function that returns it, by act."""
     evolve: Mapping[type[Event], Evolution]
     """Changes by the game's own events, and by common events if they change more than usual."""
     follows: Mapping[type, Consequence]
@@ -266,7 +266,7 @@ class Tables(NamedTuple):
     undealt: Callable[[Any], Any]
     """Returns the phase before a deal with this table."""
     between_deals: tuple[type, ...]
-    """The phases without dealt cards."""
+    """Phases without dealt cards."""
     cites: Cites
     knock: Decision | None = None
     void: Decision = _void
@@ -275,11 +275,11 @@ class Tables(NamedTuple):
     beside_the_duel: frozenset[type[Act]] = frozenset()
     """Acts open to seats that sit out a duel."""
     result: type[msgspec.Struct] | None = None
-    """The type of a whole deal's result, if deals are entered whole."""
+    """Type of a whole deal's result, if deals are entered whole."""
     script: Callable[[Any, Any], Script] | None = None
     """Returns the acts that a result represents."""
     carries: tuple[str, ...] = ()
-    """The game's own fields of the table that each deal passes to the next."""
+    """Game's own fields of the table that each deal passes to the next."""
 
     def take(self, state: Any, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Any]:
         kind: type[Any] = type(request)

@@ -30,13 +30,13 @@ class OpenCase(Proceeding, tag_field="act", tag="case"):
     """Seat that knocks; left out: an official knocks."""
     accused: SeatSent | None = None
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
-    """The offence; left out: the case is about a line or a misclick."""
+    """Offence; left out: the case is about a line or a misclick."""
     note: Note = ""
-    """A note that is stored with the case."""
+    """Note that is stored with the case."""
     deal: NumberSent | None = None
     """Number of the deal; left out: the deal under way."""
     result: Result | None = None
-    """The right result of the deal; left out: the case is not about a line."""
+    """Right result of the deal; left out: the case is not about a line."""
 
 
 class StatementSent(Proceeding):
@@ -47,7 +47,7 @@ class StatementSent(Proceeding):
     """True if the seat agrees with the opener of the case."""
     events: EventsSent = ()
     text: Prose = ""
-    """The seat's own words."""
+    """Seat's own words."""
 
 
 class Statement(StatementSent, kw_only=True, tag_field="act", tag="statement"):
@@ -70,7 +70,7 @@ class AppealSent(Proceeding):
     seat: SeatSent | None = None
     """Seat that appeals; left out: the official who ruled asks (J10)."""
     text: Prose = ""
-    """The reasons."""
+    """Reasons."""
 
 
 class Appeal(AppealSent, kw_only=True, tag_field="act", tag="appeal"):
@@ -107,12 +107,12 @@ class RulingSent(Proceeding):
     """Decision on the claim of the opener."""
     standard: Standard
     rule: RuleSent
-    """The rule on which the ruling rests."""
+    """Rule on which the ruling rests."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
-    """The offence that was committed; left out: the offence that the case names."""
+    """Offence that was committed; left out: the offence that the case names."""
     events: EventsSent = ()
     reason: Prose = ""
-    """The reasons."""
+    """Reasons."""
     remedy: RemedySent = RemedySent()
     """Consequences in addition to the price of the offence."""
     precedents: Annotated[tuple[PrecedentSent, ...], Meta(max_length=NAMED_MAX)] = ()
@@ -135,7 +135,7 @@ class Correct(Proceeding, tag_field="act", tag="correct"):
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=wire_types.LINES_MAX)] = ()
     """Numbers of the deals that no longer count."""
     case: wire_types.CaseNumber | None = None
-    """The case with the ruling; left out: the correction is not part of a case."""
+    """Case with the ruling; left out: the correction is not part of a case."""
     beyond_doubt: bool = False
     """True if the facts are beyond reasonable doubt: the time limit for corrections then does not apply (J8)."""
 

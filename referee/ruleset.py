@@ -96,17 +96,17 @@ class Shown(Value):
     penalties: wire_types.PointsBySeat
     """Points knocked for in this deal, not yet in ``points``."""
     hand: wire_types.Cards | None = None
-    """The viewer's own cards."""
+    """Viewer's own cards."""
     hands: wire_types.Hands | None = None
     """Hands of all seats, for officials."""
     cards_left: wire_types.Counts | None = None
     picked_up: wire_types.Seats | None = None
     bids: wire_types.ListOfMany[SeatAndBid] | None = None
-    """The bids, in the order of speaking."""
+    """Bids, in the order of speaking."""
     contract: BidValue | None = None
     declarer: Seat | None = None
     trick: wire_types.ListBySeat[SeatAndCard] | None = None
-    """The cards of the trick, in the order of play."""
+    """Cards of the trick, in the order of play."""
     tricks: wire_types.Counts | None = None
     answers: wire_types.BySeat[AnswerSeen | None] | None = None
     due: wire_types.Many[DueAct] = ()
@@ -144,7 +144,7 @@ class Ruleset(Value):
     pack: tuple[str, ...]
     start_points: int
     options: type[msgspec.Struct]
-    """The type of the options. Each field's description begins with its rule or reading."""
+    """Type of the options. Each field's description begins with its rule or reading."""
     acts: tuple[type[Act], ...]
     offences: tuple[str, ...]
     events: tuple[type[Event], ...]

@@ -40,7 +40,7 @@ class Seating(Value):
     officials: tuple[str, ...]
     """Hash of each official's token, by place."""
     given_by: tuple[tuple[int, ...], ...] = ()
-    """The members who may know each official's token, by place."""
+    """Members who may know each official's token, by place."""
     scribe: str = ""
     """Hash of the scribe's token; empty: no token exists."""
     watcher: str = ""
@@ -49,9 +49,9 @@ class Seating(Value):
     """All invitations ever made, by number."""
     of_club: bool = False
     need: StakesNeed | None = None
-    """The people who must agree to the stakes; ``None``: the match has no stakes or no club."""
+    """People who must agree to the stakes; ``None``: the match has no stakes or no club."""
     agreed: tuple[int, ...] = ()
-    """The seats that have agreed, in order."""
+    """Seats that have agreed, in order."""
     declined: bool = False
 
     @property

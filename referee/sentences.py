@@ -208,7 +208,7 @@ CaseCode = Literal[
     "misclick_dismissed",
     "taken_back",
 ]
-"""The state of a case about an offence or a line, of a misclick, or of acts taken back by agreement."""
+"""State of a case about an offence or a line, of a misclick, or of acts taken back by agreement."""
 
 
 def case(

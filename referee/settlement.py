@@ -77,7 +77,7 @@ class SeatSettled(Value):
     amount: wire_types.Money
     """Minor units that the seat receives (below zero: pays)."""
     lines: wire_types.Many[SettlementLine]
-    """A payer's lines of the protocol, or a payee's payments; with a pot, the amounts won and put in."""
+    """Payer's lines of the protocol, or a payee's payments; with a pot, the amounts won and put in."""
 
 
 class PaymentDue(Value):
@@ -108,7 +108,7 @@ class Settlement(Value):
     waiting_for: wire_types.Seats
     """Seats that must agree to the stakes before the club's books count the match."""
     seats: wire_types.BySeat[SeatSettled]
-    """The result of each seat, clockwise."""
+    """Result of each seat, clockwise."""
     payments: wire_types.Many[PaymentDue]
     """Payments between players; empty while the match goes on, and in games with a pot."""
 

@@ -73,7 +73,7 @@ CardText = Annotated[
     str,
     Meta(title="Card", description=_CARD_SAYS, examples=["SA"], extra_json_schema={"pattern": _CARD, "maxLength": 2}),
 ]
-"""A card in an answer; the pattern is not checked."""
+"""Card in an answer; the pattern is not checked."""
 
 RuleId = Annotated[
     str,

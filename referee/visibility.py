@@ -14,11 +14,11 @@ from referee.actors import Actor
 from referee.value import Seat, Value
 
 Viewer = Seat | Literal["official", "spectator"]
-"""A seat, the officials, or any other client."""
+"""Seat, the officials, or any other client."""
 Veil = Callable[[Any, str, Viewer], Any]
 """Returns the value of a field, by name, for a viewer who may not see it yet."""
 Audience = Literal["nobody", "sealed", "official", "open", "own", "by_seat"] | Veil
-"""The viewers who may see a field.
+"""Viewers who may see a field.
 
 ``nobody``: no viewer, ever. ``official``: officials, always. All other fields are open to all when the deal is over.
 Until then ``sealed``: no viewer; ``open``: officials; ``own``: officials and the event's ``seat``; ``by_seat``:

@@ -14,11 +14,11 @@ from msgspec import Meta
 
 ENTRY_POINT_GROUP = "knacka.games"
 INSTALLED_PACKAGES: tuple[str, ...] = tuple(point.module for point in entry_points(group=ENTRY_POINT_GROUP))
-"""The package of each installed game, which has a ``RULESET``."""
+"""Package of each installed game, which has a ``RULESET``."""
 
 
 Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{1,40}\Z")]
-"""A code in requests, events and the notation."""
+"""Code in requests, events and the notation."""
 
 
 class ResultField(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -39,7 +39,7 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     result: dict[Word, ResultField] = {}
     """Fields of a whole deal's result, by name."""
     notation: dict[Word, str] = {}
-    """The word that begins the line of an act in the notation, by the name of the act."""
+    """Word that begins the line of an act in the notation, by the name of the act."""
     refusals: dict[Word, Any] = {}
     """Texts, as in ``sentences.toml`` of the kernel, like the next four fields."""
     phases: dict[Word, Any] = {}
@@ -79,7 +79,7 @@ def _words_of(package: str) -> Words:
 
 
 INSTALLED: tuple[Words, ...] = tuple(map(_words_of, INSTALLED_PACKAGES))
-"""The words of each installed game."""
+"""Words of each installed game."""
 
 
 def with_installed(own: tuple[str, ...], kind: Literal["bids", "faults", "due", "offences"]) -> tuple[str, ...]:

@@ -118,7 +118,7 @@ ProposalNumber = Annotated[int, _whole(1, VERSION_MAX)]
 ClosingNumber = Annotated[int, _whole(1, VERSION_MAX)]
 
 Code = Annotated[str, _text(64, "^[A-Za-z0-9][A-Za-z0-9_-]*$")]
-"""A word of the API that is the same in every language."""
+"""Word of the API that is the same in every language."""
 Topic = Annotated[str, _text(64, "^[a-z-]+/[a-z-]+$")]
 Codes = Annotated[tuple[Code, ...], at_most(RULES_MAX)]
 Note = Annotated[str, _text(NOTE_MAX, NOTE)]
@@ -136,5 +136,5 @@ Cursor = Annotated[str, _text(256, "^[A-Za-z0-9_=-]+$")]
 Digest = Annotated[str, _text(16, "^[0-9a-f]{16}$")]
 Hash = Annotated[str, _text(64, "^[0-9a-f]{64}$")]
 HiddenHash = Annotated[str, _text(64, "^([0-9a-f]{64})?$")]
-"""A hash that is never shown: empty in all answers."""
+"""Hash that is never shown: empty in all answers."""
 Token = Annotated[str, _text(43, "^[A-Za-z0-9_-]{43}$")]

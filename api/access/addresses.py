@@ -31,7 +31,7 @@ class Address(NamedTuple):
     text: str
     """The address as it is logged."""
     limit_key: str
-    """The text that identifies the client for limits: the IPv4 address, or the network of an IPv6 address."""
+    """Text that identifies the client for limits: the IPv4 address, or the network of an IPv6 address."""
     is_local: bool
     """True: the client is on this machine and uses no proxy."""
     is_trusted_proxy: bool

@@ -59,11 +59,11 @@ class Caller(Value):
     actor: Actor | None = None
     """``None``: the caller may only watch."""
     token_hash: str | None = None
-    """The SHA-256 of the caller's token of the match, which the desk checks again."""
+    """SHA-256 of the caller's token of the match, which the desk checks again."""
     key: KeyHolder | None = None
-    """The holder of the key that was sent, perhaps of a club other than the match's."""
+    """Holder of the key that was sent, perhaps of a club other than the match's."""
     texts: MemberTexts = NO_TEXTS
-    """The names and texts of members that the caller may read in answers about the match."""
+    """Names and texts of members that the caller may read in answers about the match."""
     audits: bool = False
     """True: the caller sees finished deals as the official does."""
     held_back: bool = False
@@ -209,4 +209,4 @@ class Caller(Value):
 
 
 SPECTATOR = Caller(viewer="spectator")
-"""The caller without a credential."""
+"""Caller without a credential."""

@@ -43,9 +43,9 @@ class KeyHolder(NamedTuple):
     key_id: KeyId
     key: Key
     secret_hash: str
-    """The SHA-256 of the secret that was sent, which the desk checks again."""
+    """SHA-256 of the secret that was sent, which the desk checks again."""
     ends_at: datetime
-    """The time when that secret ends: before the end of the key if a new secret has replaced it."""
+    """Time when that secret ends: before the end of the key if a new secret has replaced it."""
 
     @property
     def is_replaced(self) -> bool:

@@ -13,9 +13,9 @@ class Credential(Value):
     """A token or key. Only its form has been checked."""
 
     secret_hash: str
-    """The SHA-256 of the token or key."""
+    """SHA-256 of the token or key."""
     named: Named | None = None
-    """The club and the id in a key; ``None``: the credential is a token."""
+    """Club and the id in a key; ``None``: the credential is a token."""
 
     @property
     def written(self) -> str:

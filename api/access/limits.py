@@ -25,7 +25,7 @@ WINDOW_SECONDS = 60
 REMEMBERED_MAX = 65_536
 """Maximum number of callers with used allowance, and of valid tokens and keys, in memory."""
 REST = "rest"
-"""The name under which all callers above :data:`REMEMBERED_MAX` count."""
+"""Name under which all callers above :data:`REMEMBERED_MAX` count."""
 
 WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
 """Problems with a wrong token or key."""
@@ -49,7 +49,7 @@ class Pace:
         self._clock, self._each = clock, seconds * SECOND // most
         self._all = self._each * most
         self._used_until: dict[str, int] = {}
-        """The time until which each caller has used the allowance."""
+        """Time until which each caller has used the allowance."""
         self._tidied = 0
 
     def take(self, who: str) -> tuple[int, int]:
@@ -110,11 +110,11 @@ class Counted(NamedTuple):
     address: Address
     left: int
     wait: int
-    """The nanoseconds that :meth:`Pace.take` returns."""
+    """Nanoseconds that :meth:`Pace.take` returns."""
     most: int
-    """The allowance: requests a minute."""
+    """Allowance: requests a minute."""
     waits_as: str | None
-    """The busy caller or address as which the request, or its refusal, waits for a turn; ``None``: neither waits."""
+    """Busy caller or address as which the request, or its refusal, waits for a turn; ``None``: neither waits."""
 
 
 def seconds_in(nanoseconds: int) -> int:
@@ -145,7 +145,7 @@ class Limits:
         }
         self._acts, self._reads = policies.get("act"), policies.get("read")
         self._counts_as: OrderedDict[str, str] = OrderedDict()
-        """The names under which valid keys and tokens count, by SHA-256. Least recently used first."""
+        """Names under which valid keys and tokens count, by SHA-256. Least recently used first."""
 
     def mark_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
         """Note that the caller's token or key is valid. ``club``: the club of the key or of the token's match.

@@ -97,18 +97,18 @@ class ReportMade(TypedDict):
 
     seat: Seat
     accused: Seat
-    """The accused seat."""
+    """Accused seat."""
     fault: OffenceText
     event: EventNumber
     breaches: NotRequired[wire_types.Many[Breach]]
-    """The breaches that follow, for the official only."""
+    """Breaches that follow, for the official only."""
 
 
 class ScoreWas(CorrectedBy):
     """An earlier version of a line, with the correction that replaced it."""
 
     score: DealScored
-    """The line before the correction."""
+    """Line before the correction."""
 
 
 class DealRecord(Value):
@@ -141,9 +141,9 @@ class DealRecord(Value):
     voided: wire_types.Events
     score: DealScored
     was: wire_types.Many[ScoreWas]
-    """The earlier versions of the line, in order."""
+    """Earlier versions of the line, in order."""
     struck: CorrectedBy | None
-    """The correction that struck the line; null: the line counts."""
+    """Correction that struck the line; null: the line counts."""
 
 
 class _Sheet:

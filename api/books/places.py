@@ -15,7 +15,7 @@ class Place(NamedTuple):
     """The events at the bounds of a finished deal, by number."""
 
     before: int
-    """The score of the previous deal; 0 for the first deal."""
+    """Score of the previous deal; 0 for the first deal."""
     score: int
     last: bool
     """True: no later deal has been scored."""

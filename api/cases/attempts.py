@@ -26,33 +26,33 @@ class AttemptSeen(Value):
     """A refused attempt."""
 
     number: wire_types.AttemptNumber
-    """The number of the attempt in the match."""
+    """Number of the attempt in the match."""
     at: Time
     actor: Actor
-    """The sender."""
+    """Sender."""
     act: wire_types.Code
-    """The act or other request."""
+    """Act or other request."""
     problem: ProblemType
-    """The problem that was returned."""
+    """Problem that was returned."""
     rule: RuleId | None
-    """The rule that the refusal cites; null: none."""
+    """Rule that the refusal cites; null: none."""
     version: Version
-    """The version of the match when the attempt was refused."""
+    """Version of the match when the attempt was refused."""
     head: wire_types.Hash
-    """The hash of the event `version`: it proves that the attempt came later."""
+    """Hash of the event `version`: it proves that the attempt came later."""
     count: wire_types.Lag
     """Attempts of this actor with this problem so far; with several processes it may be too low."""
     prev: wire_types.Hash
     """The `hash` of the previous attempt; zeros for the first."""
     hash: wire_types.Hash
-    """The hash of this attempt."""
+    """Hash of this attempt."""
 
 
 class AttemptPage(Value):
     """A page of attempts, by number."""
 
     items: Annotated[tuple[AttemptSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """The attempts."""
+    """Attempts."""
     next: wire_types.Cursor | None
 
 

@@ -58,11 +58,11 @@ class StatementMade(Value):
     at: Time
     seat: Seat
     agrees: bool
-    """The seat supports the opener."""
+    """True if the seat supports the opener."""
     events: wire_types.Events
-    """The events that the seat names."""
+    """Events that the seat names."""
     text: wire_types.Text
-    """The statement; empty: none, or not shown before the deal is over."""
+    """Statement; empty: none, or not shown before the deal is over."""
     knocked: bool
     """The statement is a knock that joined the case."""
 
@@ -75,17 +75,17 @@ class RulingMade(Value):
     instance: wire_types.Instance
     """1: a first ruling; 2: a ruling after an appeal."""
     official: Actor | None
-    """The official who ruled; null: the referee."""
+    """Official who ruled; null: the referee."""
     verdict: Verdict
     standard: Standard | None
     offence: OffenceText | None
-    """The offence; null: none."""
+    """Offence; null: none."""
     rule: RuleId
     payer: Seat | None
-    """The seat that pays; null: none."""
+    """Seat that pays; null: none."""
     penalty: wire_types.WholePoints
     rests_on: wire_types.Events
-    """The events that prove the facts."""
+    """Events that prove the facts."""
     reason: wire_types.Text
     precedents: wire_types.Many[Precedent]
     """Earlier rulings that the ruling follows."""
@@ -100,9 +100,9 @@ class AppealMade(Value):
     event: EventNumber
     at: Time
     seat: Seat | None
-    """The seat that appeals; null: the official who ruled."""
+    """Seat that appeals; null: the official who ruled."""
     text: wire_types.Text
-    """The reason; empty: none, or not shown before the deal is over."""
+    """Reason; empty: none, or not shown before the deal is over."""
 
 
 class Case(Value):
@@ -122,24 +122,24 @@ class Case(Value):
     rests_on: wire_types.Events
     reason: DismissalReason | None
     of: wire_types.CaseNumber | None
-    """The case that decides about the same error, if `reason` is `again`; else null."""
+    """Case that decides about the same error, if `reason` is `again`; else null."""
     why: wire_types.Sentence
     event: EventNumber
     version: Version
     status: Status
     kind: CaseKind
     by: Actor
-    """The opener of the case."""
+    """Opener of the case."""
     deal: wire_types.DealNumber | None
-    """The deal that the case is about; null: the referee ruled at once."""
+    """Deal that the case is about; null: the referee ruled at once."""
     result: Result | None
-    """The claimed result; null: the case is about an offence."""
+    """Claimed result; null: the case is about an offence."""
     statements: wire_types.Many[StatementMade]
-    """The statements, in order."""
+    """Statements, in order."""
     rulings: wire_types.Many[RulingMade]
-    """The rulings, in order; the last counts."""
+    """Rulings, in order; the last counts."""
     appeals: wire_types.Many[AppealMade]
-    """The appeals, in order."""
+    """Appeals, in order."""
     appeal_until: Time | None
 
 

@@ -27,27 +27,27 @@ class CaseListed(Value):
     match: wire_types.MatchId
     case: wire_types.CaseNumber
     event: EventNumber
-    """The event that opened the case."""
+    """Event that opened the case."""
     opened_at: Time
-    """The time at which the case was opened."""
+    """Time at which the case was opened."""
     ruleset: RulesetSeen
     status: Status
     kind: CaseKind
     deal: wire_types.DealNumber | None
-    """The deal that the case is about; null: the referee ruled at once."""
+    """Deal that the case is about; null: the referee ruled at once."""
     by: Actor
-    """The opener of the case."""
+    """Opener of the case."""
     accused: Seat | None
-    """The accused seat; null: no seat is accused."""
+    """Accused seat; null: no seat is accused."""
     offence: OffenceText | None
-    """The offence that was found or, before a ruling, named; null: none."""
+    """Offence that was found or, before a ruling, named; null: none."""
     note: wire_types.Text
     verdict: Came
-    """The last verdict."""
+    """Last verdict."""
     rule: RuleId | None
-    """The rule of the last ruling; null: none yet."""
+    """Rule of the last ruling; null: none yet."""
     official: Actor | None
-    """The official of the last ruling; null: the referee, or none yet."""
+    """Official of the last ruling; null: the referee, or none yet."""
     appeal_until: Time | None
 
 
@@ -55,7 +55,7 @@ class CasePage(Value):
     """A page of cases, in the order in which they were opened."""
 
     items: Annotated[tuple[CaseListed, ...], wire_types.at_most(LIMIT_MAX)]
-    """The cases."""
+    """Cases."""
     next: wire_types.Cursor | None
     behind: wire_types.Lag
     """Stored events that the list does not contain yet."""

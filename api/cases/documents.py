@@ -50,13 +50,13 @@ class Fact(Value):
     """A claim in a case, and the seats that support or deny it."""
 
     text: wire_types.Sentence
-    """The claim, in the language of the answer."""
+    """Claim, in the language of the answer."""
     said_by: wire_types.Many[Actor]
-    """The actors who support the claim."""
+    """Actors who support the claim."""
     denied_by: wire_types.Many[Actor]
-    """The seats that deny the claim."""
+    """Seats that deny the claim."""
     events: wire_types.Events
-    """The events that the supporters named."""
+    """Events that the supporters named."""
 
 
 class Facts(Value):
@@ -78,10 +78,10 @@ class Happened(Value):
     of_case: bool
     """The event is part of the case."""
     named_by: wire_types.Many[Actor]
-    """The actors who named the event."""
+    """Actors who named the event."""
     href: wire_types.Path
     replay: wire_types.Path
-    """The address of the match's state after the event."""
+    """Address of the match's state after the event."""
 
 
 class RuleCited(RuleShown, kw_only=True):
@@ -97,18 +97,18 @@ class EarlierRuling(Value):
     case: wire_types.CaseNumber
     ruleset: RulesetSeen
     opened_at: Time
-    """The time at which that case was opened."""
+    """Time at which that case was opened."""
     official: Actor | None
-    """The official who ruled."""
+    """Official who ruled."""
     verdict: Verdict
     standard: Standard
     rule: RuleId
     offence: OffenceText | None
-    """The offence found or denied; null: the case was about a line of the protocol."""
+    """Offence found or denied; null: the case was about a line of the protocol."""
     penalty: wire_types.WholePoints
     reason: wire_types.Text
     href: wire_types.Path
-    """The address of the file of that case."""
+    """Address of the file of that case."""
 
 
 class Price(Value):
@@ -116,13 +116,13 @@ class Price(Value):
 
     offence: OffenceText
     name: wire_types.Sentence
-    """The name of the offence, in the language of the answer."""
+    """Name of the offence, in the language of the answer."""
     rule: RuleId
-    """The rule against the offence."""
+    """Rule against the offence."""
     payer: Seat
-    """The seat that would pay."""
+    """Seat that would pay."""
     penalty: wire_types.WholePoints
-    """The penalty, which counts at once or with the score of the deal."""
+    """Penalty, which counts at once or with the score of the deal."""
 
 
 class Outcome(Value):
@@ -130,27 +130,27 @@ class Outcome(Value):
 
     verdict: Verdict
     offence: OffenceText | None
-    """The named offence; null: the case is about a line of the protocol."""
+    """Named offence; null: the case is about a line of the protocol."""
     payer: Seat | None
-    """The seat that would pay; null: none."""
+    """Seat that would pay; null: none."""
     penalty: wire_types.WholePoints
     change: wire_types.BySeat[Points]
-    """The immediate change of points by seat, including penalties in the deal under way."""
+    """Immediate change of points by seat, including penalties in the deal under way."""
     refused: Document | None
-    """The problem that refuses this verdict; null: it is possible."""
+    """Problem that refuses this verdict; null: it is possible."""
 
 
 class RulingForm(Value):
     """The form for an official, with prices."""
 
     action: wire_types.Path
-    """The address for the ruling."""
+    """Address for the ruling."""
     yours: bool
     """The caller may rule (J7, J10)."""
     outcomes: wire_types.Many[Outcome]
-    """The consequences of each verdict."""
+    """Consequences of each verdict."""
     prices: wire_types.Many[Price]
-    """The price of each offence; empty if the deal is scored or no seat is accused."""
+    """Price of each offence; empty if the deal is scored or no seat is accused."""
 
 
 class CaseFile(Value):
@@ -162,23 +162,23 @@ class CaseFile(Value):
     viewer: ViewerSeen
     """The viewer whose view the caller gets."""
     made_at: Time
-    """The time at which the file was made."""
+    """Time at which the file was made."""
     players: wire_types.BySeat[Seated]
     officials: wire_types.Officials
-    """The officials by name; empty: none."""
+    """Officials by name; empty: none."""
     case: Case
-    """The case."""
+    """Case."""
     facts: Facts
-    """The claims in the case."""
+    """Claims in the case."""
     timeline: wire_types.Many[Happened]
-    """The events of the deal and the case, in order."""
+    """Events of the deal and the case, in order."""
     rules: wire_types.Many[RuleCited]
-    """The cited rules."""
+    """Cited rules."""
     precedents: wire_types.Many[EarlierRuling]
-    """The last earlier rulings by the same rules, at most 20, the latest first. Officials see those of all their
+    """Last earlier rulings by the same rules, at most 20, the latest first. Officials see those of all their
     matches, parties those of this match."""
     form: RulingForm | None
-    """The form; null: the caller is not an official, or the case does not wait for a ruling."""
+    """Form; null: the caller is not an official, or the case does not wait for a ruling."""
 
 
 def facts_of(match: Match, case: Case, language: Language) -> Facts:

@@ -50,7 +50,7 @@ class WithdrawalSent(Value, forbid_unknown_fields=True):
     """The withdrawal of a case by its opener."""
 
     seat: SeatSent | None = None
-    """The seat that opened the case; null or left out: an official."""
+    """Seat that opened the case; null or left out: an official."""
 
 
 class Preview(Value):
@@ -58,11 +58,11 @@ class Preview(Value):
 
     version: Version
     case: Case
-    """The case after the ruling."""
+    """Case after the ruling."""
     events: wire_types.Many[EventSeen]
-    """The events of the ruling, in order, without random results."""
+    """Events of the ruling, in order, without random results."""
     protocol: Protocol
-    """The protocol after the ruling, with `was` and `struck` for lines that it changes."""
+    """Protocol after the ruling, with `was` and `struck` for lines that it changes."""
 
 
 STATEMENT: Body[StatementSent] = Body(StatementSent)

@@ -39,9 +39,9 @@ class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock")
 
     SCHEMA: ClassVar[str] = "Knock"
     seat: SeatSent | None = None
-    """The seat that knocks; null or left out: an official."""
+    """Seat that knocks; null or left out: an official."""
     accused: SeatSent | None = None
-    """The accused seat; null or left out with `entry` and `misclick`."""
+    """Accused seat; null or left out with `entry` and `misclick`."""
     offence: (
         Annotated[
             Offence | Literal["entry", "misclick"],
@@ -55,9 +55,9 @@ class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock")
     ) = None
     note: Note = ""
     deal: NumberSent | None = None
-    """The deal that the knock is about, with `entry` or for an official. Null or left out: the deal under way."""
+    """Deal that the knock is about, with `entry` or for an official. Null or left out: the deal under way."""
     result: Result | None = None
-    """The right result, with `entry` only."""
+    """Right result, with `entry` only."""
 
 
 KNOCK: Body[KnockSent] = Body(KnockSent)
@@ -166,7 +166,7 @@ class KnockPage(Value):
     """A page of the knocks and cases of a match, by number."""
 
     items: Annotated[tuple[Case, ...], wire_types.at_most(LIMIT_MAX)]
-    """The knocks and cases."""
+    """Knocks and cases."""
     next: wire_types.Cursor | None
 
 

@@ -36,7 +36,7 @@ class ClubSeen(Value):
     keep_years: wire_types.Years
     """Years after the year of leaving in which a member cannot be erased; 0: none."""
     stakes_need: StakesNeed
-    """The people who must agree to the stakes of later matches."""
+    """People who must agree to the stakes of later matches."""
     stake_limit: wire_types.Money | None
     """Maximum amount that a later match may move, in minor units; null: no limit."""
     sie: SieAccounts

@@ -45,21 +45,21 @@ class ClubActDone(Value, omit_defaults=True):
     """An accepted act."""
 
     version: Version
-    """The version of the club after the act."""
+    """Version of the club after the act."""
     events: wire_types.Many[EventSeen]
-    """The events that the act made, in order. Never empty."""
+    """Events that the act made, in order. Never empty."""
     member: wire_types.MemberNumber | UnsetType = UNSET
-    """The new member, after `join`."""
+    """New member, after `join`."""
     key: KeyGiven | UnsetType = UNSET
-    """The key that `issue_key` or `rotate_key` made. Its secret is shown only here."""
+    """Key that `issue_key` or `rotate_key` made. Its secret is shown only here."""
     invitation: KeyInvitationGiven | UnsetType = UNSET
-    """The invitation that `issue_key` for another member, or its `confirm`, made. Its code is shown only here."""
+    """Invitation that `issue_key` for another member, or its `confirm`, made. Its code is shown only here."""
     evening: wire_types.EveningNumber | UnsetType = UNSET
-    """The new evening, after `open_evening`."""
+    """New evening, after `open_evening`."""
     proposal: wire_types.ProposalNumber | UnsetType = UNSET
-    """The proposal, if the act takes a second person."""
+    """Proposal, if the act takes a second person."""
     closing: wire_types.ClosingNumber | UnsetType = UNSET
-    """The closing, after `close_books`."""
+    """Closing, after `close_books`."""
     erased: TextsErased | UnsetType = UNSET
     """Numbers of deleted and changed texts, after `erase`."""
 

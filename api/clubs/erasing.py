@@ -50,7 +50,7 @@ class ErasureForeseen(Value):
     erased: TextsErased
     """Numbers of the texts, also of those that are not listed."""
     texts: Annotated[tuple[TextForeseen, ...], wire_types.at_most(LISTED_MAX)]
-    """The first 1000 texts, the oldest first, without texts of matches that the caller may not see."""
+    """First 1000 texts, the oldest first, without texts of matches that the caller may not see."""
 
 
 async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, expected: int | None) -> Reply:

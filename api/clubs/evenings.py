@@ -33,7 +33,7 @@ class EveningPage(Value):
 
     version: Version
     items: Annotated[tuple[EveningSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """The evenings."""
+    """Evenings."""
     next: wire_types.Cursor | None
 
 

@@ -46,7 +46,7 @@ class FoundClub(Value, forbid_unknown_fields=True):
     """Codes of ISO 4217, the default first. Only currencies with two decimals."""
     timezone: ZoneSent
     founder: Founder
-    """The founder, who becomes member 1 and gets a key with all scopes."""
+    """Founder, who becomes member 1 and gets a key with all scopes."""
 
 
 class ClubMade(Value):
@@ -55,7 +55,7 @@ class ClubMade(Value):
     id: UUID
     version: Version
     member: wire_types.MemberNumber
-    """The founder."""
+    """Founder."""
     key: Annotated[KeyGiven, Meta(description="Key of the founder, with all scopes, for 400 days. Shown only here.")]
 
 

@@ -42,7 +42,7 @@ class KeyPage(Value):
 
     version: Version
     items: Annotated[tuple[KeySeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """The keys."""
+    """Keys."""
     next: wire_types.Cursor | None
 
 

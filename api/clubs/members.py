@@ -39,7 +39,7 @@ class MemberPage(Value):
 
     version: Version
     items: Annotated[tuple[MemberSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """The members."""
+    """Members."""
     next: wire_types.Cursor | None
 
 

@@ -30,7 +30,7 @@ class KeyGiven(Value):
     id: KeyId
     """Id of the key."""
     secret: KeySecret
-    """The text of the key."""
+    """Text of the key."""
     scopes: Scopes
     expires_at: Time
 
@@ -56,12 +56,12 @@ class EventSeen(Value):
     """Number of the event in the club, from 1 without gaps."""
     at: Time
     actor: Actor
-    """The sender: a key, or the operator."""
+    """Sender: a key, or the operator."""
     act: Annotated[
         wire_types.Key | None, Meta(description="Idempotency-Key of the act, for its sender; null: the act had none.")
     ]
     event: Annotated[dict[str, Any], tied("topic", "club")]
-    """The event; its fields depend on its topic."""
+    """Event; its fields depend on its topic."""
 
 
 def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:

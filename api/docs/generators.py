@@ -8,7 +8,7 @@ from api.http.schemas import REFS, Plain
 
 NULL = {"type": "null"}
 PYTHON_END = r"$(?!\n)"
-"""The end of a text in a Python pattern. JSON Schema has ``$`` for it, and Go does not support this lookahead."""
+"""End of a text in a Python pattern. JSON Schema has ``$`` for it, and Go does not support this lookahead."""
 
 
 def add_hints(schemas: Plain) -> Plain:

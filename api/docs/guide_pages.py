@@ -16,10 +16,10 @@ from referee.value import Value
 
 MARKDOWN = "text/markdown"
 FIRST = ("first-match", "client", "errors", "conflicts", "following", "bot")
-"""The guides that a new developer reads first, in this order."""
+"""Guides that a new developer reads first, in this order."""
 OTHERS = ("notation.md", "verify.py", "shuffle.py")
 BOOKS = (*RULESETS, PROCEDURE)
-"""The rulebooks: of each game, and of the officials."""
+"""Rulebooks: of each game, and of the officials."""
 
 
 class PageSection(Value):
@@ -143,7 +143,7 @@ RELATIONS = {
     "service-doc": [Link("/docs", HTML), Link("/llms.txt", PLAIN), Link("/docs/guides", HTML)],
     "status": [Link("/health/ready", JSON)],
 }
-"""The first addresses that a client needs, by their relation to the API (RFC 8631)."""
+"""First addresses that a client needs, by their relation to the API (RFC 8631)."""
 
 
 def catalog() -> bytes:

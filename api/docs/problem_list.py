@@ -43,11 +43,11 @@ class RefusalRow(Value, forbid_unknown_fields=True):
     """A refusal in ``refusals.toml``."""
 
     kind: str
-    """The name of the exception class."""
+    """Name of the exception class."""
     facts: tuple[str, ...]
     rule: str | None = None
     example: dict[str, Any] | None = None
-    """The facts of a refusal in a match."""
+    """Facts of a refusal in a match."""
 
 
 class Refusal(NamedTuple):
@@ -109,7 +109,7 @@ _FAULTS = {
 """Values for ``errors`` in the examples, by code."""
 
 OWNS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
-"""The API's own problems, sorted by status."""
+"""API's own problems, sorted by status."""
 
 
 @cache

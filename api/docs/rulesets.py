@@ -48,7 +48,7 @@ class RulesetShown(Value):
     pack: wire_types.Cards
     options: dict[str, Any]
     result: dict[str, Any] | None
-    """A JSON Schema for the fields of the act `result` other than `act`; null: the game has no such act."""
+    """JSON Schema for the fields of the act `result` other than `act`; null: the game has no such act."""
     acts: wire_types.Codes
     offences: wire_types.Codes
 

@@ -11,7 +11,7 @@ from api.http.headers import Headers
 
 ANY = "*"
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
-"""An origin as browsers write it."""
+"""Origin as browsers write it."""
 METHODS = b"GET, HEAD, POST"
 REQUEST_HEADERS = (
     b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "

@@ -80,14 +80,14 @@ class Wrong(Value, omit_defaults=True):
     """A fault of a request: at a place in its body, or in a parameter."""
 
     detail: wire_types.Sentence
-    """The expected value and the value that was sent, in the reader's language."""
+    """Expected value and the value that was sent, in the reader's language."""
     pointer: _Pointer | msgspec.UnsetType = msgspec.UNSET
-    """The place in the body as a JSON Pointer (RFC 6901), also of a missing field; empty for the whole body. Left out
+    """Place in the body as a JSON Pointer (RFC 6901), also of a missing field; empty for the whole body. Left out
     if a parameter is wrong."""
     parameter: _Parameter | msgspec.UnsetType = msgspec.UNSET
-    """The name of the parameter that is wrong."""
+    """Name of the parameter that is wrong."""
     allowed: _Allowed | msgspec.UnsetType = msgspec.UNSET
-    """The allowed values or names of fields, if they can be listed."""
+    """Allowed values or names of fields, if they can be listed."""
 
 
 @cache

@@ -20,7 +20,7 @@ WEIGHTED_NAMES_MAX = 32
 
 
 POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-"""The policy of answers that are not pages."""
+"""Policy of answers that are not pages."""
 SECURE: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),

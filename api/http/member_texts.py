@@ -20,7 +20,7 @@ class MemberTexts(NamedTuple):
     resolver: Resolver | None = None
     """None: refs are not replaced."""
     tag_mark: str = ""
-    """The part of an ETag that changes with the names of players; empty: the answer does not show their names."""
+    """Part of an ETag that changes with the names of players; empty: the answer does not show their names."""
 
     async def put_in(self, body: bytes, media_type: str) -> bytes:
         if self.resolver is None or not self.resolver.may_be_in(body):

@@ -24,7 +24,7 @@ class Notes:
         self.counted: Any = None
         """The :class:`~api.access.limits.Counted` of a limited request; None: no limit applies."""
         self.secret_hash = ""
-        """The SHA-256 of the token or key of the request; empty: not calculated yet."""
+        """SHA-256 of the token or key of the request; empty: not calculated yet."""
         self.tried: tuple[UUID, Actor, Value] | None = None
         """J12: the match, the actor and the request of an attempt; None: nothing that officials could read."""
         self.is_answered = False

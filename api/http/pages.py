@@ -29,7 +29,7 @@ Cursor = Annotated[
     ),
 ]
 By = Literal["cursor", "after"]
-"""The query parameter that names the beginning of a page.
+"""Query parameter that names the beginning of a page.
 
 Lists take ``cursor``. Only pages of events take ``after``, the number of an event: a client knows it without a page,
 from the version in an ETag or from the id of a message in the stream.

@@ -112,7 +112,7 @@ class Document(Value, omit_defaults=True):
     rule: RuleId | msgspec.UnsetType | None = msgspec.UNSET
     facts: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     errors: Annotated[tuple[Wrong, ...], Meta(max_length=FAULTS_MAX)] | msgspec.UnsetType = msgspec.UNSET
-    """The first faults of a body or of parameters, each with its place; left out of other problems."""
+    """First faults of a body or of parameters, each with its place; left out of other problems."""
 
 
 class Problem(Exception):

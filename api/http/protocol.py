@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 UPGRADE = re.compile(rb"\r\n[uU]pgrade:[^\r\n]*")
 
 HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]++\]|(?:[0-9A-Za-z!$&'()*+,;=._~-]++|%[0-9A-Fa-f]{2})*+)(?::[0-9]*+)?")
-"""A host and a port (RFC 9110, section 7.2). The host may be empty."""
+"""Host and a port (RFC 9110, section 7.2). The host may be empty."""
 
 URL_MAX = 4096
 """Maximum bytes of the request target. The longest that a call needs, with a cursor, has a few hundred."""
@@ -91,9 +91,9 @@ class ServingState(ServerState):
     def __init__(self) -> None:
         super().__init__()
         self.reserved: OrderedDict[Protocol, None] = OrderedDict()
-        """The reserved connections, which may only send health probes, the oldest first."""
+        """Reserved connections, which may only send health probes, the oldest first."""
         self.busy, self.refused = Turns(), Turns()
-        """The waiting requests of busy callers, and the waiting refusals of callers over their limits."""
+        """Waiting requests of busy callers, and the waiting refusals of callers over their limits."""
 
     stopping = False
     """True while the server stops and answers only requests that it has received."""
@@ -119,9 +119,9 @@ class Protocol(HttpToolsProtocol):
         self._refuses: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
         self._connections: Connections | None = app.state.get("connections")
         self._limit_key: str | None = None
-        """The address for which this connection counts while it is open."""
+        """Address for which this connection counts while it is open."""
         self._request_limit_key: str | None = None
-        """The address for which this connection counts during a request that a proxy forwards."""
+        """Address for which this connection counts during a request that a proxy forwards."""
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._begun_now = False
         self._head_size = self._body_size = self._declared = self._hosts = 0

@@ -42,7 +42,7 @@ from referee.visibility import Event
 from referee.vocabulary import INSTALLED
 
 Plain = dict[str, Any]
-"""A part of the OpenAPI description."""
+"""Part of the OpenAPI description."""
 
 NULL: Plain = {"type": "null"}
 REFS = "#/components/schemas/"
@@ -86,7 +86,7 @@ class Scope(NamedTuple):
 
     ruleset: str | None = None
     topic: str | None = None
-    """The topic of an event, which is one of its fields."""
+    """Topic of an event, which is one of its fields."""
 
 
 def schema_of(kind: Any) -> Plain:

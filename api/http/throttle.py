@@ -15,7 +15,7 @@ class Turns:
         self._waiting: OrderedDict[str, OrderedDict[object, Callable[[], None]]] = OrderedDict()
         """Work by caller and connection. The caller whose turn is next comes first."""
         self._callers: dict[object, str] = {}
-        """The caller for which each connection waits."""
+        """Caller for which each connection waits."""
         self._awaits_turn = self._ended = False
 
     def wait(self, loop: AbstractEventLoop, caller: str, connection: object, work: Callable[[], None]) -> None:

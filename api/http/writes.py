@@ -17,7 +17,7 @@ def must_be_long(key: str | None) -> None:
 
 
 REPEATED_FOR = timedelta(hours=24)
-"""The time in which an opening or founding can be repeated with its Idempotency-Key."""
+"""Time in which an opening or founding can be repeated with its Idempotency-Key."""
 
 
 def must_be_recent(at: datetime) -> None:

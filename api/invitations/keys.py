@@ -32,20 +32,20 @@ class KeyInvitation(Value, tag_field="admits_to", tag="key"):
 
     club: UUID
     club_name: wire_types.Name
-    """The name of the club."""
+    """Name of the club."""
     key: KeyId
     member: wire_types.MemberNumber
     name: wire_types.Name | None
-    """The name of `member`; null: unknown."""
+    """Name of `member`; null: unknown."""
     scopes: Scopes
     key_expires_at: Time
-    """The time at which the key ends."""
+    """Time at which the key ends."""
     by: Actor
-    """The inviter."""
+    """Inviter."""
     by_member: wire_types.MemberNumber | None
     by_name: wire_types.Name | None
     expires_at: Time
-    """The time until which the code can be redeemed."""
+    """Time until which the code can be redeemed."""
 
 
 class KeyTaken(Value, tag_field="admits_to", tag="key"):

@@ -35,25 +35,25 @@ class SeatInvitation(Value, tag_field="admits_to", tag="seat"):
     ruleset: RulesetSeen
     role: Role
     seat: Seat | None
-    """The seat; null: the role has none."""
+    """Seat; null: the role has none."""
     official: wire_types.OfficialPlace | None
-    """The number of the official, from 1; null: a different role."""
+    """Number of the official, from 1; null: a different role."""
     name: wire_types.Name | None
-    """The name of the invited player or official; null: the role has no name."""
+    """Name of the invited player or official; null: the role has no name."""
     member: wire_types.MemberNumber | None
     players: wire_types.Names
-    """The players' names, by seat."""
+    """Players' names, by seat."""
     club: UUID | None
     evening: wire_types.EveningNumber | None
     stakes: Stakes | None
     points: wire_types.BySeat[Points]
-    """The points at the opening, in Rams the balances."""
+    """Points at the opening, in Rams the balances."""
     pot: wire_types.Money
-    """The pot at the opening."""
+    """Pot at the opening."""
     agrees: bool
     """Redeeming the invitation agrees to the stakes."""
     by: Actor
-    """The inviter."""
+    """Inviter."""
     by_member: wire_types.MemberNumber | None
     by_name: wire_types.Name | None
     expires_at: Time
@@ -66,11 +66,11 @@ class SeatTaken(Value, tag_field="admits_to", tag="seat"):
     version: Version
     role: Role
     seat: Seat | None
-    """The seat; null: the role has none."""
+    """Seat; null: the role has none."""
     official: wire_types.OfficialPlace | None
-    """The number of the official, from 1; null: a different role."""
+    """Number of the official, from 1; null: a different role."""
     token: wire_types.Token
-    """The token. An earlier token of the seat or role has ended."""
+    """Token. An earlier token of the seat or role has ended."""
     stakes: Stakes | None
     agreed: bool
     """The seat has agreed to the stakes."""

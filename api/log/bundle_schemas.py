@@ -108,7 +108,7 @@ class BundleAbout(Value):
     """The match or closing that a bundle proves."""
 
     kind: Literal["match", "closing"]
-    """The result of a match, or a closing of a club's books."""
+    """Result of a match, or a closing of a club's books."""
     id: wire_types.MatchId
     """Id of the match or club."""
     closing: wire_types.Count | None

@@ -20,9 +20,9 @@ class AttemptCheck:
         self._id = match_id
         self._problems: list[str] = []
         self._named: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        """The attempts that name an event, with the hashes that they name, by the number of the event."""
+        """Attempts that name an event, with the hashes that they name, by the number of the event."""
         self._heads: dict[int, str] = {}
-        """The hashes of the rows of these events."""
+        """Hashes of the rows of these events."""
         number, prev = 0, FIRST
         for row in rows:
             if row.number != number + 1:

@@ -14,7 +14,7 @@ from referee.store.rows import from_row
 
 class Damage(NamedTuple):
     kind: str
-    """The kind of the row's aggregate."""
+    """Kind of the row's aggregate."""
     row: DamagedRow
 
 

@@ -36,7 +36,7 @@ class TextCheck:
     def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
         self._erased: dict[UUID, Redactions] = {}
-        """The texts that recorded erasures have changed, by club."""
+        """Texts that recorded erasures have changed, by club."""
 
     def compare(self, history: History, refs: Mapping[str, int]) -> None:
         """Report the differences of a club or a match, after its rows were read.

@@ -60,9 +60,9 @@ class _StoredState(NamedTuple):
 
     queries: _Queries
     aside: tuple[int, str] | None
-    """The event at which the projection has set the aggregate aside, and the error."""
+    """Event at which the projection has set the aggregate aside, and the error."""
     position: int
-    """The position up to which the projection has read the log."""
+    """Position up to which the projection has read the log."""
     version: int
     lines: Lines
 
@@ -122,7 +122,7 @@ class ProjectionCheck:
     def __init__(self, states: list[_StoredState], aggregate_id: UUID, memory: Connection) -> None:
         self._states, self._id, self._memory = states, aggregate_id, memory
         self._due = dict.fromkeys((one.queries.projection.name for one in states), 0)
-        """The event that each projection must have reached according to its position."""
+        """Event that each projection must have reached according to its position."""
         self._failed: dict[str, str] = {}
 
     def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:

@@ -45,7 +45,7 @@ from referee.store.match import check_installed
 from referee.store.rows import refuse_older
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
-"""The type of an aggregate's id: a UUID on PostgreSQL, any text (32 hex digits) on SQLite."""
+"""Type of an aggregate's id: a UUID on PostgreSQL, any text (32 hex digits) on SQLite."""
 IDS_PER_QUERY, ROWS_PER_QUERY = 500, 2000
 """Maximum numbers of ids and of rows that one query reads."""
 LOCK_SECONDS = 10
@@ -53,7 +53,7 @@ ANSWER_SECONDS = 30.0
 """Seconds that PostgreSQL may take to answer."""
 
 POSITIONS = table("book_places", column("book", Text()), column("position"), column("mark", Text()))
-"""The table of the projections' positions in the log."""
+"""Table of the projections' positions in the log."""
 SET_ASIDE = table(
     "book_aside",
     column("book", Text()),
@@ -62,7 +62,7 @@ SET_ASIDE = table(
     column("event"),
     column("error", Json(str)),
 )
-"""The table of matches that projections have set aside."""
+"""Table of matches that projections have set aside."""
 
 
 class Row(NamedTuple):
@@ -80,7 +80,7 @@ class StoreReader:
     def __init__(self, url: str) -> None:
         """Raises ``ValueError`` if the URL does not name a store."""
         self.files: tuple[Path, ...] = ()
-        """The files of the events and of the projections; empty on PostgreSQL."""
+        """Files of the events and of the projections; empty on PostgreSQL."""
         place = parse_store_url(url)
         if isinstance(place, SqliteFile):
             self.files = Path(place.path), books_file(url)

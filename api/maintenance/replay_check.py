@@ -28,7 +28,7 @@ LENGTH_MAX = 60
 
 MATCH, UNKNOWN = "match", "id"
 KIND_OF = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact in kind.FACTS}
-"""The kind of aggregate by topic: ``match``, ``club`` or ``log``."""
+"""Kind of aggregate by topic: ``match``, ``club`` or ``log``."""
 
 
 class Difference(NamedTuple):
@@ -58,9 +58,9 @@ class History:
         self.id = aggregate_id
         self.events = 0
         self.readable = 0
-        """The last event up to which every row exists and can be read."""
+        """Last event up to which every row exists and can be read."""
         self.unusable_snapshots = 0
-        """The number of snapshots of a different release."""
+        """Number of snapshots of a different release."""
         self._problems: list[tuple[int, str]] = []
         self._kind: str | None = None
         self._snapshots = dict(snapshots)
@@ -69,7 +69,7 @@ class History:
         self._folds = True
         self._act: list[_ReadRow] = []
         self._past: list[Recorded] = []
-        """The events before the act that is being read."""
+        """Events before the act that is being read."""
         self._keyed: dict[bytes, tuple[int, int]] = {}
 
     def report(self, number: int, what: str) -> None:

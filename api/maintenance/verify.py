@@ -38,7 +38,7 @@ class Found(NamedTuple):
     kind: str
     events: int
     unusable_snapshots: int
-    """The number of snapshots of a different release."""
+    """Number of snapshots of a different release."""
     differences: tuple[Difference, ...]
 
 

@@ -47,27 +47,27 @@ class Batch(Value, forbid_unknown_fields=True):
     """Acts to record in order."""
 
     acts: Annotated[tuple[ActSchema, ...], Meta(min_length=1, max_length=BATCH_MAX)]
-    """The acts, in order."""
+    """Acts, in order."""
 
 
 class NotDone(Value):
     """The act at which a batch stopped."""
 
     index: Annotated[int, PLACE]
-    """The index of the act in the batch, from 0."""
+    """Index of the act in the batch, from 0."""
     problem: Document
-    """The problem, as `send_act` returns it."""
+    """Problem, as `send_act` returns it."""
 
 
 class BatchDone(Value):
     """The result of a batch."""
 
     done: Annotated[tuple[ActDone, ...], wire_types.at_most(BATCH_MAX)]
-    """The recorded acts, in order."""
+    """Recorded acts, in order."""
     replayed: Annotated[int, PLACE]
-    """The number of acts, from the first, that an earlier request had recorded."""
+    """Number of acts, from the first, that an earlier request had recorded."""
     refused: NotDone | None
-    """The act at which the batch stopped; null: all acts were recorded."""
+    """Act at which the batch stopped; null: all acts were recorded."""
 
 
 BATCH: Body[Batch] = Body(Batch)

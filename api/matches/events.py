@@ -70,9 +70,9 @@ KEEP_ALIVE_SECONDS = 15
 
 
 RETRY = b"retry: 1000\n\n"
-"""The first piece of a stream: after a broken connection an EventSource waits one second."""
+"""First piece of a stream: after a broken connection an EventSource waits one second."""
 NO_RETRY = b"retry: 86400000\n\n"
-"""The first piece of a stream that carries a refusal: an EventSource waits one day before it repeats the request."""
+"""First piece of a stream that carries a refusal: an EventSource waits one day before it repeats the request."""
 Names = Literal["message", "topic"]
 STREAM_DESCRIPTION = Text(
     "Server-sent events. The `data` of each is one line of JSON with its `topic`: an `EventSeen`, whose number is "
@@ -89,14 +89,14 @@ class EventPage(Value):
 
     events: Annotated[tuple[EventSeen, ...], wire_types.at_most(LIMIT_MAX)]
     acts: Annotated[tuple[ActSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """The acts that begin with one of these events and have a request, in order; empty unless the caller is the
+    """Acts that begin with one of these events and have a request, in order; empty unless the caller is the
     official."""
     next: EventNumber | None
     version: Version
 
 
 VisibleEvent = tuple[str, dict[str, Any], msgspec.Raw | None]
-"""The topic of an event, the event as the caller may see it, and with the first event of an act the act's request, if
+"""Topic of an event, the event as the caller may see it, and with the first event of an act the act's request, if
 the caller may see that."""
 
 
@@ -168,7 +168,7 @@ def next_after(match: Match, after: int, limit: int) -> int | None:
 
 
 EncodeEvent = Callable[[VisibleEvent], bytes]
-"""A function that encodes an event."""
+"""Function that encodes an event."""
 
 
 def read_encoded(

@@ -23,9 +23,9 @@ class InvitationWanted(Value, forbid_unknown_fields=True):
 
     role: Role = "seat"
     seat: SeatSent | None = None
-    """The seat; left out with other roles."""
+    """Seat; left out with other roles."""
     official: PlaceSent | None = None
-    """The number of the official, from 1; left out with other roles."""
+    """Number of the official, from 1; left out with other roles."""
 
 
 class InvitationGiven(Value):
@@ -34,16 +34,16 @@ class InvitationGiven(Value):
     match: UUID
     version: Version
     invitation: wire_types.InvitationNumber
-    """The number of the invitation in the match."""
+    """Number of the invitation in the match."""
     role: Role
     seat: Seat | None
-    """The seat; null: the role has none."""
+    """Seat; null: the role has none."""
     official: wire_types.OfficialPlace | None
-    """The number of the official, from 1; null: a different role."""
+    """Number of the official, from 1; null: a different role."""
     code: Code
-    """The one-time code, for the invited person."""
+    """One-time code, for the invited person."""
     expires_at: Time
-    """The time until which the code can be redeemed."""
+    """Time until which the code can be redeemed."""
 
 
 WANTED: Body[InvitationWanted] = Body(InvitationWanted)

@@ -88,7 +88,7 @@ class MatchListed(Value):
     evening: wire_types.EveningNumber | None
     table: wire_types.TableNumber | None
     members: wire_types.BySeat[wire_types.MemberNumber]
-    """The members by seat; empty without a club."""
+    """Members by seat; empty without a club."""
     visibility: Visibility
 
 

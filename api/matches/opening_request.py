@@ -47,9 +47,9 @@ class Player(Value, forbid_unknown_fields=True):
     """A player: a name, or in a club's match a member."""
 
     name: Annotated[str, Meta(min_length=1, max_length=wire_types.NAME_MAX, pattern=wire_types.NAME)] | None = None
-    """The name, which is stored permanently; left out for a member."""
+    """Name, which is stored permanently; left out for a member."""
     member: MemberSent | None = None
-    """The number in the club; left out without a club."""
+    """Number in the club; left out without a club."""
 
 
 class StakesSet(Value, forbid_unknown_fields=True):
@@ -70,9 +70,9 @@ class OfficialNamed(Value, forbid_unknown_fields=True):
     """An official of a match."""
 
     name: Annotated[str, Meta(min_length=1, max_length=100, pattern=wire_types.NAME)]
-    """The name in rulings, stored permanently; in a club's match it can be erased."""
+    """Name in rulings, stored permanently; in a club's match it can be erased."""
     token_sha256: Annotated[str, Meta(pattern="^[0-9a-f]{64}$", max_length=64)] | None = None
-    """The SHA-256, in hex, of the official's token for several matches (`POST /v1/official-tokens`); never shown.
+    """SHA-256, in hex, of the official's token for several matches (`POST /v1/official-tokens`); never shown.
     Null or left out: the match makes a token."""
 
 
@@ -85,7 +85,7 @@ class AdjudicationSet(Value, forbid_unknown_fields=True):
     officials: Annotated[tuple[OfficialNamed, ...], Meta(min_length=1, max_length=wire_types.OFFICIALS_MAX)] = (
         OfficialNamed(name=OFFICIAL),
     )
-    """The officials. The first acts as `official`, the second as `official:2`."""
+    """Officials. The first acts as `official`, the second as `official:2`."""
     appeal_minutes: MinutesSent = 30
     """Minutes in which a ruling may be appealed (J7); 0: no appeal."""
     correction_minutes: MinutesSent = 30
@@ -101,7 +101,7 @@ class OpenMatch(Value, forbid_unknown_fields=True):
 
     ruleset: RulesetSeen
     players: Annotated[tuple[Player, ...], tied("ruleset", "players")]
-    """The players, clockwise."""
+    """Players, clockwise."""
     options: Annotated[dict[str, Any], tied("ruleset", "options")] = msgspec.field(default_factory=dict)
     first_dealer: Annotated[int, tied("ruleset", "first_dealer")] | None = None
     dealing: Dealing = "house"
@@ -110,16 +110,16 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     stakes: StakesSet | None = None
     opening: Opening | None = None
     adjudication: AdjudicationSet | msgspec.UnsetType | None = msgspec.UNSET
-    """The officials, and their time limits; null: no official rules on what the events cannot decide. Left out:
+    """Officials, and their time limits; null: no official rules on what the events cannot decide. Left out:
     one official, but none if the server deals."""
     shuffle: Shuffling | None = None
     """`committed`: each shuffle can be checked when its deal is over. Only if the server deals."""
     entropy_seconds: Annotated[int, Meta(ge=0, le=wire_types.ENTROPY_SECONDS_MAX)] | None = None
     """Seconds that a deal waits for contributions (`entropy`); only with `shuffle`. Left out: 30."""
     club: UUID | None = None
-    """The club, which requires one of its keys with `open`. Left out: a match without a club."""
+    """Club, which requires one of its keys with `open`. Left out: a match without a club."""
     evening: EveningSent | None = None
-    """The evening; required with `club`."""
+    """Evening; required with `club`."""
     table: Annotated[int, Meta(ge=1, le=999)] | None = None
     visibility: Visibility | None = None
     """Left out: `club` in a club's match, else `public`."""

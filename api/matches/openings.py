@@ -40,7 +40,7 @@ class SeatGiven(Value):
     seat: Seat
     name: wire_types.Name
     token: wire_types.Token | None
-    """The token; null: in a club's match for money the member takes the seat by an invitation, or acts with their own
+    """Token; null: in a club's match for money the member takes the seat by an invitation, or acts with their own
     key."""
     member: wire_types.MemberNumber | None
 
@@ -49,10 +49,10 @@ class OfficialGiven(Value):
     """An official of a new match."""
 
     actor: Actor
-    """The actor in the official's events."""
+    """Actor in the official's events."""
     name: wire_types.Name
     token: wire_types.Token | None
-    """The token; null: the official has one for several matches."""
+    """Token; null: the official has one for several matches."""
 
 
 class MatchMade(Value):
@@ -73,7 +73,7 @@ class MatchMade(Value):
     official_token: wire_types.Token | None
     adjudication: Adjudication | None
     officials: Annotated[tuple[OfficialGiven, ...], wire_types.at_most(wire_types.OFFICIALS_MAX)]
-    """The officials in the order of the request. `official_token` is the token of the first."""
+    """Officials in the order of the request. `official_token` is the token of the first."""
     club: UUID | None
     evening: wire_types.EveningNumber | None
     table: wire_types.TableNumber | None

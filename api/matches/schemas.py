@@ -51,22 +51,22 @@ class ShufflingSeen(Value):
     """The committed shuffle of the next or present deal."""
 
     commitment: wire_types.Hash
-    """The SHA-256 of the seed, which is shown when the deal is over."""
+    """SHA-256 of the seed, which is shown when the deal is over."""
     entropy: wire_types.BySeat[wire_types.Entropy | None]
-    """The contribution of each seat; null: the seat has not contributed."""
+    """Contribution of each seat; null: the seat has not contributed."""
     awaited: wire_types.Seats
     """Seats that may still contribute; empty after dealing."""
     until: Time | None
-    """The time until which the deal waits for contributions; null: it does not wait."""
+    """Time until which the deal waits for contributions; null: it does not wait."""
 
 
 class TakingBackSeen(Value):
     """The last act, if its player wants to take it back (J11)."""
 
     first: EventNumber
-    """The first event of the act."""
+    """First event of the act."""
     last: EventNumber
-    """The last event of the act."""
+    """Last event of the act."""
     agreed: wire_types.Seats
     """Seats that have sent `take_back`; the first is the player of the act."""
     awaited: wire_types.Seats
@@ -97,9 +97,9 @@ class MatchSeen(Shown, kw_only=True):
     provisional: bool
     """The match is over, and its result may still change (J8)."""
     shuffling: ShufflingSeen | None
-    """The committed shuffle; null: none, or the match is over."""
+    """Committed shuffle; null: none, or the match is over."""
     taking_back: TakingBackSeen | None
-    """The act to be taken back; null: none."""
+    """Act to be taken back; null: none."""
 
 
 def shuffling(match: Match) -> ShufflingSeen | None:
@@ -167,17 +167,17 @@ class StateSeen(Value):
     ``MatchSeen``."""
 
     topic: Literal["state"]
-    """The topic of the message."""
+    """Topic of the message."""
     version: Version
     phase: PHASE
-    """The phase."""
+    """Phase."""
     to_act: wire_types.Seats
     """Seats that the match waits for; empty while a case holds play."""
     due: wire_types.Many[DueAct]
     """Acts that must come before play continues: ``ask``, ``answer``, ``knock_out``."""
     points: wire_types.BySeat[Points]
     line: wire_types.DealNumber | None
-    """The number of the last scored deal, whose line is the last of the protocol; null: no deal is scored."""
+    """Number of the last scored deal, whose line is the last of the protocol; null: no deal is scored."""
 
 
 EndReason = Literal["match_over", "token_ended", "refused"]
@@ -187,11 +187,11 @@ class StreamEnd(Value):
     """The last message of a stream. Close the EventSource then, or it connects again."""
 
     topic: Literal["end"]
-    """The topic of the message."""
+    """Topic of the message."""
     reason: Annotated[EndReason, Meta(title="EndReason", description="The reason for the end of a stream.")]
-    """The reason: the match is over, the token has ended, or the ticket was refused."""
+    """Reason: the match is over, the token has ended, or the ticket was refused."""
     problem: Document | None
-    """The problem of the refused ticket, which other clients get as the answer; null: the stream was not refused."""
+    """Problem of the refused ticket, which other clients get as the answer; null: the stream was not refused."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:
@@ -219,7 +219,7 @@ class EventSeen(Value, omit_defaults=True):
 
     number: EventNumber
     act_number: EventNumber
-    """The number of its act, which is the number of the act's first event."""
+    """Number of its act, which is the number of the act's first event."""
     at: Time
     actor: Actor
     act: Annotated[wire_types.Key | None, Meta(description="null: the act had no key, or the caller may not see it.")]
@@ -233,9 +233,9 @@ class ActSeen(Value):
     """An act of a match, for the official."""
 
     number: EventNumber
-    """The number of the act, which is the number of its first event."""
+    """Number of the act, which is the number of its first event."""
     request: AskedSeen
-    """The request, byte for byte."""
+    """Request, byte for byte."""
 
 
 def event_seen(recorded: Recorded, caller: Caller, public: bool, act_number: int) -> dict[str, Any]:

@@ -15,9 +15,9 @@ class Ticket(Value):
     """A one-time secret instead of a token in the address of a stream."""
 
     ticket: wire_types.Token
-    """The ticket for `…/events/stream?ticket=`."""
+    """Ticket for `…/events/stream?ticket=`."""
     expires: Time
-    """The time of expiry."""
+    """Time of expiry."""
 
 
 @post(

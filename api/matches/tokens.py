@@ -29,7 +29,7 @@ class TokenWanted(Value, forbid_unknown_fields=True):
     """The seat or role to get a new token."""
 
     seat: SeatSent | None = None
-    """The seat; left out with other roles."""
+    """Seat; left out with other roles."""
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)] = "seat"
 
 
@@ -40,7 +40,7 @@ class TokenGiven(Value):
     version: Version
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)]
     seat: Seat | None
-    """The seat; null: the role has none."""
+    """Seat; null: the role has none."""
     token: wire_types.Token
 
 
@@ -84,9 +84,9 @@ class OfficialToken(Value):
     """A token for an official, shown only once and not stored."""
 
     token: wire_types.Token
-    """The token, valid in each of the official's matches and for the list of their cases."""
+    """Token, valid in each of the official's matches and for the list of their cases."""
     token_sha256: wire_types.Hash
-    """The SHA-256 of the token, for callers who open matches (`adjudication.officials[].token_sha256`)."""
+    """SHA-256 of the token, for callers who open matches (`adjudication.officials[].token_sha256`)."""
 
 
 @post(

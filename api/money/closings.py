@@ -48,7 +48,7 @@ class ClosingPage(Value):
     """A page of closings, by number."""
 
     items: Annotated[tuple[ClosingSeen, ...], wire_types.at_most(CLOSINGS_MAX)]
-    """The closings."""
+    """Closings."""
     next: wire_types.Cursor | None
 
 

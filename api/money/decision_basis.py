@@ -25,7 +25,7 @@ WITH_BASIS: dict[type, type] = {
     commands.ConfirmSent: commands.Confirm,
     commands.CloseBooksSent: commands.CloseBooks,
 }
-"""The type that is decided, which adds values of the books, by the type that a client sends."""
+"""Type that is decided, which adds values of the books, by the type that a client sends."""
 BasisAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
 """Acts that can be proposed. Their confirmation reads the books again."""
 BasisSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BasisAct

@@ -28,7 +28,7 @@ from referee.clubs.lookup import evening_of
 from referee.value import Value
 
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
-"""The payment number that a code needs, and its maximum amount in minor units, by currency."""
+"""Payment number that a code needs, and its maximum amount in minor units, by currency."""
 SwishCode = Annotated[
     str,
     Meta(

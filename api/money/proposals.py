@@ -32,7 +32,7 @@ class ProposalSeen(Value):
     proposal: wire_types.ProposalNumber
     """Number of the proposal, for `confirm` and `decline`."""
     act: ProposedAct
-    """The act. Its payment numbers are shown to callers who may confirm it, or see the payee's numbers."""
+    """Act. Its payment numbers are shown to callers who may confirm it, or see the payee's numbers."""
     draft: MoneyDraft | None
     """Entry that the act makes; null: the act makes no entry."""
     by: Author
@@ -52,7 +52,7 @@ class ProposalPage(Value):
 
     version: Version
     items: Annotated[tuple[ProposalSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """The proposals."""
+    """Proposals."""
     next: wire_types.Cursor | None
 
 

@@ -32,7 +32,7 @@ from referee.store.store import Referee, UnknownAggregate
 log = logging.getLogger(__name__)
 
 Redactions = Mapping[str, str | None]
-"""The ref of the new text by the ref of each erased text; None for a deleted text."""
+"""Ref of the new text by the ref of each erased text; None for a deleted text."""
 
 
 class Change(NamedTuple):
@@ -43,11 +43,11 @@ class Change(NamedTuple):
     at: datetime
     before: str
     after: str | None = None
-    """The new text; None if the text is deleted."""
+    """New text; None if the text is deleted."""
     places: int = 0
-    """The number of names and numbers that are replaced in the text."""
+    """Number of names and numbers that are replaced in the text."""
     salt: bytes = b""
-    """The salt of the new text."""
+    """Salt of the new text."""
 
     @property
     def match(self) -> UUID | None:
@@ -232,7 +232,7 @@ class _Planning:
         self._numbers = tuple(row.text for row in intact if row.kind == "number" and row.ref in theirs)
         shared = {folded(row.text) for row in names if row.ref not in theirs}
         self._unshared = {folded(name): since for since, name in reversed(self._names) if folded(name) not in shared}
-        """The folded names that no other member has had, each with the time when the member got it."""
+        """Folded names that no other member has had, each with the time when the member got it."""
         self._redactors: dict[tuple[str, ...], Redactor] = {}
         self._matches: dict[UUID, tuple[bool, frozenset[str]]] = {}
 

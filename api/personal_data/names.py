@@ -63,7 +63,7 @@ REWRITE_WAIT_SECONDS = 1
 """Seconds that a rewrite waits for exclusive use of the tables; meanwhile other processes wait too."""
 
 Kind = Literal["name", "number", "text"]
-"""A member's name, a payment number, or a text that a member wrote."""
+"""Member's name, a payment number, or a text that a member wrote."""
 
 
 class TextType(Json):
@@ -114,7 +114,7 @@ ERASED = Table(
     Column("text", TextType),
     Index("names_erased_by_club", "club", "version"),
 )
-"""The changes of each erasure. ``redacted``: the ref of the new text; null for a deleted text. Only until the erasure
+"""Changes of each erasure. ``redacted``: the ref of the new text; null for a deleted text. Only until the erasure
 is done: ``version``, the club's version when it was planned; ``salt`` and ``text`` of the new text."""
 DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
 """Erasures after which the tables must still be rewritten."""
@@ -124,7 +124,7 @@ class StoredText(NamedTuple):
     text: str
     club: UUID
     redacted: str | None
-    """The ref of the text with which an erasure replaced this text, or None."""
+    """Ref of the text with which an erasure replaced this text, or None."""
 
 
 def names_file(url: str) -> Path:
@@ -138,7 +138,7 @@ class Origin(NamedTuple):
     club: UUID
     match: UUID | None
     member: int | None
-    """The member who wrote the text or has the name; None: no member, or a member who is just joining."""
+    """Member who wrote the text or has the name; None: no member, or a member who is just joining."""
     kind: Kind
 
 

@@ -14,7 +14,7 @@ from api.http.strict import UNSEEN
 from projections.payable import SEPARATORS
 
 PLACEHOLDER = "█"
-"""A single character, so that no text exceeds its maximum length."""
+"""Single character, so that no text exceeds its maximum length."""
 _BLANKS = re.compile(r"\s+")
 _JOINS = "-'"
 _ALIKE = (("\u2010", "-"), ("\u2019", "'"), ("\u02bc", "'"))

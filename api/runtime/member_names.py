@@ -73,9 +73,9 @@ class MemberNames:
     def __init__(self, names: Names, erasures: Erasures, reader: AggregateReader) -> None:
         self._names, self._erasures, self._reader = names, erasures, reader
         self._names_cache: dict[UUID, tuple[int, dict[str, str]]] = {}
-        """The version at which names were read, and the names by ref, by club."""
+        """Version at which names were read, and the names by ref, by club."""
         self._redactions_cache: dict[UUID, tuple[tuple[str, ...], Redactions]] = {}
-        """The recorded erasures, and the texts that they have changed, by club."""
+        """Recorded erasures, and the texts that they have changed, by club."""
 
     def texts_in(self, match: Match) -> MemberTexts:
         """Return the texts of a match, for a caller who may read them. :meth:`named` adds the mark of its names."""

@@ -57,7 +57,7 @@ def _lines(name: str, kind: str, text: str, samples: Mapping[str, float]) -> Ite
 
 
 Gauges = Mapping[str, tuple[str, float | Mapping[str, float]]]
-"""The help text of each gauge, and its value or its values by labels."""
+"""Help text of each gauge, and its value or its values by labels."""
 
 
 def exposition(metrics: Metrics, gauges: Gauges) -> str:

@@ -20,7 +20,7 @@ from referee.clubs.facts import Balance
 AHEAD = 3
 """Maximum entries to skip to find equal entries again."""
 Stored = Callable[[UUID, int], int | None]
-"""A function that returns the position of an event; ``None`` if it is not stored."""
+"""Function that returns the position of an event; ``None`` if it is not stored."""
 
 
 class Written(NamedTuple):

@@ -50,23 +50,23 @@ class Difference(Value):
     null."""
 
     code: wire_types.Code
-    """The kind of difference."""
+    """Kind of difference."""
     entry: wire_types.EntryNumber | None = None
-    """The number of the entry."""
+    """Number of the entry."""
     aggregate: wire_types.MatchId | None = None
-    """The id of the match or club."""
+    """Id of the match or club."""
     event: EventNumber | None = None
-    """The number of the event in the match or club."""
+    """Number of the event in the match or club."""
     closing: wire_types.ClosingNumber | None = None
-    """The number of the closing."""
+    """Number of the closing."""
     account: Account | None = None
     leaf: LeafNumber | None = None
-    """The number of the leaf in the log, from 0."""
+    """Number of the leaf in the log, from 0."""
     member: wire_types.MemberNumber | None = None
     stands: Said = ""
-    """The actual value; empty: it does not exist."""
+    """Actual value; empty: it does not exist."""
     should: Said = ""
-    """The expected value; empty: it should not exist."""
+    """Expected value; empty: it should not exist."""
 
 
 class Findings:

@@ -35,26 +35,26 @@ class Person(Value):
     """The caller who made an act, and the owner of the key."""
 
     actor: Actor
-    """The key, or the operator."""
+    """Key, or the operator."""
     member: wire_types.MemberNumber | None
-    """The member who owns the key; null: a program or the operator."""
+    """Member who owns the key; null: a program or the operator."""
     name: Ref | None
-    """The member's name."""
+    """Member's name."""
     app: AppName | None
-    """The program that owns the key; null: a member or the operator."""
+    """Program that owns the key; null: a member or the operator."""
 
 
 class Change(Value):
     """A change in a club, and its author."""
 
     event: EventNumber
-    """The number of the event in the club."""
+    """Number of the event in the club."""
     at: Time
-    """The time of the change."""
+    """Time of the change."""
     by: Person
-    """The sender of the act."""
+    """Sender of the act."""
     confirmed_by: Person | None
-    """The member who confirmed the act; null: it was no proposal."""
+    """Member who confirmed the act; null: it was no proposal."""
 
 
 KeyChanged = Literal["issued", "invited", "redeemed", "rotated", "revoked"]
@@ -71,7 +71,7 @@ class KeyChange(Change):
     """A change of a key."""
 
     what: KeyChanged
-    """The change. `invited`: the member was invited to the key. `redeemed`: the member redeemed the invitation.
+    """Change. `invited`: the member was invited to the key. `redeemed`: the member redeemed the invitation.
     `rotated`: the key got a new secret."""
 
 
@@ -79,20 +79,20 @@ class SettingChange(Change):
     """A change of a setting of the club."""
 
     setting: wire_types.Code
-    """The setting."""
+    """Setting."""
     before: Said
-    """The value before the change; empty: it was not set."""
+    """Value before the change; empty: it was not set."""
     after: Said
-    """The value after the change."""
+    """Value after the change."""
 
 
 class PayeeChange(Change):
     """A change of the payment numbers of the club or a member."""
 
     member: wire_types.MemberNumber | None
-    """The member who is paid; null: the club."""
+    """Member who is paid; null: the club."""
     name: Ref | None
-    """The member's name."""
+    """Member's name."""
     swish: bool
     """True if a Swish number is set now."""
     iban: bool
@@ -103,42 +103,42 @@ class Erasure(Change):
     """The erasure of a former member's names and texts."""
 
     member: wire_types.MemberNumber
-    """The former member."""
+    """Former member."""
     deleted: wire_types.Tally
-    """The number of deleted texts by the member."""
+    """Number of deleted texts by the member."""
     changed: wire_types.Tally
-    """The number of other people's texts in which the name or number was replaced."""
+    """Number of other people's texts in which the name or number was replaced."""
 
 
 class BooksClosing(Change):
     """A closing of the books."""
 
     closing: wire_types.ClosingNumber
-    """The number of the closing."""
+    """Number of the closing."""
     through: wire_types.EntryNumber
-    """The number of the last closed entry."""
+    """Number of the last closed entry."""
     label: Label
-    """The club's name for the closing."""
+    """Club's name for the closing."""
 
 
 class LoneAct(Change):
     """An act that needs two members, made by one member because the club had no second one."""
 
     topic: wire_types.Topic
-    """The topic of the act's event."""
+    """Topic of the act's event."""
 
 
 class ActOfTwo(Change):
     """An act of two members. One invited the other, or the same person invited both."""
 
     proposal: wire_types.ProposalNumber
-    """The number of the confirmed proposal."""
+    """Number of the confirmed proposal."""
     act: wire_types.Code
-    """The act that was proposed."""
+    """Act that was proposed."""
     how: Literal["one_invited_the_other", "invited_by_the_same"]
-    """The relation between the two members."""
+    """Relation between the two members."""
     inviter: Person
-    """The person who gave one or both of the members a key."""
+    """Person who gave one or both of the members a key."""
 
 
 class History:
@@ -157,13 +157,13 @@ class History:
         self._persons: dict[KeyId, Person] = {}
         self._set: dict[str, Any] = {}
         self._invited: dict[int, dict[int | Actor, Person]] = {}
-        """The persons who gave a member keys, by their own member number or actor."""
+        """Persons who gave a member keys, by their own member number or actor."""
         self._givers_of_program: dict[Actor, dict[int | Actor, Person]] = {}
-        """The persons who gave a program its key, by key."""
+        """Persons who gave a program its key, by key."""
         self._acts: dict[int, ProposalMade] = {}
         """Open proposals by number."""
         self._sender: Actor | None = None
-        """The sender of the proposal that the present request confirms."""
+        """Sender of the proposal that the present request confirms."""
 
     def take(self, recorded: Recorded) -> None:
         event = recorded.event

@@ -40,15 +40,15 @@ class KeyHeld(Value):
 
     key: KeyId
     member: MemberNumber | None
-    """The member who owns the key; null: a program owns it."""
+    """Member who owns the key; null: a program owns it."""
     app: AppName | None
-    """The program that owns the key; null: a member owns it."""
+    """Program that owns the key; null: a member owns it."""
     scopes: Scopes
     since: Time
-    """The time when the key was issued, or its member was invited."""
+    """Time when the key was issued, or its member was invited."""
     expires_at: Time
     revoked_at: Time | None
-    """The time when the key was revoked; null: it was not revoked."""
+    """Time when the key was revoked; null: it was not revoked."""
 
 
 class Waiting(Value):
@@ -56,13 +56,13 @@ class Waiting(Value):
 
     proposal: ProposalNumber
     act: ProposedAct
-    """The proposed act."""
+    """Proposed act."""
     draft: MoneyDraft | None
-    """The entry that the act would make; null: none."""
+    """Entry that the act would make; null: none."""
     by: Author
-    """The sender of the act."""
+    """Sender of the act."""
     at: Time
-    """The time of the proposal."""
+    """Time of the proposal."""
 
 
 class People:
@@ -78,7 +78,7 @@ class People:
         """References to replaced payment numbers."""
         self._paid_by: dict[int | None, set[str]] = {}
         self.erasures: dict[str, tuple[UUID, int]] = {}
-        """The club and event number of each erasure, by its digest."""
+        """Club and event number of each erasure, by its digest."""
         self.proposals: dict[int, Waiting] = {}
         self._confirmed: dict[int, Waiting] = {}
         """Confirmed proposals whose entry is not posted yet."""

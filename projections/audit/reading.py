@@ -74,9 +74,9 @@ _ENGINE = create_engine("sqlite://", creator=lambda: sqlite3.connect("", check_s
 """Engine whose connections each have a temporary database. Statements are compiled once for all."""
 
 How = Callable[[MatchOpened], SettlingRules | None]
-"""A function that returns how an opened match is settled; ``None`` if it is not for money."""
+"""Function that returns how an opened match is settled; ``None`` if it is not for money."""
 Redactions = Mapping[str, str | None]
-"""The references of erased texts, each with the reference of its replacement; ``None``: it was deleted."""
+"""References of erased texts, each with the reference of its replacement; ``None``: it was deleted."""
 
 
 class TextFound(NamedTuple):
@@ -85,7 +85,7 @@ class TextFound(NamedTuple):
     whole: bool
     """True if the text is the original or its replacement."""
     redacted: str | None
-    """The reference of the text that replaced it, if any."""
+    """Reference of the text that replaced it, if any."""
 
 
 class Texts(Protocol):
@@ -99,7 +99,7 @@ class Texts(Protocol):
 
 
 Since = Callable[[int], Sequence[Row]]
-"""A function that returns the rows of the club that are stored after an event."""
+"""Function that returns the rows of the club that are stored after an event."""
 
 
 class _Own:
@@ -122,11 +122,11 @@ class MatchWaiting(Value):
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
-    """The evening on which the match was opened; null: no evening."""
+    """Evening on which the match was opened; null: no evening."""
     event: EventNumber
-    """The number of the event that ended the match."""
+    """Number of the event that ended the match."""
     members: wire_types.BySeat[wire_types.MemberNumber]
-    """The members who have not agreed to the stakes."""
+    """Members who have not agreed to the stakes."""
 
 
 LeftOut = Annotated[
@@ -144,9 +144,9 @@ class ResultLeftOut(Value):
 
     match: wire_types.MatchId
     event: EventNumber
-    """The number of the event with the result."""
+    """Number of the event with the result."""
     why: LeftOut
-    """The limit that is exceeded."""
+    """Limit that is exceeded."""
 
 
 class AcrossClosings(NamedTuple):
@@ -156,9 +156,9 @@ class AcrossClosings(NamedTuple):
     evening: int | None
     closings: tuple[int, ...]
     event: int
-    """The number of the event that ended the match."""
+    """Number of the event that ended the match."""
     entry: int | None
-    """The entry of the result; ``None``: no amounts are owed."""
+    """Entry of the result; ``None``: no amounts are owed."""
 
 
 class Rows:

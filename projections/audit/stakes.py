@@ -19,18 +19,18 @@ class StakesAnswered(Value):
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
-    """The evening on which the match was opened; null: no evening."""
+    """Evening on which the match was opened; null: no evening."""
     event: EventNumber
-    """The number of the event in the match."""
+    """Number of the event in the match."""
     at: Time
-    """The time of the answer."""
+    """Time of the answer."""
     how: Literal["secretary", "invitation", "declined"]
-    """The act of `by`. `secretary`: confirmed for the members; `invitation`: invited the member; `declined`: declined
+    """Act of `by`. `secretary`: confirmed for the members; `invitation`: invited the member; `declined`: declined
     for all."""
     by: Person
-    """The person who confirmed, invited or declined."""
+    """Person who confirmed, invited or declined."""
     members: wire_types.BySeat[wire_types.MemberNumber]
-    """The members who agreed; empty if the stakes were declined."""
+    """Members who agreed; empty if the stakes were declined."""
 
 
 class Agreements:
@@ -40,7 +40,7 @@ class Agreements:
         self.listed: deque[StakesAnswered] = deque(maxlen=LISTED_MAX)
         self._person = person
         self._invited: dict[tuple[UUID, int], Actor] = {}
-        """The inviting actors, by match and invitation."""
+        """Inviting actors, by match and invitation."""
 
     def take(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
         """Apply an event of a match for money. ``members``: by seat."""

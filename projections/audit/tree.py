@@ -23,7 +23,7 @@ class Signed(NamedTuple):
 
 
 EventAt = Callable[[int], tuple[UUID, int] | None]
-"""A function that returns the aggregate and number of the event at a position; ``None`` outside the club."""
+"""Function that returns the aggregate and number of the event at a position; ``None`` outside the club."""
 
 
 def compare(

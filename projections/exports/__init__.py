@@ -24,4 +24,4 @@ EXPORTS = {
     "csv": Export(media_type="text/csv; charset=utf-8", suffix=".csv", write=tables.csv),
     "json": Export(media_type="application/json", suffix=".json", write=tables.json),
 }
-"""The exports, by the name in the request."""
+"""Exports, by the name in the request."""

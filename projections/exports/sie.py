@@ -7,7 +7,7 @@ from projections.transliterate import spelled
 
 ENCODING = "cp437"
 MEMBERS = 20
-"""The members' dimension: the first number that the standard does not use."""
+"""Members' dimension: the first number that the standard does not use."""
 SERIES = "K"
 TITLES = {
     "cash": "Kassa",

@@ -60,11 +60,11 @@ class Fault(Value):
     """The reason why a projection does not advance."""
 
     since: float
-    """The first failure, in seconds of the monotonic clock."""
+    """First failure, in seconds of the monotonic clock."""
     position: int
-    """The last position applied."""
+    """Last position applied."""
     times: int = 1
-    """The number of failures; ``error`` is of the last."""
+    """Number of failures; ``error`` is of the last."""
     error: str = ""
     how: Literal["failed", "unanswered", "ended"] = "failed"
     """``unanswered``: the database has not answered; ``ended``: the follower has ended."""
@@ -98,7 +98,7 @@ class Follower:
         self._place = parse_store_url(listen) if listen else None
         self._listener: Listener | None = None
         self._held: IO[bytes] | None = None
-        """The lock of :func:`hold_follow`."""
+        """Lock of :func:`hold_follow`."""
         self._thread = threading.Thread(target=self._run, name="follower", daemon=True)
         self._awake, self._closed, self._hurry = threading.Event(), threading.Event(), threading.Event()
         self._at = {projection.name: 0 for projection in self.projections}

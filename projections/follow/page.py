@@ -13,9 +13,9 @@ from referee.visibility import Event, Recorded
 log = logging.getLogger(__name__)
 
 Row = tuple[int, str, int, str, bytes]
-"""A stored row: position in the log (increasing, with gaps), aggregate, number in the aggregate, topic and state."""
+"""Stored row: position in the log (increasing, with gaps), aggregate, number in the aggregate, topic and state."""
 Decode = Callable[[UUID, int, str, bytes], Recorded]
-"""A function that decodes a row without its position."""
+"""Function that decodes a row without its position."""
 
 
 def topics(*kinds: type[Event]) -> frozenset[str]:
@@ -27,11 +27,11 @@ class News(NamedTuple):
 
     aggregate: UUID
     version: int
-    """The number of the last row."""
+    """Number of the last row."""
     last: Row
-    """The last row on the page, whether the projection uses it or not."""
+    """Last row on the page, whether the projection uses it or not."""
     events: list[Recorded]
-    """The events that the projection uses."""
+    """Events that the projection uses."""
 
 
 class Missing(AssertionError):
@@ -139,9 +139,9 @@ class Page:
 
 
 Read = Callable[[int, int], Page]
-"""A function that returns the events after a position, up to a limit."""
+"""Function that returns the events after a position, up to a limit."""
 History = Callable[[UUID, int, int], Page]
-"""A function that returns the events of an aggregate after a number, up to a limit."""
+"""Function that returns the events of an aggregate after a number, up to a limit."""
 
 
 class Log(NamedTuple):

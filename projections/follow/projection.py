@@ -63,7 +63,7 @@ class Projection(Protocol):
     """Name of the tables and of the position. If the tables change, so does the key: then an earlier release can
     update its own tables at the same time."""
     metadata: MetaData
-    """The tables, in the order in which readers lock them."""
+    """Tables, in the order in which readers lock them."""
 
     @property
     def takes(self) -> frozenset[str] | None:

@@ -68,9 +68,9 @@ class Sheets(Generic[S]):
     kind: type[S]
     line: Any
     after_event: Callable[[S | None, Recorded], S]
-    """A static method that returns the sheet after an event, with only this event's line in ``lines``, if any."""
+    """Static method that returns the sheet after an event, with only this event's line in ``lines``, if any."""
     with_corrections: Callable[[S, Corrections], S] | None = None
-    """A static method that returns the sheet after corrections; ``None``: these sheets have no corrections."""
+    """Static method that returns the sheet after corrections; ``None``: these sheets have no corrections."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()

@@ -43,18 +43,18 @@ class Money(Value):
     limit: int | None = None
     """Maximum sum of the match's payments, in minor units; ``None``: no limit."""
     waiting_for: tuple[int, ...] = ()
-    """The seats that have not agreed to the stakes yet."""
+    """Seats that have not agreed to the stakes yet."""
     declined: bool = False
     """True if the stakes were declined: the match is never entered."""
     result: tuple[int, ...] = ()
-    """The result by seat, entered or not; empty while the match goes on."""
+    """Result by seat, entered or not; empty while the match goes on."""
     amounts: tuple[int, ...] = ()
     """Amounts by seat that are entered; empty: none."""
     entry: int | None = None
     ended_by: int = 0
-    """The number of the event with the result."""
+    """Number of the event with the result."""
     beyond: int = 0
-    """The number of the event with the result, if the result is too large to be entered; otherwise 0."""
+    """Number of the event with the result, if the result is too large to be entered; otherwise 0."""
 
     @property
     def waits(self) -> bool:
@@ -71,10 +71,10 @@ class Keeping(Value):
 
     timezone: str
     last: int = 0
-    """The number of the last entry; its day is ``day``."""
+    """Number of the last entry; its day is ``day``."""
     day: date | None = None
     through: int = 0
-    """The number of the last closed entry."""
+    """Number of the last closed entry."""
     digest: str = NO_DIGEST
     waits: bool = False
     """True while a row of the club cannot be applied: no entries are made."""
@@ -90,7 +90,7 @@ class Closing(NamedTuple):
     at: datetime
     trial: Trial
     found: str
-    """The digest of the entries."""
+    """Digest of the entries."""
     holds: bool
     """True if the entries agree with the closing."""
     event: int

@@ -29,7 +29,7 @@ from referee.events import StakesNeed
 from referee.value import VERSION_MAX, Value
 
 PERSON = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F\x85][^\x00-\x1F\x7F]*$(?!\n)"
-"""A name: no control characters, and not only blanks."""
+"""Name: no control characters, and not only blanks."""
 PersonName = Annotated[
     str,
     Meta(
@@ -111,7 +111,7 @@ class SetPayeeSent(ClubAct, kw_only=True, tag="set_payee"):
 
     SCHEMA: ClassVar[str] = "SetPayee"
     member: MemberSent | UnsetType = UNSET
-    """The member; left out: the member of the key. A program's key has no member, so its act always names one. The
+    """Member; left out: the member of the key. A program's key has no member, so its act always names one. The
     club's numbers are set by `set_club_payee`, so null is refused."""
     swish: NumberSent | None = None
     """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
@@ -124,7 +124,7 @@ class SetPayee(SetPayeeSent, kw_only=True, tag="set_payee"):
 
     SCHEMA: ClassVar[str] = "SetPayeeProposed"
     member: MemberSent
-    """The member whose numbers the act sets."""
+    """Member whose numbers the act sets."""
 
 
 class SetClubPayee(ClubAct, tag="set_club_payee"):
@@ -158,7 +158,7 @@ class Erase(EraseSent, kw_only=True, tag="erase"):
     texts: wire_types.Hash
     """SHA-256 over the deleted texts and the replacements."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
-    """The member's balances, by currency of the club."""
+    """Member's balances, by currency of the club."""
     entry: wire_types.EntryCount = 0
     """Number of the last entry on the member's account; 0: the account has no entry."""
     matches: wire_types.Tally = 0
@@ -233,7 +233,7 @@ class Set(ClubAct, tag="set"):
     applies."""
     sie: SieAccounts | None = None
     stakes_need: StakesNeed | None = None
-    """The people who agree to the stakes of later matches. The default is `members`."""
+    """People who agree to the stakes of later matches. The default is `members`."""
     stake_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
     """Maximum sum of the payments of one later match, in minor units of its currency. The books do not count a match
     above this limit."""
@@ -307,7 +307,7 @@ class PaySent(MoneyAct, tag="pay"):
 
 class Pay(PaySent, kw_only=True, tag="pay"):
     planned: PlannedPayment | None = None
-    """The payment that the plan lists under the id ``plan``; ``None``: none."""
+    """Payment that the plan lists under the id ``plan``; ``None``: none."""
 
 
 class Fee(MoneyAct, tag="fee"):
@@ -358,9 +358,9 @@ MoneySent = Deposit | PayoutSent | PaySent | Fee | OpenAccount | ReverseSent | C
 MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
 
 ProposedAct = MoneySent | IssueKeySent | Set | SetPayee | SetClubPayee
-"""A command that can wait for a second person."""
+"""Command that can wait for a second person."""
 CompletedAct = Payout | Reverse | CloseBooks | Invite
-"""A proposed command with values that the service adds."""
+"""Proposed command with values that the service adds."""
 SENT: dict[type, type] = {
     CloseBooks: CloseBooksSent,
     Invite: IssueKeySent,
@@ -368,7 +368,7 @@ SENT: dict[type, type] = {
     Payout: PayoutSent,
     Reverse: ReverseSent,
 }
-"""The type that a client sends, by the type that the club decides on, for commands that can be proposed."""
+"""Type that a client sends, by the type that the club decides on, for commands that can be proposed."""
 
 
 def sent(request: Any) -> Any:
@@ -386,7 +386,7 @@ class ConfirmSent(ClubAct, tag="confirm"):
 
 class Confirm(ConfirmSent, kw_only=True, tag="confirm"):
     complete: CompletedAct | None = None
-    """The command with the values that the service adds; left out: it needs none."""
+    """Command with the values that the service adds; left out: it needs none."""
 
 
 class Decline(ClubAct, tag="decline"):
@@ -412,7 +412,7 @@ ClubSent = (
     | ConfirmSent
     | Decline
 )
-"""A command as a client sends it."""
+"""Command as a client sends it."""
 ClubRequest = (
     Join
     | Rename
@@ -432,6 +432,6 @@ ClubRequest = (
     | Confirm
     | Decline
 )
-"""A command as decided and stored by the club."""
+"""Command as decided and stored by the club."""
 
 club_request_of: Callable[[bytes], ClubRequest] = msgspec.json.Decoder(ClubRequest).decode

@@ -78,7 +78,7 @@ Zone = Annotated[
     str,
     Meta(examples=["Europe/Stockholm"], extra_json_schema={"pattern": "^[A-Za-z0-9_+/-]{1,64}$", "maxLength": 64}),
 ]
-"""A timezone of the IANA database."""
+"""Timezone of the IANA database."""
 SieAccount = Annotated[str, Meta(examples=["1910"], extra_json_schema={"pattern": "^[1-9][0-9]{3}$", "maxLength": 4})]
 
 
@@ -88,7 +88,7 @@ class SieAccounts(Value, forbid_unknown_fields=True):
     cash: SieAccount = "1910"
     bank: SieAccount = "1930"
     members: SieAccount = "2890"
-    """The account for the club's debt to its members, and for the members' debt."""
+    """Account for the club's debt to its members, and for the members' debt."""
     pot: SieAccount = "2890"
     fees: SieAccount = "3990"
     opening: SieAccount = "2061"
@@ -137,7 +137,7 @@ class Balance(Value):
 
 
 Postings = Annotated[tuple[Posting, ...], wire_types.at_most(9)]
-"""The postings of an entry, which add up to 0."""
+"""Postings of an entry, which add up to 0."""
 TRIAL_MAX = 10 * (wire_types.MEMBERS_MAX + len(OWN))
 Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
 """Balances by currency and account; accounts with balance 0 are left out."""
@@ -207,7 +207,7 @@ class ClubSet(Event):
     """Years for which the books must be kept; 0: no minimum."""
     sie: SieAccounts | None = None
     stakes_need: StakesNeed | None = None
-    """The people who agree to the stakes of later matches."""
+    """People who agree to the stakes of later matches."""
     stake_limit: wire_types.Money | None = None
     """Maximum sum of the payments of one later match, in minor units."""
     alone: bool = False
@@ -245,7 +245,7 @@ class MemberErased(Event):
     texts: wire_types.Hash
     """SHA-256 over the list of deleted texts and replacements, which is stored with the texts."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
-    """The member's balances at that time, by currency of the club: all 0."""
+    """Member's balances at that time, by currency of the club: all 0."""
     entry: wire_types.EntryCount = 0
     """Number of the last entry on the member's account, which a closing contains; 0: the account had no entry."""
     deleted: wire_types.Tally = 0
@@ -259,7 +259,7 @@ class PayeeSet(Event):
 
     TOPIC: ClassVar[str] = "payee/set"
     member: wire_types.MemberNumber | None = None
-    """The member; left out: the club."""
+    """Member; left out: the club."""
     swish: NumberRef | None = None
     """Swish number, for kronor."""
     iban: NumberRef | None = None
@@ -280,7 +280,7 @@ class KeyIssued(Event):
     member: wire_types.MemberNumber | None = None
     app: AppName | None = None
     given_by: wire_types.Givers = ()
-    """The members who hold or gave the key that issued this one."""
+    """Members who hold or gave the key that issued this one."""
 
 
 class KeyInvited(Event):
@@ -299,7 +299,7 @@ class KeyInvited(Event):
     by: Actor
     alone: bool = False
     given_by: wire_types.Givers = ()
-    """The members who invited to the key and confirmed the invitation."""
+    """Members who invited to the key and confirmed the invitation."""
 
 
 class KeyRedeemed(Event):
@@ -323,7 +323,7 @@ class KeyRotated(Event):
     until: Time
     """Time at which the old secret ends."""
     given_by: wire_types.Givers = ()
-    """The members who hold or gave the key that rotated this one."""
+    """Members who hold or gave the key that rotated this one."""
 
 
 class KeyRevoked(Event):
@@ -364,7 +364,7 @@ class MoneyPosted(Event):
     reverses: wire_types.EntryNumber | None = None
     reversed_kind: EntryKind | None = None
     proposal: wire_types.ProposalNumber | None = None
-    """The number of the proposal that was confirmed; left out: the act needed no second person."""
+    """Number of the proposal that was confirmed; left out: the act needed no second person."""
     plan: wire_types.Digest | None = None
     balance: wire_types.Money | None = None
     """Balance of the member before a `payout` or before the reversal of a `deposit`. Below zero, the club owes the

@@ -16,10 +16,10 @@ class ProposalMade(Event):
     proposal: wire_types.ProposalNumber
     """Number of the proposal in the club, from 1."""
     act: ProposedAct
-    """The act in the form that the client sent."""
+    """Act in the form that the client sent."""
     by: Actor
     draft: MoneyDraft | None = None
-    """The entry that the act will post in the books; left out: none."""
+    """Entry that the act will post in the books; left out: none."""
 
 
 class ProposalConfirmed(Event):

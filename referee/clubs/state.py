@@ -25,7 +25,7 @@ from referee.value import Value, with_item
 from referee.wire_types import Hash
 
 NO_DIGEST = "0" * 64
-"""The digest before the first closing."""
+"""Digest before the first closing."""
 
 
 class Payee(Value):

@@ -53,7 +53,7 @@ def _find_rulesets() -> dict[str, Ruleset]:
 
 RULESETS: dict[str, Ruleset] = _find_rulesets()
 PACKAGES: tuple[str, ...] = (__name__, *INSTALLED_PACKAGES)
-"""The packages in which all types that only one game has are defined."""
+"""Packages in which all types that only one game has are defined."""
 
 
 def _acts() -> tuple[type[Act], ...]:

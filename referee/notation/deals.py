@@ -32,7 +32,7 @@ class Header(Value):
     out: tuple[int, ...] = ()
     """Seats that are out of the match."""
     among: tuple[int, ...] = ()
-    """The only seats that play the deal, if it is a duel."""
+    """Only seats that play the deal, if it is a duel."""
     carried: dict[str, Any] = msgspec.field(default_factory=dict)
     """Other values that the deal takes over from earlier deals, by the ruleset's names for them."""
 

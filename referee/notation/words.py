@@ -210,7 +210,7 @@ WORDS: dict[str, _Word] = {
     "close": _Word("close", *_fixed_text("")),
     "abandon": _Word("abandon", _write_reason, _read_reason),
 }
-"""The word and functions of each act except ``deal``, which has several lines."""
+"""Word and functions of each act except ``deal``, which has several lines."""
 
 
 def _json_of(kind: Any) -> tuple[_Write, _Read]:

@@ -65,7 +65,7 @@ _NOTES: tuple[Notes, ...] = (incidents.NOTES, cases.NOTES, cases.NOTES_AT_END, s
 NOTES: Mapping[type[Event], tuple[Note, ...]] = {
     kind: tuple(notes[kind] for notes in _NOTES if kind in notes) for kind in chain.from_iterable(_NOTES)
 }
-"""The notes of each type of event, in order. In addition, :func:`takeback.note_event` notes every event."""
+"""Notes of each type of event, in order. In addition, :func:`takeback.note_event` notes every event."""
 CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
 
 

@@ -19,10 +19,10 @@ class Incident(Value):
 
     deal: int
     players: frozenset[int]
-    """The accused and the payer: a wrong cut may be alleged against either (B17)."""
+    """Accused and the payer: a wrong cut may be alleged against either (B17)."""
     offence: str | None
     events: tuple[int, ...]
-    """The events that show the error; empty if it is only alleged."""
+    """Events that show the error; empty if it is only alleged."""
     span: Span
     named: bool = False
     """True if an official has named the events: then different events may show the same error."""

@@ -49,26 +49,26 @@ class Rescored(Value):
 
     state: Any
     lines: Mapping[int, Line]
-    """The lines that count, by the number of the event that wrote them."""
+    """Lines that count, by the number of the event that wrote them."""
     struck: tuple[int, ...]
     """Scored deals that do not count."""
     dependent: tuple[int, ...]
     """Deals that were played, or ended at their last trick, only because of a number that has changed."""
     end: Event | None
     ended_by: int
-    """The number of the recorded event that ended the match or wrote its last line; 0: the match goes on."""
+    """Number of the recorded event that ended the match or wrote its last line; 0: the match goes on."""
     duel: tuple[int, ...]
-    """The seats that play the next deal, if it is a duel."""
+    """Seats that play the next deal, if it is a duel."""
     called: tuple[int, ...]
-    """The seats that play the next deal, if it is a duel, without these corrections."""
+    """Seats that play the next deal, if it is a duel, without these corrections."""
     before: Mapping[int, Any]
-    """The state at the beginning of each deal that counts."""
+    """State at the beginning of each deal that counts."""
     played: Mapping[int, Any]
-    """The state just before the score of each deal that counts."""
+    """State just before the score of each deal that counts."""
     whole: frozenset[int]
     """Deals that a script replaces as a whole."""
     begun: Mapping[int, int]
-    """The number of the recorded event that dealt the cards or entered the result, by deal."""
+    """Number of the recorded event that dealt the cards or entered the result, by deal."""
 
 
 def script(deal: int, facts: Iterable[Event], *, whole: bool = False) -> Script:
@@ -99,9 +99,9 @@ class _Corrections:
     def __init__(self, rules: Ruleset) -> None:
         self.event_types = _events_by_topic(rules)
         self.whole: dict[int, tuple[int, tuple[Event, ...]]] = {}
-        """The facts that replace a deal, after the number of their correction, by deal."""
+        """Facts that replace a deal, after the number of their correction, by deal."""
         self.added: dict[int, list[tuple[int, tuple[Event, ...]]]] = {}
-        """The facts to add before a score, after the number of their correction, by deal."""
+        """Facts to add before a score, after the number of their correction, by deal."""
         self.strike: set[int] = set()
 
     def add_recorded(self, history: Iterable[Recorded], replaced: int | None) -> None:
@@ -159,10 +159,10 @@ class _Replay:
         assert isinstance(opened, MatchOpened), "a history begins with its opening"
         self.rules, self.history, self.corrections, self.numbering = rules, history, corrections, numbering
         self.position = 1
-        """The number of events of ``history`` that have been read."""
+        """Number of events of ``history`` that have been read."""
         self.state: Any = rules.start(opened)
         self.base = self.state
-        """The state after the last line that counts or the last void, before a card of the next deal is dealt."""
+        """State after the last line that counts or the last void, before a card of the next deal is dealt."""
         self.lines: dict[int, Line] = {}
         self.struck: set[int] = set()
         self.dependent: set[int] = set()
@@ -173,11 +173,11 @@ class _Replay:
         self.played: dict[int, Any] = {}
         self.whole: set[int] = set()
         self.terms = {name: getattr(self.state.table, name) for name in ("house", "tally", "penalise")}
-        """The match's own values of the fields that :func:`as_tally` sets."""
+        """Match's own values of the fields that :func:`as_tally` sets."""
         self.dealers: dict[tuple[int, int], int] = {}
-        """The seat that dealt, by the number of corrections until then and the deal."""
+        """Seat that dealt, by the number of corrections until then and the deal."""
         self.begun: dict[int, int] = {}
-        """The number of the event that dealt the cards that were played, or that entered the result, by deal."""
+        """Number of the event that dealt the cards that were played, or that entered the result, by deal."""
         self.corrections_read = 0
         self._read_dealers_and_begins()
         self.recorded_points: tuple[int, ...] = self.state.table.points
@@ -185,7 +185,7 @@ class _Replay:
         self.called: tuple[int, ...] = ()
         self.deal = 1
         self.usual = self.state.table.dealer, self.state.table.playing
-        """The next dealer and the seats that are dealt in, unless the record has others."""
+        """Next dealer and the seats that are dealt in, unless the record has others."""
         self.is_skipping = 1 in corrections.strike
         """True while recorded events are skipped, because the deal does not count or its script has been folded."""
         self.is_scripted = False
@@ -440,4 +440,4 @@ STEPS: Mapping[type[Event], Callable[[_Replay, int, Any, Recorded], None]] = {
     MatchAbandoned: _Replay.match_ended,
     ProtocolCorrected: _Replay.protocol_corrected,
 }
-"""The steps of a replay. Other events are folded as recorded."""
+"""Steps of a replay. Other events are folded as recorded."""

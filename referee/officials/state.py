@@ -18,7 +18,7 @@ P = TypeVar("P")
 CaseStatus = Literal["pending", "ruled", "appealed", "withdrawn", "final"]
 
 Span = tuple[int, int]
-"""The first and last event between which something happened."""
+"""First and last event between which something happened."""
 
 
 class Due(Value):
@@ -30,7 +30,7 @@ class Due(Value):
     fine: int
     """Points against the opener for a knock that the referee dismissed."""
     event: int
-    """The number of the ruling's event."""
+    """Number of the ruling's event."""
 
 
 class Case(Value):
@@ -40,31 +40,31 @@ class Case(Value):
     by: Actor
     kind: CaseKind
     deal: int
-    """The deal that the case is about."""
+    """Deal that the case is about."""
     during: int
-    """The deal that was under way, or came next, when the case was opened."""
+    """Deal that was under way, or came next, when the case was opened."""
     offence: str | None = None
     accused: int | None = None
     payer: int | None = None
-    """The seat that pays if the case is upheld."""
+    """Seat that pays if the case is upheld."""
     events: tuple[int, ...] = ()
     span: Span = (0, 0)
-    """The events between which the incident happened."""
+    """Events between which the incident happened."""
     of: int | None = None
-    """The case that decides about the same incident, if the referee dismissed this knock because of it."""
+    """Case that decides about the same incident, if the referee dismissed this knock because of it."""
     joined: tuple[int, ...] = ()
-    """The seats whose knocks joined the case."""
+    """Seats whose knocks joined the case."""
     result: Result | None = None
-    """The right result of the deal, according to the opener."""
+    """Right result of the deal, according to the opener."""
     said: tuple[tuple[int, bool], ...] = ()
-    """The statements: each a seat, and whether it agrees with the opener."""
+    """Statements: each a seat, and whether it agrees with the opener."""
     status: CaseStatus = "pending"
-    """The status without time limits (:func:`status_at`); never ``final``."""
+    """Status without time limits (:func:`status_at`); never ``final``."""
     instance: int = 0
     """0: not ruled on; 1: after the first ruling; 2: after the ruling on an appeal."""
     verdict: Verdict | None = None
     ruled_by: tuple[Actor | None, ...] = ()
-    """The officials who ruled; ``None`` for the referee."""
+    """Officials who ruled; ``None`` for the referee."""
     reopened: bool = False
     """True after the official who ruled has found their own error (J10)."""
     appeal_until: datetime | None = None
@@ -74,13 +74,13 @@ class Case(Value):
     """Points against the opener for a knock that the referee dismissed."""
     remedy: Remedy = Remedy()
     ruling: int = 0
-    """The number of the last ruling's event."""
+    """Number of the last ruling's event."""
     entered: Due | None = None
-    """The price and fine that the line of the deal had when it was scored."""
+    """Price and fine that the line of the deal had when it was scored."""
     corrected: int | None = None
-    """The number of the last correction for this case."""
+    """Number of the last correction for this case."""
     gained: tuple[int, ...] = ()
-    """The seats whose points that correction improved."""
+    """Seats whose points that correction improved."""
 
     @property
     def due(self) -> Due | None:
@@ -145,9 +145,9 @@ class Commitment(Value):
     seed: str
     hash: str
     until: datetime | None
-    """The time until which the deal waits for the seats to add digits; ``None``: it does not wait."""
+    """Time until which the deal waits for the seats to add digits; ``None``: it does not wait."""
     entropy: tuple[str, ...]
-    """The digits added by each seat; empty: none."""
+    """Digits added by each seat; empty: none."""
     dealt: bool = False
 
 
@@ -157,7 +157,7 @@ class Shuffle(Value):
     seconds: int
     """Seconds a deal waits for the seats to add digits; 0: it does not wait."""
     commitment: Commitment | None = None
-    """The commitment for the present or next deal, once made."""
+    """Commitment for the present or next deal, once made."""
 
 
 TakesBack = Literal["agreed", "alone"]
@@ -169,42 +169,42 @@ class LastAct(Value):
 
     actor: Actor
     first: int
-    """The number of the act's first event."""
+    """Number of the act's first event."""
     last: int = 0
-    """The number of its last event so far; 0: it has made no event of the game."""
+    """Number of its last event so far; 0: it has made no event of the game."""
     seen: bool = False
     """True if the act has shown a player something, drew by chance or ended the deal."""
     done: bool = False
     """True after a later request that is not an act: its events do not belong to this act."""
     asked: tuple[int, ...] = ()
-    """The seats that want to take the act back, the actor first."""
+    """Seats that want to take the act back, the actor first."""
 
 
 class Docket(Value):
     """The officials' part of a match."""
 
     terms: Adjudication | None = None
-    """The officials and their time limits; ``None``: the match has no officials."""
+    """Officials and their time limits; ``None``: the match has no officials."""
     cases: tuple[Case, ...] = ()
     """All cases, by number."""
     reports: tuple[tuple[int, int, int], ...] = ()
-    """The reports of the deal: the event with the breach, the seat that reported it, the first event of its trick."""
+    """Reports of the deal: the event with the breach, the seat that reported it, the first event of its trick."""
     begun: int = 0
-    """The last event before the deal under way."""
+    """Last event before the deal under way."""
     led: int = 0
-    """The first event of the trick or, between tricks, of the last trick; in the first trick equal to ``begun``."""
+    """First event of the trick or, between tricks, of the last trick; in the first trick equal to ``begun``."""
     awaits_lead: bool | None = False
     """True if the next card begins a trick; ``None``: the deal is entered whole."""
     under_way: bool = False
     """True from the deal of the cards until the hands are laid open."""
     scored: int = 0
-    """The number of the last deal in the protocol."""
+    """Number of the last deal in the protocol."""
     shuffle: Shuffle | None = None
     takes_back: TakesBack | None = None
     of_club: bool = False
     """True in a club's match: members with a key for officials are officials too."""
     last: LastAct | None = None
-    """The last act; ``None``: acts cannot be taken back, or the match has changed since."""
+    """Last act; ``None``: acts cannot be taken back, or the match has changed since."""
 
     def case(self, number: int) -> Case:
         """Return the case with this number, which must exist."""
@@ -217,10 +217,10 @@ class Docket(Value):
 
 class Attended(Value, Generic[P], tag="attended"):
     play: P
-    """The state of the game, as in a match without officials."""
+    """State of the game, as in a match without officials."""
     docket: Docket
     before: "Attended[P] | None" = None
-    """The match before the last act, if acts can be taken back in it."""
+    """Match before the last act, if acts can be taken back in it."""
 
 
 AttendedState = Attended[Any]

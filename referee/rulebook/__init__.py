@@ -22,7 +22,7 @@ _PACKAGES = [__name__]
 """Packages that contain rulebooks."""
 
 Kind = Literal["setup", "deal", "bid", "play", "fold", "score", "end", "offence", "money", "variant", "procedure"]
-"""The part of the game that a rule is about. A ``variant`` is off unless its option turns it on. A ``procedure`` is
+"""Part of the game that a rule is about. A ``variant`` is off unless its option turns it on. A ``procedure`` is
 for the officials."""
 
 

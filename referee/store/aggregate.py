@@ -41,21 +41,21 @@ class Aggregate(Value):
     id: UUID
     version: int
     opened: Any
-    """The first event. Each kind declares the exact type, for snapshots."""
+    """First event. Each kind declares the exact type, for snapshots."""
     opened_at: datetime
     changed_at: datetime
     state: Any
-    """The state that the rules fold from the events."""
+    """State that the rules fold from the events."""
     public_to: int = 0
     """All events up to this number are public."""
     ended_at: datetime | None = None
 
     OPENING: ClassVar[type[Event]]
-    """The type of the first event."""
+    """Type of the first event."""
     FACTS: ClassVar[tuple[type[Event], ...]]
-    """The types of all events."""
+    """Types of all events."""
     REQUEST_OF: ClassVar[Callable[[bytes], Any]]
-    """A function that decodes a stored request."""
+    """Function that decodes a stored request."""
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
     """Event types after which all earlier events are public."""
     ENDS: ClassVar[frozenset[type[Event]]] = frozenset()
@@ -98,7 +98,7 @@ class Aggregate(Value):
 
 
 KINDS: dict[str, type[Aggregate]] = {}
-"""The kinds of aggregates, by the topic of the first event."""
+"""Kinds of aggregates, by the topic of the first event."""
 
 STORED_BESIDE: list[type[Event]] = []
 """Event types stored beside the aggregates and never folded."""

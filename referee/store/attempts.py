@@ -54,17 +54,17 @@ class AttemptRefused(Event):
 
     TOPIC: ClassVar[str] = "attempt/refused"
     act: wire_types.Code
-    """The act that was tried: its name, `knock`, or `issue_token`."""
+    """Act that was tried: its name, `knock`, or `issue_token`."""
     code: wire_types.Code
-    """The reason: the last part of the problem's type, with underscores."""
+    """Reason: the last part of the problem's type, with underscores."""
     version: Version
-    """The version of the match at the time."""
+    """Version of the match at the time."""
     head: wire_types.Hash
-    """The hash of the match's event with this number."""
+    """Hash of the match's event with this number."""
     count: wire_types.Lag
     """Number of refusals of this actor for this reason so far; there may be more if several processes count."""
     rule: RuleId | None = None
-    """The rule that refused the act, if any."""
+    """Rule that refused the act, if any."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -97,7 +97,7 @@ class _Stream:
     def __init__(self, rows: Iterable[StoredEvent]) -> None:
         self.number, self.prev = 0, FIRST
         self.stored_counts: dict[tuple[Actor, str], int] = {}
-        """The count in the last row, by actor and code."""
+        """Count in the last row, by actor and code."""
         self.since: Counter[tuple[Actor, str]] = Counter()
         """Attempts of this process since that row."""
         for row in rows:

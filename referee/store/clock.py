@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 FIRST, LAST = datetime(2020, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
-"""The range of event times. ``LAST`` plus any time limit is still a date."""
+"""Range of event times. ``LAST`` plus any time limit is still a date."""
 
 
 class ClockWrong(Exception):

@@ -163,7 +163,7 @@ class Desk:
         self._salts = salts()
         self._cache = Cache(cache_bytes)
         self._recent_acts: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
-        """The last :data:`REMEMBERED_ACTS_MAX` keyed acts that were made or looked up."""
+        """Last :data:`REMEMBERED_ACTS_MAX` keyed acts that were made or looked up."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
         self._worker = Worker(referee.env)
         self._aside = Aside(self._decide_aside)

@@ -23,7 +23,7 @@ WORK_SECONDS = 20.0
 IDLE_SECONDS = 60.0
 """Seconds without work after which the process is ended."""
 MAIN = "referee.store.working"
-"""The module that the process runs."""
+"""Module that the process runs."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

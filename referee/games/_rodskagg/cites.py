@@ -26,7 +26,7 @@ class CitedRules(Value):
     folded: str
     lead_in_duel: str | None = None
     declarer_in: str | None = None
-    """The rule that the declarer need not answer."""
+    """Rule that the declarer need not answer."""
     bid_must_rise: str | None = None
     bid_cap: str | None = None
     new_hands: str | None = None
@@ -38,4 +38,4 @@ class CitedRules(Value):
     picking_up: str | None = None
     early_pick_up: str | None = None
     own_pick_up: str | None = None
-    """The rule that a dealer who misdealt also pays for picking up early."""
+    """Rule that a dealer who misdealt also pays for picking up early."""

@@ -18,7 +18,7 @@ class DealSoFar(Value):
     contract: Contract | None = None
     """``None`` if all passed, or in a duel without bidding."""
     won: tuple[tuple[int, int], ...] = ()
-    """The taker and event number of each trick."""
+    """Taker and event number of each trick."""
     credited: int = 0
     """Tricks credited without play, because no seat contested them."""
     question: Question = Question()

@@ -47,7 +47,7 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """The fields of a result that all three games have."""
 
     bids: Annotated[tuple[BidEntered, ...], Meta(max_length=TRICKS_MAX)] = ()
-    """The bids, in the order spoken."""
+    """Bids, in the order spoken."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """Seat that took each trick, in order; give either this or `taken`."""
     taken: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
@@ -55,7 +55,7 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     late: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
     """Number of these tricks among the last two, by seat; left out: none."""
     answers: Annotated[tuple[AnswerEntered, ...], Meta(max_length=8)] = ()
-    """The answers to the question, in the order spoken."""
+    """Answers to the question, in the order spoken."""
     asked: bool = True
     """True if the question was put in time."""
 
@@ -71,7 +71,7 @@ class Sheet(Value):
 
     cites: CitedRules
     six_tricks: str
-    """The rule that a deal has six tricks."""
+    """Rule that a deal has six tricks."""
     question_time: Callable[[Any], bool]
     question_due: Callable[[Any], bool]
     asker: Callable[[Any], int]

@@ -15,9 +15,9 @@ _SUITS: tuple[Call, ...] = ("S", "H", "D", "C")
 _OTHER_SUITS: dict[str, tuple[Call, ...]] = {
     suit: tuple([other for other in _SUITS if other != suit]) for suit in _SUITS
 }
-"""The suits for the second round, by the suit turned up (E9, E-O9)."""
+"""Suits for the second round, by the suit turned up (E9, E-O9)."""
 _FIRST_ROUND_CALLS: dict[str, tuple[Call, ...]] = {suit: ("take", suit, "pass", "redeal") for suit in _SUITS}
-"""The calls of the first round, by the suit turned up (E5)."""
+"""Calls of the first round, by the suit turned up (E5)."""
 
 
 def other_suits(turn_up: str) -> tuple[Call, ...]:

@@ -122,7 +122,7 @@ class DealCounted(Event):
     tricks: wire_types.Counts
     declarer: Seat | None = None
     trumps: wire_types.Suit | None = None
-    """The trump suit; null: the deal was not played."""
+    """Trump suit; null: the deal was not played."""
     card_points: wire_types.PointsBySeat = ()
     """Points for the cards in the tricks won, and for the last trick (E34-E41)."""
     sequence_points: wire_types.PointsBySeat = ()
@@ -130,7 +130,7 @@ class DealCounted(Event):
     bella_points: wire_types.PointsBySeat = ()
     """Points for king and queen of trumps (E18)."""
     scoring: wire_types.Seats = ()
-    """The seats that score sequences, the best first."""
+    """Seats that score sequences, the best first."""
 
 
 FACTS: tuple[type[Event], ...] = (

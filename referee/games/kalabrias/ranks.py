@@ -8,10 +8,10 @@ from referee.cards import BIT, SUIT, SUITS, Cards
 from referee.cards import PACK as FIFTY_TWO
 
 RANKS = "789TJQKA"
-"""The ranks in the order of sequences, lowest first (E17)."""
+"""Ranks in the order of sequences, lowest first (E17)."""
 
 PACK: tuple[str, ...] = tuple(card for card in FIFTY_TWO if card[1] in RANKS)
-"""The 32 cards (E2)."""
+"""32 cards (E2)."""
 ALL: Cards = sum(BIT[card] for card in PACK)
 
 TRICK_RANK = {  # E-O2, highest first
@@ -43,13 +43,13 @@ def _beaters(order: dict[str, str], trumps: str) -> dict[Cards, Cards]:
 BEATERS: dict[str, dict[str, dict[Cards, Cards]]] = {
     name: {trumps: _beaters(order, trumps) for trumps in SUITS} for name, order in TRICK_RANK.items()
 }
-"""The cards that beat each card, by trick rank and trumps."""
+"""Cards that beat each card, by trick rank and trumps."""
 
 POINTS: dict[str, dict[str, int]] = {
     trumps: {card: CARD_POINTS["trumps" if card[0] == trumps else "plain"][card[1]] for card in PACK}
     for trumps in SUITS
 }
-"""The points of each card, by trumps (E34-E40)."""
+"""Points of each card, by trumps (E34-E40)."""
 
 BELLA: dict[str, Cards] = {suit: BIT[suit + "K"] | BIT[suit + "Q"] for suit in SUITS}
 """King and queen of trumps (E18)."""
@@ -57,7 +57,7 @@ BELLA: dict[str, Cards] = {suit: BIT[suit + "K"] | BIT[suit + "Q"] for suit in S
 
 SequenceName = Literal["small", "large"]
 TOPS: dict[str, str] = {"small": "9TJQKA", "large": "TJQKA"}
-"""The ranks that can be the top of a sequence (E15-E16)."""
+"""Ranks that can be the top of a sequence (E15-E16)."""
 
 
 class Sequence(msgspec.Struct, frozen=True, order=True):
@@ -66,7 +66,7 @@ class Sequence(msgspec.Struct, frozen=True, order=True):
     cards: int
     """Number of cards that count: 3, 4, or 5 if longer sequences win."""
     top: int
-    """The index of the top in ``RANKS``."""
+    """Index of the top in ``RANKS``."""
     trumps: bool
 
     @property

@@ -157,7 +157,7 @@ class Settlement(NamedTuple):
     outcome: Literal["made", "tie", "bete"]
     rule: str
     with_three: str
-    """The rule with three players."""
+    """Rule with three players."""
     own: Beneficiaries
     """Seats that score their own points."""
     declarers: Beneficiaries
@@ -249,11 +249,11 @@ class Detail(TypedDict):
     bella_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """Points for king and queen of trumps (E18)."""
     own: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """The sum of points for cards, sequences and bella."""
+    """Sum of points for cards, sequences and bella."""
     outcome: NotRequired[Literal["made", "tie", "bete"]]
-    """The declarer's points against those of the opponents: more, equal, or fewer."""
+    """Declarer's points against those of the opponents: more, equal, or fewer."""
     rule: NotRequired[RuleId]
-    """The rule by which the deal was settled."""
+    """Rule by which the deal was settled."""
 
 
 def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:

@@ -146,12 +146,12 @@ class DealtCards(Value):
     counts: tuple[int, ...]
     known: bool
     turn_up: str
-    """The turned-up card, or the seven for which it was exchanged."""
+    """Turned-up card, or the seven for which it was exchanged."""
     stock: tuple[str, ...] = ()
     taken_by: int | None = None
     """Seat that took the turned-up card (E51, E-O16)."""
     taken: int = 0
-    """The card that this seat took, as a mask."""
+    """Card that this seat took, as a mask."""
 
 
 class Auction(Value, tag="auction"):
@@ -212,12 +212,12 @@ class Claim(Value):
     five: bool = False
     top: str | None = None
     above: str | None = None
-    """The top that this sequence beats, as stated."""
+    """Top that this sequence beats, as stated."""
     trumps: bool | None = None
 
 
 Expected = Literal["class", "answer", "top", "answer_to_top", "trumps", "answer_trumps"]
-"""The next statement: E19, E20, E21, E22, E23 by the first seat, E23 by the second."""
+"""Next statement: E19, E20, E21, E22, E23 by the first seat, E23 by the second."""
 
 
 class Declaring(Value, tag="declaring"):
@@ -313,7 +313,7 @@ class Played(Value, tag="played"):
     gone: int = 0
     """Cards played, as a mask."""
     calls: tuple[tuple[int, Call], ...] = ()
-    """The calls of a deal that was not played."""
+    """Calls of a deal that was not played."""
 
 
 State = Undealt | Auction | Proposed | Naming | LaterCards | Declaring | Playing | Played | Over[Table]

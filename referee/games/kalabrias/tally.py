@@ -30,17 +30,17 @@ class Result(Value, forbid_unknown_fields=True):
     kind: Literal["passed_out", "redeal"] | None = None
     """The reason why the deal was not played (E10-E11): all passed, or agreed to a new deal."""
     declarer: Seat | None = None
-    """The seat that made trumps (E5-E13)."""
+    """Seat that made trumps (E5-E13)."""
     trumps: Literal["S", "H", "D", "C"] | None = None
-    """The trump suit."""
+    """Trump suit."""
     card_points: NumbersBySeat | None = None
     """Points by seat for the cards in its tricks, with ten for the last trick (E34-E41)."""
     taken: NumbersBySeat | None = None
-    """The number of tricks, by seat."""
+    """Number of tricks, by seat."""
     sequences: Annotated[tuple[SequenceEntered, ...], wire_types.at_most(TRICKS_MAX)] = ()
-    """The sequences that score, the best first."""
+    """Sequences that score, the best first."""
     bella: Seat | None = None
-    """The seat that declared king and queen of trumps (E18)."""
+    """Seat that declared king and queen of trumps (E18)."""
 
 
 class RequiredFields(Value):

@@ -206,15 +206,15 @@ class Claimed(TypedDict):
     """The statements about the best sequence so far."""
 
     seat: Seat
-    """The seat that claims the sequence."""
+    """Seat that claims the sequence."""
     sequence: SequenceName
     """Small (three cards) or large (four or five)."""
     five: bool
     """True if five cards were stated, and that counts (E-O11)."""
     top: wire_types.Rank | None
-    """The rank of the highest card; null: not stated yet."""
+    """Rank of the highest card; null: not stated yet."""
     above: wire_types.Rank | None
-    """The stated top of the sequence that this one beats; null: no top was named."""
+    """Stated top of the sequence that this one beats; null: no top was named."""
     trumps: bool | None
     """True if the sequence is in trumps; null: not stated yet."""
 
@@ -225,25 +225,25 @@ class More(TypedDict):
     carry: wire_types.WholePoints
     """Points that level deals have set aside (E-O36)."""
     turn_up: NotRequired[CardText]
-    """The turned-up card, or the seven for which it was exchanged."""
+    """Turned-up card, or the seven for which it was exchanged."""
     round: NotRequired[wire_types.TrickNumber]
-    """The round of the auction: 1 or 2."""
+    """Round of the auction: 1 or 2."""
     proposer: NotRequired[Seat]
-    """The seat that proposed a new deal."""
+    """Seat that proposed a new deal."""
     expected: NotRequired[Expected]
-    """The next statement about sequences."""
+    """Next statement about sequences."""
     best: NotRequired[Claimed | None]
-    """The best sequence so far; null: no seat has declared one."""
+    """Best sequence so far; null: no seat has declared one."""
     level: NotRequired[wire_types.Seats]
-    """The seats with sequences equal to the best, outside trumps (E24)."""
+    """Seats with sequences equal to the best, outside trumps (E24)."""
     bella: NotRequired[wire_types.Seats]
-    """The seats that have declared king and queen of trumps."""
+    """Seats that have declared king and queen of trumps."""
     card_points: NotRequired[wire_types.PointsBySeat]
     """Points by seat for the cards in the tricks won so far (E34-E41)."""
     shown: NotRequired[wire_types.ListBySeat[SeatAndCards]]
     """Sequences shown with closed hands (E-O34)."""
     winners: NotRequired[wire_types.Seats]
-    """The winners of a match that is over: one seat, or two partners."""
+    """Winners of a match that is over: one seat, or two partners."""
 
 
 def _more(state: State, played_deal: Playing | Outcome | None) -> More:

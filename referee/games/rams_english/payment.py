@@ -49,7 +49,7 @@ class Settlement(Value):
 
 
 Party = tuple[int | None, int, tuple[int, ...]]
-"""A seat (``None``: the pot), how many times it pays or gets the amount, and the events that show the reason."""
+"""Seat (``None``: the pot), how many times it pays or gets the amount, and the events that show the reason."""
 
 
 def the_pot(deal: Settlement) -> list[Party]:
@@ -154,7 +154,7 @@ PAYMENTS = (
     ("D65",   LOST,      the_announcer, the_others,      "five"),
     ("D70",   ANY,       the_faulted,   the_pot,         "five"),
 )
-"""The payments of a deal, in this order."""
+"""Payments of a deal, in this order."""
 # fmt: on
 
 
@@ -215,15 +215,15 @@ class Detail(TypedDict):
     single: bool
     """True if the pot was empty before the dealer's stake (D16)."""
     active: wire_types.ListBySeat[Seat]
-    """The seats that played, in ascending order."""
+    """Seats that played, in ascending order."""
     widow: Seat | None
-    """The seat that took the widow; null: no seat."""
+    """Seat that took the widow; null: no seat."""
     announcer: Seat | None
-    """The seat that announced generalrams; null: no seat."""
+    """Seat that announced generalrams; null: no seat."""
     exchanged: bool
     """True if the dealer took the turned-up card."""
     faults: dict[str, wire_types.Tally]
-    """The number of faults by seat, for seats that have any. The keys are seats as text."""
+    """Number of faults by seat, for seats that have any. The keys are seats as text."""
 
 
 def scored_again(state: Played, seed: str) -> tuple[Event, ...]:

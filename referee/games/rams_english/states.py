@@ -18,7 +18,7 @@ PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQK
 """32 cards: no twos to sixes (D6-D8)."""
 IN_PACK: Cards = cards_of(PACK)
 HAND_SIZE = 5
-"""The number of cards in a hand and in the widow, of tricks in a deal, and of tricks for a stake (D3, D15, D17)."""
+"""Number of cards in a hand and in the widow, of tricks in a deal, and of tricks for a stake (D3, D15, D17)."""
 
 Word = Literal["join", "lie_down", "widow", "generalrams", "pay"]
 JOIN: Literal["join"] = "join"
@@ -99,7 +99,7 @@ class TurnUpTaken(Event):
     HIDDEN: ClassVar[Hidden] = {"laid": "own"}
     seat: Seat
     card: CardText | None = None
-    """The turned-up card; null in a tally."""
+    """Turned-up card; null in a tally."""
     laid: CardText | None = None
 
 
@@ -120,7 +120,7 @@ class FaultLifted(Event):
     TOPIC: ClassVar[str] = "fault/lifted"
     accused: Seat
     fault: OffenceText
-    """The kind of fault."""
+    """Kind of fault."""
 
 
 FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, SecondEntered, FaultLifted)
@@ -131,7 +131,7 @@ class Table(phases.Table):
 
     options: Options
     stake: int
-    """The worth of five tricks, in points (D10, D15, D-O17)."""
+    """Worth of five tricks, in points (D10, D15, D-O17)."""
 
 
 class Drawing(Value, tag="drawing"):
@@ -157,7 +157,7 @@ class DealtCards(Value):
     known: bool
     widow: int
     turn_up: str
-    """The turned-up card; empty in a tally."""
+    """Turned-up card; empty in a tally."""
     trumps: int
 
 
@@ -202,7 +202,7 @@ class Taken(Value):
     cards: tuple[tuple[int, str], ...]
     """Pairs of seat and card; empty in a tally."""
     second: int | None = None
-    """The seat with the best card among players without fault, as entered in a tally (D71)."""
+    """Seat with the best card among players without fault, as entered in a tally (D71)."""
 
 
 class Playing(Value, tag="playing"):
@@ -216,7 +216,7 @@ class Playing(Value, tag="playing"):
     """Seats that play, clockwise from forehand."""
     turn: int
     led: int = 0
-    """The suit led, as a mask, or 0."""
+    """Suit led, as a mask, or 0."""
     best: int = 0
     winner: int = 0
     lead: int = 0

@@ -103,11 +103,11 @@ class Result(Value, forbid_unknown_fields=True):
     """The result of a deal; only ``misdeal`` for a misdeal (D67)."""
 
     bids: Annotated[tuple[BidEntered, ...], wire_types.at_most(TRICKS_MAX)] | None = None
-    """The declarations, in order (D22-D45)."""
+    """Declarations, in order (D22-D45)."""
     tricks: Annotated[tuple[Seat, ...], wire_types.at_most(TRICKS_MAX)] | None = None
-    """The winner of each trick; left out if the deal was bought off (D32)."""
+    """Winner of each trick; left out if the deal was bought off (D32)."""
     second: Annotated[tuple[Seat | None, ...], wire_types.at_most(TRICKS_MAX)] = ()
-    """The seat that played the best card of players without fault, by trick (D71)."""
+    """Seat that played the best card of players without fault, by trick (D71)."""
     exchanged: bool = False
     """True if the dealer took the turned-up card (D46)."""
     faults: Annotated[tuple[FaultEntered, ...], wire_types.at_most(KNOCKS_MAX)] = ()

@@ -116,27 +116,27 @@ class More(TypedDict, total=False):
     """The fields of a match of Rams. Fields that do not apply in the phase are left out."""
 
     pot: wire_types.Money
-    """The pot with the dealer's stake, in minor units of money or, without stakes, in tricks."""
+    """Pot with the dealer's stake, in minor units of money or, without stakes, in tricks."""
     drawn: wire_types.DrawnList
     """Pairs of seat and card, turned up for the first deal."""
     single: bool
     """True if the pot was empty before the dealer's stake (D16)."""
     turn_up: CardText
-    """The turned-up card; its suit is trumps (D20)."""
+    """Turned-up card; its suit is trumps (D20)."""
     joined: wire_types.ListBySeat[Seat]
-    """The seats that have joined, in the order spoken."""
+    """Seats that have joined, in the order spoken."""
     lie_down: wire_types.ListBySeat[Seat]
-    """The seats that lay down, in the order spoken. After a generalrams they play nevertheless."""
+    """Seats that lay down, in the order spoken. After a generalrams they play nevertheless."""
     widow: Seat | None
-    """The seat that took the widow; null: no seat."""
+    """Seat that took the widow; null: no seat."""
     announcer: Seat | None
-    """The seat that announced generalrams; null: no seat."""
+    """Seat that announced generalrams; null: no seat."""
     exchanged: bool
     """True if the dealer has taken the turned-up card."""
     in_play: wire_types.ListBySeat[Seat]
-    """The seats that play, clockwise from forehand, once they are known."""
+    """Seats that play, clockwise from forehand, once they are known."""
     widow_cards: wire_types.ListBySeat[CardText]
-    """The cards of the widow, for the official."""
+    """Cards of the widow, for the official."""
 
 
 def _more(state: State, official: bool) -> More:

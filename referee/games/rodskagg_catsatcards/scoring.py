@@ -127,7 +127,7 @@ class Detail(SharedDetail):
     """Details of a scored deal apart from its numbers."""
 
     bids: ListOfMany[SeatAndBid]
-    """The bids, in the order spoken (C20)."""
+    """Bids, in the order spoken (C20)."""
     noted: ListOfMany[Noted]
     """Revokes shown by closed hands."""
 

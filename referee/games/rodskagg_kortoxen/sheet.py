@@ -14,7 +14,7 @@ class Result(tally.SharedResult, forbid_unknown_fields=True):
     """A whole deal from the score sheet: bids, tricks and question, and the exit knocks and knocks for errors."""
 
     exits: tally.Exits = ()
-    """The exit knocks."""
+    """Exit knocks."""
     knocks: tally.Knocks = ()
     """Knocks with the rulings that the table agreed on."""
 

@@ -18,9 +18,9 @@ class Precedent(Value):
     """An earlier ruling that this one follows."""
 
     match: wire_types.MatchId
-    """The match of the earlier ruling."""
+    """Match of the earlier ruling."""
     case: wire_types.CaseNumber
-    """The number of the case in that match."""
+    """Number of the case in that match."""
 
 
 class Remedy(Value, omit_defaults=True):
@@ -29,7 +29,7 @@ class Remedy(Value, omit_defaults=True):
     void: bool = False
     """True if the deal under way is dealt again."""
     result: Result | None = None
-    """The right result of the deal, instead of the recorded one."""
+    """Right result of the deal, instead of the recorded one."""
     strike: wire_types.Deals = ()
     """Deals whose lines are struck, because they were played only as the result of a wrong number."""
 
@@ -62,22 +62,22 @@ class CaseOpened(Event):
     HIDDEN: ClassVar[Hidden] = {"text": text_for_writer, "result": result_without_notes}
     case: wire_types.CaseNumber
     by: Actor
-    """The opener: a seat, or an official."""
+    """Opener: a seat, or an official."""
     kind: CaseKind
     deal: wire_types.DealNumber
-    """The deal that the case is about."""
+    """Deal that the case is about."""
     offence: OffenceText | None = None
-    """The alleged offence; left out: the case is about a line or a misclick."""
+    """Alleged offence; left out: the case is about a line or a misclick."""
     accused: Seat | None = None
-    """The accused seat; left out: the case accuses no seat."""
+    """Accused seat; left out: the case accuses no seat."""
     payer: Seat | None = None
-    """The seat that would pay; left out: none."""
+    """Seat that would pay; left out: none."""
     events: wire_types.Events = ()
-    """The events that the case rests on, such as a report; left out: none."""
+    """Events that the case rests on, such as a report; left out: none."""
     result: Result | None = None
-    """The right result according to the opener; its notes are hidden like ``text``. Left out: not about a line."""
+    """Right result according to the opener; its notes are hidden like ``text``. Left out: not about a line."""
     text: wire_types.Text = ""
-    """The opener's text; left out: none, or hidden from the caller."""
+    """Opener's text; left out: none, or hidden from the caller."""
     within_deal: bool = False
     """True if opened during a deal: the text is hidden until that deal is over."""
 
@@ -92,9 +92,9 @@ class CaseStated(Event):
     agrees: bool
     """True if the seat agrees with the opener."""
     events: wire_types.Events = ()
-    """The events that the seat names."""
+    """Events that the seat names."""
     text: wire_types.Text = ""
-    """The seat's text; left out: none, or hidden from the caller."""
+    """Seat's text; left out: none, or hidden from the caller."""
     within_deal: bool = False
     """True if made during a deal: the text is hidden until that deal is over."""
     knocked: bool = False
@@ -121,26 +121,26 @@ class CaseRuled(Event):
     verdict: Verdict
     """Upheld if the opener is right, else dismissed."""
     standard: Standard
-    """The standard of proof that the facts meet."""
+    """Standard of proof that the facts meet."""
     rule: RuleId
-    """The rule that the ruling is based on."""
+    """Rule that the ruling is based on."""
     offence: OffenceText | None = None
-    """The offence; left out: the case is about a line or a misclick."""
+    """Offence; left out: the case is about a line or a misclick."""
     official: Actor | None = None
-    """The official who ruled; left out: the referee ruled by agreement."""
+    """Official who ruled; left out: the referee ruled by agreement."""
     payer: Seat | None = None
-    """The seat that pays; left out: none."""
+    """Seat that pays; left out: none."""
     penalty: wire_types.WholePoints = 0
-    """The points that the payer pays; 0: none."""
+    """Points that the payer pays; 0: none."""
     rests_on: wire_types.Events = ()
-    """The events that prove the ruling."""
+    """Events that prove the ruling."""
     reason: wire_types.Text = ""
-    """The official's reason; left out: none, or hidden until the deal is over."""
+    """Official's reason; left out: none, or hidden until the deal is over."""
     precedents: wire_types.Many[Precedent] = ()
     remedy: Remedy = Remedy()
-    """The effects in addition to the penalty."""
+    """Effects in addition to the penalty."""
     appeal_until: Time | None = None
-    """The end of the time for appeals (J7); left out: the ruling is final."""
+    """End of the time for appeals (J7); left out: the ruling is final."""
     within_deal: bool = False
     """True if made during a deal: the reason is hidden until that deal is over."""
 
@@ -152,9 +152,9 @@ class CaseAppealed(Event):
     HIDDEN: ClassVar[Hidden] = {"text": text_for_writer}
     case: wire_types.CaseNumber
     seat: Seat | None = None
-    """The seat that appeals; left out: the official who ruled."""
+    """Seat that appeals; left out: the official who ruled."""
     text: wire_types.Text = ""
-    """The reason; left out: none, or hidden from the caller."""
+    """Reason; left out: none, or hidden from the caller."""
     within_deal: bool = False
     """True if made during a deal: the text is hidden until that deal is over."""
 

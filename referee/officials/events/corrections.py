@@ -17,7 +17,7 @@ class Scripted(Value):
     """An event in a script."""
 
     topic: wire_types.Topic
-    """The kind of the event."""
+    """Kind of the event."""
     event: Annotated[dict[str, Any], Meta(description="The event; its fields depend on the topic.")]
 
 
@@ -26,7 +26,7 @@ class Script(Value):
 
     deal: wire_types.DealNumber
     events: wire_types.Many[Scripted]
-    """The events, in order."""
+    """Events, in order."""
     whole: bool = False
     """True: the events replace the whole deal up to its score. False: they are inserted just before its score."""
 
@@ -35,16 +35,16 @@ class Why(Value):
     """The rule and reason of a correction."""
 
     rule: RuleId
-    """The rule that was broken, or that shows that the line is wrong."""
+    """Rule that was broken, or that shows that the line is wrong."""
     reason: wire_types.Text = ""
-    """The reason; empty: none was given."""
+    """Reason; empty: none was given."""
 
 
 class LineCorrected(Value, omit_defaults=True):
     """The change of a line of the protocol. Lists are by seat."""
 
     event: EventNumber
-    """The number of the event that wrote the line."""
+    """Number of the event that wrote the line."""
     before: wire_types.PointsBySeat
     points: wire_types.PointsBySeat
     eliminated: wire_types.Seats = ()
@@ -52,29 +52,29 @@ class LineCorrected(Value, omit_defaults=True):
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     score: DealScored | None = None
-    """The whole new line; left out: only the other fields of this object have changed."""
+    """Whole new line; left out: only the other fields of this object have changed."""
 
 
 class Ended(Value, omit_defaults=True):
     """The end of the match after a correction."""
 
     by: WonBy | Literal["closed", "abandoned"]
-    """The way in which the match was won, or the act by which an official ended it."""
+    """Way in which the match was won, or the act by which an official ended it."""
     rule: wire_types.SharedBy
-    """The rule by which the match ended; empty: an official ended it."""
+    """Rule by which the match ended; empty: an official ended it."""
     event: EventNumber
-    """The event that ended the match, or wrote the line that won it."""
+    """Event that ended the match, or wrote the line that won it."""
     seat: Seat | None = None
-    """The winner, or the first of two partners; left out: none."""
+    """Winner, or the first of two partners; left out: none."""
     seats: wire_types.Seats = ()
     """All winners, if partners win together."""
     settlement: wire_types.MoneyBySeat | None = None
     pot_before: wire_types.Money = 0
     """The amount in the pot before it was shared."""
     shares: wire_types.MoneyBySeat = ()
-    """The amount that each seat drew from the pot; left out: the pot was not shared."""
+    """Amount that each seat drew from the pot; left out: the pot was not shared."""
     payments: wire_types.Many[Payment] = ()
-    """The payments between the seats, as in ``match/won``."""
+    """Payments between the seats, as in ``match/won``."""
 
 
 class ProtocolCorrected(Event):
@@ -83,57 +83,57 @@ class ProtocolCorrected(Event):
     TOPIC: ClassVar[str] = "protocol/corrected"
     HIDDEN: ClassVar[Hidden] = {"scripts": "official", "strike": "official"}
     case: wire_types.CaseNumber | None
-    """The case with the ruling; null: an official corrected an error of their own (J10)."""
+    """Case with the ruling; null: an official corrected an error of their own (J10)."""
     deal: wire_types.DealNumber
-    """The first deal that is corrected."""
+    """First deal that is corrected."""
     why: Why
-    """The rule and reason of the correction."""
+    """Rule and reason of the correction."""
     lines: wire_types.Many[LineCorrected]
-    """The lines that have changed, in order."""
+    """Lines that have changed, in order."""
     struck: wire_types.Many[wire_types.DealNumber]
     """All deals that do not count now: struck by the official, or played after the match was won."""
     points: wire_types.PointsBySeat
-    """The present points."""
+    """Present points."""
     eliminated: wire_types.Seats
     """All seats out of the match."""
     dealer: Seat
-    """The next dealer."""
+    """Next dealer."""
     next_deal: wire_types.DealNumber
-    """The number of the next deal."""
+    """Number of the next deal."""
     halves: bool = False
     """True if ``points``, of this event and of its lines, count half points."""
     pot: wire_types.Money | None = None
     duel: wire_types.Seats = ()
-    """The seats that play the next deal, if it is a duel."""
+    """Seats that play the next deal, if it is a duel."""
     carried: dict[str, Any] = msgspec.field(default_factory=dict)
     """Further values that the next deal takes over, by name."""
     fresh: bool = False
     """True if draws and cuts for the next deal no longer count."""
     won: Ended | None = None
-    """The end of the match; left out: the match goes on."""
+    """End of the match; left out: the match goes on."""
     replaces: EventNumber | None = None
-    """The number of the case's earlier correction, which no longer counts; left out: none."""
+    """Number of the case's earlier correction, which no longer counts; left out: none."""
     scripts: wire_types.Many[Script] = ()
-    """The events by which the deals were scored again, for officials."""
+    """Events by which the deals were scored again, for officials."""
     strike: wire_types.Many[wire_types.DealNumber] = ()
-    """The deals that this correction struck, for officials."""
+    """Deals that this correction struck, for officials."""
 
 
 class CorrectedBy(Value):
     """The correction that changed a line."""
 
     event: EventNumber
-    """The number of the correction's event."""
+    """Number of the correction's event."""
     case: wire_types.CaseNumber | None
-    """The case with the ruling; null: an official corrected an error of their own (J10)."""
+    """Case with the ruling; null: an official corrected an error of their own (J10)."""
     rule: RuleId
-    """The rule that the correction rests on."""
+    """Rule that the correction rests on."""
     reason: wire_types.Text
-    """The reason; empty: none was given."""
+    """Reason; empty: none was given."""
 
 
 Line = DealScored | DealVoided
-"""A line of the protocol. A voided deal has a line if its penalties were entered."""
+"""Line of the protocol. A voided deal has a line if its penalties were entered."""
 
 
 def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
@@ -173,7 +173,7 @@ def corrections_of_line(deal: int, event: int, corrections: Corrections) -> Corr
 
 
 Win = MatchWon | Ended
-"""The win of a match by a line: ``MatchWon`` as first recorded, ``Ended`` after a correction."""
+"""Win of a match by a line: ``MatchWon`` as first recorded, ``Ended`` after a correction."""
 
 
 class FormerLine(NamedTuple):
@@ -181,19 +181,19 @@ class FormerLine(NamedTuple):
 
     line: DealScored
     won: Win | None
-    """The win of the match by this line, if any."""
+    """Win of the match by this line, if any."""
     by: CorrectedBy
 
 
 class LineHistory(NamedTuple):
     line: DealScored
-    """The line after all corrections."""
+    """Line after all corrections."""
     won: Win | None
-    """The win of the match by this line, if any."""
+    """Win of the match by this line, if any."""
     was: tuple[FormerLine, ...]
-    """The line before each of its corrections."""
+    """Line before each of its corrections."""
     struck: CorrectedBy | None
-    """The correction that struck the line; ``None``: the line is not struck."""
+    """Correction that struck the line; ``None``: the line is not struck."""
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:

@@ -27,21 +27,21 @@ class Invited(Event):
     TOPIC: ClassVar[str] = "match/invited"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}
     invitation: wire_types.InvitationNumber
-    """The number of the invitation in the match, from 1."""
+    """Number of the invitation in the match, from 1."""
     role: Role
-    """The role of the guest."""
+    """Role of the guest."""
     hash: wire_types.HiddenHash
     """SHA-256 of the code; hidden from every viewer."""
     by: Actor
-    """The inviting actor."""
+    """Inviting actor."""
     expires_at: Time
-    """The time until which the invitation can be redeemed."""
+    """Time until which the invitation can be redeemed."""
     seat: Seat | None = None
-    """The seat of the guest, if the role has one."""
+    """Seat of the guest, if the role has one."""
     official: wire_types.OfficialPlace | None = None
-    """The number of the official, from 1, if the role is official."""
+    """Number of the official, from 1, if the role is official."""
     given_by: wire_types.Givers = ()
-    """The members who hold or gave the key with which an official was invited."""
+    """Members who hold or gave the key with which an official was invited."""
 
 
 class InvitationRedeemed(Event):
@@ -49,7 +49,7 @@ class InvitationRedeemed(Event):
 
     TOPIC: ClassVar[str] = "match/invitation-redeemed"
     invitation: wire_types.InvitationNumber
-    """The number of the invitation in the match."""
+    """Number of the invitation in the match."""
 
 
 class StakesAgreed(Event):
@@ -57,11 +57,11 @@ class StakesAgreed(Event):
 
     TOPIC: ClassVar[str] = "stakes/agreed"
     seats: wire_types.Seats
-    """The seats that agreed."""
+    """Seats that agreed."""
     how: HowAgreed
-    """The way in which these seats agreed."""
+    """Way in which these seats agreed."""
     invitation: wire_types.InvitationNumber | None = None
-    """The number of the invitation that was redeemed, if the seats agreed by redeeming one."""
+    """Number of the invitation that was redeemed, if the seats agreed by redeeming one."""
 
 
 class StakesDeclined(Event):
@@ -69,4 +69,4 @@ class StakesDeclined(Event):
 
     TOPIC: ClassVar[str] = "stakes/declined"
     seat: Seat | None = None
-    """The seat that declined; left out: an official stopped waiting for the seats."""
+    """Seat that declined; left out: an official stopped waiting for the seats."""

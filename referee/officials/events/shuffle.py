@@ -13,11 +13,11 @@ class ShuffleCommitted(Event):
     TOPIC: ClassVar[str] = "shuffle/committed"
     HIDDEN: ClassVar[Hidden] = {"seed": "sealed"}
     commitment: wire_types.Hash
-    """The SHA-256 of ``seed`` as text."""
+    """SHA-256 of ``seed`` as text."""
     seed: wire_types.HiddenHash
-    """The seed. Empty for all viewers, officials included, until the deal is over."""
+    """Seed. Empty for all viewers, officials included, until the deal is over."""
     until: Time | None = None
-    """The time until which the deal waits for the seats to add digits; left out: it does not wait."""
+    """Time until which the deal waits for the seats to add digits; left out: it does not wait."""
 
 
 class EntropyGiven(Event):
@@ -26,4 +26,4 @@ class EntropyGiven(Event):
     TOPIC: ClassVar[str] = "shuffle/entropy-given"
     seat: Seat
     hex: wire_types.Entropy
-    """The digits, in hexadecimal."""
+    """Digits, in hexadecimal."""

@@ -14,9 +14,9 @@ class TakeBackAsked(Event):
     TOPIC: ClassVar[str] = "act/take-back-asked"
     seat: Seat
     first: EventNumber
-    """The first event of the act."""
+    """First event of the act."""
     last: EventNumber
-    """The last event of the act."""
+    """Last event of the act."""
 
 
 class ActTakenBack(Event):
@@ -25,11 +25,11 @@ class ActTakenBack(Event):
     TOPIC: ClassVar[str] = "act/taken-back"
     case: wire_types.CaseNumber
     first: EventNumber
-    """The first event that no longer counts."""
+    """First event that no longer counts."""
     last: EventNumber
-    """The last event that no longer counts."""
+    """Last event that no longer counts."""
     seat: Seat | None = None
-    """The seat that took back its act; left out: a ruling in the case took it back."""
+    """Seat that took back its act; left out: a ruling in the case took it back."""
 
     def undoes(self, number: int) -> bool:
         """Return whether event ``number`` no longer counts."""

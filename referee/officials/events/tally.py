@@ -11,4 +11,4 @@ class ResultEntered(Event):
 
     TOPIC: ClassVar[str] = "result/entered"
     result: Result
-    """The result as the client sent it."""
+    """Result as the client sent it."""
