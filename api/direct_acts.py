@@ -1,19 +1,15 @@
 """Answers ``POST /v1/matches/{match}/acts``, which records an act in a match, without the layers of Litestar.
 
-Why: a client sends this request for each card that is played, so it is the most frequent write. Litestar finds the
-route, runs middleware for errors, and builds the arguments of the handler from its signature. This takes about a
-fifth of the processor time of an act. The handler needs none of it: its only arguments are the request and the id of
-the match, it reads the headers and the body itself, and it returns a finished reply.
+Why: this is the most frequent write, one for each card. Litestar's routing, error middleware and handler arguments
+take about a fifth of the processor time of an act. The handler needs only the request and the id of the match.
 
-How: :class:`~api.app.App` passes each HTTP request to :meth:`DirectActs.answer` first. This method does the work of
-Litestar in the same order: it calls the checks that precede each handler, the handler, and, if one of them raises,
-the function that answers an error. It also sets the entries of the ASGI scope that Litestar would set, because the
-check of query parameters, problems, and metrics read them.
+How: :class:`~api.app.App` passes each HTTP request to :meth:`DirectActs.answer` first. This method calls, as Litestar
+does, the checks before each handler, the handler, and the function that answers an error. It also sets the entries of
+the ASGI scope that the check of query parameters, problems, and metrics read.
 
-When: the method is POST, the path is exactly this address with the id of the match in lower case, and the app is not
-mounted under a prefix (``root_path``). For any other request ``answer`` returns False before it reads or sends
-anything, and Litestar answers. This includes other methods at this address, and ids in upper case, which are valid
-too: a test sends each request in both ways and compares the answers (``tests/api/matches/test_direct_acts.py``).
+When: the method is POST, the path is exactly this address with the id in lower case, and the app is not mounted under
+a prefix (``root_path``). For any other request ``answer`` returns False before it reads or sends anything, and
+Litestar answers. ``tests/api/matches/test_direct_acts.py`` sends each request in both ways and compares the answers.
 """
 
 import re

@@ -11,8 +11,7 @@ _FIELDS = ("name", "levelno", "pathname", "lineno", "msg", "args", "exc_info", "
 
 
 def record_of(*fields: Any) -> logging.LogRecord:
-    """Return a log record. If Python cannot represent its time, date it 1970, because an error would end the thread
-    that logs."""
+    """Return a log record, dated 1970 if Python cannot represent its time."""
     try:
         record = logging.LogRecord(*fields)
     except OverflowError:

@@ -1,4 +1,4 @@
-"""Reads at the start all files that answers need, so that no answer fails for lack of a descriptor."""
+"""Reads at the start all files that answers need: later, descriptors may be lacking."""
 
 from api.clubs.zones import zones
 from api.docs import guide_pages, pages, problem_list

@@ -1,7 +1,7 @@
 """Starts the HTTP server, and stops it after a signal.
 
-Requests received before the signal are answered; the last answer on a connection says ``Connection: close``. Streams
-end after a complete message. The process ends within :data:`END_SECONDS` in any case.
+Requests received before the signal are answered, and streams end after a complete message. The process ends within
+:data:`END_SECONDS`.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ class Server(uvicorn.Server):
         self._signalled: SimpleQueue[int] = SimpleQueue()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to stop at the first signal. Ignore later signals, so that received requests are still answered."""
+        """Begin to stop at the first signal. Ignore later signals."""
         if not self.should_exit:
             self._signalled.put(sig)
             self._state.stopping = True
@@ -68,8 +68,7 @@ class Server(uvicorn.Server):
     def _watch(self) -> None:
         """Kill the process :data:`END_SECONDS` after the signal.
 
-        The thread is started early, because later there may be no memory for it.
-        """
+        The thread is started early, while there is memory."""
         self._signalled.get()
         time.sleep(END_SECONDS)
         try:

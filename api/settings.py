@@ -31,7 +31,7 @@ class Settings(Value, forbid_unknown_fields=True):
     """URL of the event store: `sqlite:///relative.db`, `sqlite:////absolute/path.db` or
     `postgresql://user:password@host:5432/name`."""
     host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"
-    """Address to listen on. The service has no TLS: for addresses that other machines reach, use a proxy with TLS."""
+    """Address to listen on. The service has no TLS: use a proxy for addresses that other machines reach."""
     port: Annotated[int, Meta(ge=0, le=65535)] = 8000
     """Port to listen on; 0: a free port."""
     metrics_host: Annotated[str, Meta(min_length=1)] = "127.0.0.1"

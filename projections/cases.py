@@ -1,7 +1,6 @@
 """The projection of case files: knocks, statements, rulings and penalties.
 
-It stores all fields. Queries hide the fields that the viewer may not see yet.
-"""
+It stores all fields; queries hide those that the viewer may not see yet."""
 
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
@@ -413,8 +412,7 @@ class Cases:
     def _cases_of_official(self, given: Collection[str]) -> Select[Any]:
         """Return the query for the cases of an official, with the parameters of :func:`_official_of`.
 
-        It leaves out matches in which the official plays, and unfinished matches in which a different member plays
-        who may know the key or the token.
+        It leaves out matches in which the official plays, and unfinished ones of members who may know the credential.
         """
         held, matches = self.held.c, self.matches.c
         query = select(*(held[name] for name in LISTED)).where(held.token == bindparam("official"))

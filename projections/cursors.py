@@ -16,11 +16,11 @@ from referee import wire_types
 T = TypeVar("T")
 K = TypeVar("K", bound=tuple[Any, ...])
 Number = Annotated[int, Meta(ge=0, le=wire_types.ENTRIES_MAX)]
-"""Number in a cursor. The largest plus the limit of a page is within the range of a column of integers."""
+"""Number in a cursor; plus a page's limit it fits a column of integers."""
 Moment = Annotated[datetime, Meta(tz=True)]
 """Time in a cursor."""
 QUERIES_KEPT = 256
-"""Maximum cached queries for pages. They differ by filters and limit; building one takes longer than running it."""
+"""Maximum cached queries for pages. Building one takes longer than running it."""
 
 
 def cursor_of(*place: Any) -> str:
@@ -31,8 +31,8 @@ def cursor_of(*place: Any) -> str:
 def read_cursor(cursor: str, kind: type[K]) -> K:
     """Return the place in a cursor. Raises: ValueError if :func:`cursor_of` did not make the cursor.
 
-    A client can compute the checksum, so ``kind`` limits what reaches the database. Only times in UTC are accepted,
-    because other times at the ends of the calendar cannot be converted to UTC.
+    A client can compute the checksum, so ``kind`` limits what reaches the database. Only times in UTC are
+    accepted: others may be out of range in UTC.
     """
     try:
         raw = urlsafe_b64decode(cursor)
@@ -84,5 +84,5 @@ class Order:
 
 
 def rows_of(limit: int) -> ColumnElement[int]:
-    """Return ``limit + 1``: the last row shows that there is a next page. PostgreSQL reuses a literal's plan."""
+    """Return ``limit + 1`` as a literal: the last row shows that there is a next page."""
     return literal_column(str(limit + 1), Integer)

@@ -69,8 +69,7 @@ class JournalEntry(Value):
 class Journal(Value):
     """A club's journal from ``first`` to ``last``, both included.
 
-    ``opening`` plus the ``entries`` gives ``closing``. Files contain it for comparison.
-    """
+    ``opening`` plus the ``entries`` gives ``closing``."""
 
     club: wire_types.Name
     currencies: tuple[wire_types.Currency, ...]

@@ -426,7 +426,7 @@ def _changed(entry: Listed) -> dict[str, Any]:
 
 
 def _key(name: str) -> str:
-    """Return the hash under which a player is stored, because names can be too long for an index."""
+    """Return the hash under which a player is stored: names can be too long for an index."""
     return sha256(name.encode()).hexdigest()
 
 

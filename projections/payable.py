@@ -1,7 +1,7 @@
 """Payments for a bank's app: the payload of a QR code, and the code as a picture.
 
 SEK is paid by Swish (QR code specification, C2B), EUR by SEPA credit transfer (EPC069-12, version 002). Texts are cut
-to fit. Functions raise ``ValueError`` for a wrong number or an impossible amount.
+to fit. Functions raise ``ValueError`` for a wrong number or amount.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Plan the fewest payments that bring all balances to 0.
 
-Each member with a balance is a node, and so is the club. A group is a set of nodes whose balances add up to 0. It
-needs one payment less than it has nodes, so more groups need fewer payments.
+The members with a balance and the club are nodes. A group is a set of nodes whose balances add up to 0. It needs one
+payment less than it has nodes, so more groups need fewer payments.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ def plan(balances: Mapping[int, int], purpose: str) -> Plan:
 def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
     """Return pairs of nodes with opposite amounts, and the remaining nodes.
 
-    Pairing loses no group: two groups with one node of a pair each can become the pair and the rest.
+    Pairing loses no group: two groups with one node of a pair each are also the pair and the rest.
     """
     waiting: dict[int, list[Owed]] = {}
     pairs = []
@@ -124,8 +124,8 @@ def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
 
 
 def _settled(group: list[Owed]) -> list[tuple[Node, Node, int]]:
-    """Return payers, payees and amounts. The largest debtor pays the largest creditor; if equal, lower member numbers
-    come first, the club last."""
+    """Return payers, payees and amounts. The largest debtor pays the largest creditor; equal ones by member number,
+    the club last."""
     debtors = [(-amount, _place(node), node) for node, amount in group if amount > 0]
     creditors = [(amount, _place(node), node) for node, amount in group if amount < 0]
     heapify(debtors)

@@ -53,8 +53,7 @@ class PotClosed(Value):
 class Pot(Value):
     """The pot of a match after event ``version``: ``opening`` plus all entries gives ``contents``.
 
-    Entries are positive for units put in and negative for units drawn. All amounts are in minor units of
-    ``currency``, or in the game's units if ``currency`` is ``null``.
+    Units put in are positive, units drawn negative: minor units of ``currency`` or, without one, the game's units.
     """
 
     match: wire_types.MatchId

@@ -50,7 +50,7 @@ from referee.value import (
 from referee.visibility import Event, Recorded
 
 LINES_PER_READ = 8
-"""Number of lines in one read that looks for deals. Only voided deals make more reads necessary."""
+"""Number of lines in one read that looks for deals."""
 BY_AN_OFFICIAL = ("closed", "abandoned")
 """Ways in which an official ends a match without a winner."""
 VOIDED = "voided"

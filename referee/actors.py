@@ -1,8 +1,8 @@
 """Actors, as text.
 
-``seat:2`` is the player at seat 2, counted from 0. ``official`` is the first official, ``official:2`` the second.
-``scribe`` acts for all seats of a real table. ``watcher`` only reads. ``key:k3`` is the holder of the club's key
-``k3``. ``operator`` runs the service.
+``seat:2`` is the player at seat 2, counted from 0; ``official`` the first official, ``official:2`` the second.
+``scribe`` acts for all seats of a real table; ``watcher`` only reads. ``key:k3`` holds the club's key ``k3``;
+``operator`` runs the service.
 """
 
 import re

@@ -1,5 +1,4 @@
-"""The acts of seats and officials (one tagged union, tag ``act``), and the knock. The ruleset decides whether an act
-is allowed."""
+"""The acts of seats and officials (one tagged union, tag ``act``), and the knock."""
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, cast
 

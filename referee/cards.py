@@ -44,9 +44,9 @@ def clockwise(first: int, seats: int) -> tuple[int, ...]:
 
 
 def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
-    """Return the pack in the order that this seed gives. It never changes, so that a deal can be checked.
+    """Return the pack in the order that this seed gives, which never changes.
 
-    A seed ``2:n:key`` gives the order of the key. A smaller pack has its cards in the order that they have among 52.
+    A seed ``2:n:key`` gives the order of the key. A smaller pack has its cards in their order among 52.
     """
     by_key = seed.startswith("2:")
     cards = _shuffled_by_key(seed.rpartition(":")[2]) if by_key else Random(seed).sample(PACK, len(PACK))

@@ -131,7 +131,7 @@ class Payment(Value, omit_defaults=True):
     """Points that are paid for. Below zero: the payee pays."""
     rule: RuleId
     between: bool = False
-    """True: ``points`` is the difference between the two players. False: the points that the payer has left."""
+    """True: ``points`` is the difference between two players. False: the payer's points."""
 
 
 class Adjudication(Value):
@@ -347,7 +347,7 @@ NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (),
 
 
 def veiled_reason(ruling: Any, field: str, viewer: Viewer) -> Any:
-    """Return a dismissal's field. Until the deal is over, a late knock looks like a knock for nothing."""
+    """Return a dismissal's field; during the deal a late knock looks like a knock for nothing."""
     late = ruling.reason == "late" and ruling.within_deal
     return NOTHING[field] if late else getattr(ruling, field)
 

@@ -1,6 +1,6 @@
 """Invitations: one-time codes that admit their holder to a seat of a match, or to a key of a club.
 
-A code is shown once, to the caller who makes the invitation. The match or club stores its SHA-256.
+A code is shown once, to the inviting caller. The match or club stores its SHA-256.
 """
 
 from datetime import datetime, timedelta

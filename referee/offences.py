@@ -1,6 +1,6 @@
 """Breaches that stay open until a player knocks, and the rulings on knocks (B11-B12, B-O1 to B-O5, B-O32).
 
-The referee rules on a knock at once, from the recorded events. The table's ledger holds all breaches of the deal.
+The referee rules at once, from the recorded events. The table's ledger holds all breaches of the deal.
 """
 
 from collections.abc import Callable, Mapping
@@ -190,8 +190,8 @@ class Ledger(Value):
 
 
 def check_may_knock(ledger: Ledger, seat: int) -> None:
-    """Raise ``WrongPhase`` if the seat has the maximum of dismissed knocks in the deal. This refuses right knocks
-    too: otherwise a refusal would show that a knock is wrong."""
+    """Raise ``WrongPhase`` if the seat has the maximum of dismissed knocks in the deal, even for a right knock: else
+    a refusal would show that a knock is wrong."""
     if ledger.dismissed.count(seat) >= DISMISSED_MAX:
         raise WrongPhase("too_many_knocks", None, limit=DISMISSED_MAX)
 

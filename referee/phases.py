@@ -228,7 +228,7 @@ class Cites(Value):
 
 
 def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
-    """Return a decision that always refuses, for an act that needs a more specific error than ``wrong_phase``."""
+    """Return a decision that always refuses, with a more specific error than ``wrong_phase``."""
 
     def refused(state: Any, act: Any, moment: Moment) -> tuple[Event, ...]:
         raise kind(code, rule)
@@ -237,7 +237,7 @@ def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
 
 
 def by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
-    """Return an evolution that chooses one of these by phase, for an event that can happen in several phases."""
+    """Return an evolution that chooses one of these by phase."""
 
     def evolved(state: Any, event: Any, number: int) -> Any:
         return evolutions[type(state)](state, event, number)
@@ -459,7 +459,7 @@ def closed(state: Any, event: MatchClosed, number: int) -> Any:
 
 
 def abandoned(state: Any, event: MatchAbandoned, number: int) -> Any:
-    """Return the state after the match was abandoned: without a winner, and the deal under way unfinished."""
+    """Return the state after the match was abandoned, without a winner."""
     table = state.table
     if event.shares:
         table = replace(table, points=event.points, pot=event.pot)

@@ -1,7 +1,7 @@
 """Refusals: the reasons why an act was not accepted. Such an act makes no event.
 
-``rule`` is ``None`` if no rule covers the refusal. ``facts`` help the caller to correct the act, and never hold a
-card that the caller may not see. :mod:`referee.sentences` makes sentences from the ``code``.
+``rule`` is ``None`` if no rule covers the refusal. ``facts`` help to correct the act, without cards that the caller
+may not see. :mod:`referee.sentences` makes sentences from the ``code``.
 
 If several apply, the first in this order is raised: ``MatchOver``, ``NotInPlay``, ``WrongPhase``, ``OutOfTurn``,
 ``NoSuchCard``, ``AgainstTheRules``.

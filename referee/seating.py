@@ -1,6 +1,6 @@
 """Admission to a match and agreement to its stakes: tokens, invitations, agreements.
 
-These requests are the same in all games, and also possible when the match is over.
+These requests are the same in all games, also after the match.
 """
 
 from collections.abc import Callable, Mapping
@@ -147,7 +147,7 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
 
 
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
-    """Return the event with which a seat, or an official for all seats, agrees to the stakes or declines them.
+    """Return the event with which a seat, or an official for all, agrees to the stakes or declines them.
 
     Raises ``WrongPhase`` if this agreement is not open, ``NotYours`` if the members must agree themselves, and what
     :func:`check_place` raises.

@@ -1,7 +1,7 @@
 """The settlement of a match: amounts and payments, with the lines and events that show them.
 
-It is calculated only from the events of the match, so that any ledger can be checked against it. In games with a pot
-the points are already money.
+It is calculated only from the events of the match, so that it can check any ledger. In games with a pot the points
+are already money.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

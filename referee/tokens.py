@@ -1,7 +1,7 @@
 """The values that the events of a match hold for its tokens.
 
-No event holds the SHA-256 of a token itself, because an official's token may be valid in several matches. Both values
-below are useless in any other match.
+No event holds the SHA-256 of a token, because an official's token may be valid in several matches. Both values below
+are useless in any other match.
 """
 
 import hmac
@@ -20,8 +20,7 @@ def hash_in_match(match: UUID, token: str) -> str:
 def encrypt_or_decrypt(secret: bytes, match: UUID, tokens: Sequence[str]) -> tuple[str, ...]:
     """Encrypt or decrypt the SHA-256 of each official's token for this match, with which its matches can be found.
 
-    Each is combined by exclusive or with its own HMAC-SHA256 under the secret of the store. A match is opened once,
-    so no HMAC is used for two values.
+    Each is combined by exclusive or with its own HMAC-SHA256 under the secret of the store, which is used once.
     """
     return tuple(_sealed(secret, f"docket\n{match.hex}\n{place}", token) for place, token in enumerate(tokens, 1))
 

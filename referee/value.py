@@ -1,7 +1,7 @@
 """The base type of all values, and the types of the API's single values.
 
-A type with a ``title`` has that name in the API's description. Stored rows are trusted: if a check would cost time,
-the pattern is only published (``extra_json_schema``).
+A type with a ``title`` has that name in the API's description. Stored rows are trusted, so some patterns are only
+published (``extra_json_schema``).
 """
 
 from datetime import datetime
@@ -28,8 +28,8 @@ from referee.vocabulary import with_installed
 class Value(Struct, frozen=True, gc=False):
     """A value: its fields are given by name and never change.
 
-    The garbage collector does not track values: with those of one long match, each full collection took 0.4 s. So no
-    field of a value may lead back to the value, because such a cycle would never be freed.
+    The garbage collector does not track values, so no field of a value may lead back to it: such a cycle would never
+    be freed.
     """
 
 

@@ -33,8 +33,7 @@ class Event(Value, omit_defaults=True):
     TOPIC: ClassVar[str]
     HIDDEN: ClassVar[Hidden] = {}
     OF_THE_LINE: ClassVar[bool] = False
-    """True if the event follows only from the line of a deal: after a corrected line a different event, or none, may
-    follow."""
+    """True if the event follows only from the line of a deal, and can change with it."""
 
 
 E = TypeVar("E", bound=Event)

@@ -1,7 +1,7 @@
 """Types of the fields in events and answers, with their bounds.
 
-The bounds are for the API's description; stored rows are not checked against them. Other types check what clients
-send, in ``acts`` and in the calls.
+The bounds are for the API's description; stored rows are not checked. Other types, in ``acts`` and in the calls,
+check requests.
 """
 
 from typing import Annotated, TypeVar
@@ -21,7 +21,7 @@ RULES_MAX = 500
 """Maximum rules and readings of a game."""
 NAME_MAX = 100
 NAME = r"[^\s\x1c-\x1f\x85]"
-"""Requires a character that is not blank in Python, which knows five more blanks than JSON Schema."""
+"""Requires a character that is not blank in Python."""
 EVENT_BYTES_MAX = 65_536
 """Maximum bytes of an event as JSON. A deal with all hands has a few thousand."""
 TEXT_MAX = 2**31 - 1

@@ -1,4 +1,4 @@
-"""Identifies the caller of a request about a match, and decides what they may see of it and do in it."""
+"""Identifies the caller of a request about a match, and decides what they may see and do."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -60,7 +60,7 @@ class InThread(Protocol):
 
 def check_authorization(request: Req) -> None:
     """Raise Problem (400 two_authorizations, 401 token_missing or key_malformed) for a malformed Authorization
-    header. A public call may have no such header."""
+    header."""
     credential_of(request)
 
 
@@ -156,7 +156,7 @@ class Access:
         return Sight(held=shown.secret_hash) if key is None else key.sight
 
     async def give_ticket(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
-        """Return a ticket that replaces a credential in the address of one stream, and the time when it expires."""
+        """Return a ticket for one stream, and the time when it expires."""
         await self._holder(match_id, shown)
         return await self._in_thread(self._tickets.give, match_id, shown)
 
@@ -232,7 +232,7 @@ class Access:
 
 
 def _caller_of(match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller | None:
-    """Return the caller with this credential; ``None`` if they may not see the match, or the match does not have this
+    """Return the caller with this credential; ``None`` if they may not see the match, or it does not have this
     token."""
     if key is not None:
         return by_key(match, key)

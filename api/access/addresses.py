@@ -1,7 +1,7 @@
 """Finds the address that a request comes from, also through trusted proxies.
 
-A proxy writes `X-Forwarded-For` or `Forwarded` (RFC 7239) and passes the other header on as the client sent it. A
-client could forge that one, so if both are present they must name the same address.
+A proxy writes `X-Forwarded-For` or `Forwarded` (RFC 7239). A client can forge the other header, so if both are
+present they must name the same address.
 """
 
 import re
@@ -19,7 +19,7 @@ CACHE_MAX = 4096
 SCOPE_KEY = "knacka.address"
 """Key of a request's scope that holds its address."""
 NETWORK_BITS = 64
-"""Bits of the IPv6 networks whose addresses count as one, because one client can use all of them."""
+"""Bits of the IPv6 networks whose addresses count as one client."""
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PAIR = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*+)")')
@@ -116,7 +116,7 @@ def _listed(values: list[bytes]) -> Iterator[str]:
 def _standard(values: list[bytes]) -> list[str | None]:
     """Return the addresses in `Forwarded` headers, from the left; ``None`` for an element without one.
 
-    If a header breaks the syntax, return an empty list, because it is unclear where the proxy's own element begins.
+    If a header breaks the syntax, return an empty list.
     """
     hops: list[str | None] = []
     for value in values:

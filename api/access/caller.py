@@ -193,7 +193,7 @@ class Caller(Value):
     def _must_admit(self, match: Match, asked: Invite) -> None:
         """Raise Problem (403 for_officials or invited_by_members) unless the caller may make this invitation.
 
-        Only a member's key may invite to a seat in a match for money, so that a person is responsible.
+        Only a member's key may invite to a seat in a match for money.
         """
         if asked.role == "seat" and asked.seat is not None and self.actor == actor_at(asked.seat):
             return

@@ -25,7 +25,7 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="club"'}
 
 NAMES_CACHE_MAX = 4096
 _NAMES_CACHE: dict[str, Named] = {}
-"""Cached clubs and ids of keys, by the SHA-256 of the key, so that the cache holds no secrets."""
+"""Cached clubs and ids of keys, by the SHA-256 of the key."""
 
 
 class Clubs(Protocol):
@@ -45,7 +45,7 @@ class KeyHolder(NamedTuple):
     secret_hash: str
     """SHA-256 of the secret that was sent, which the desk checks again."""
     ends_at: datetime
-    """Time when that secret ends: before the end of the key if a new secret has replaced it."""
+    """Time when that secret ends; earlier than the key's end if a new secret has replaced it."""
 
     @property
     def is_replaced(self) -> bool:

@@ -1,6 +1,6 @@
 """The one-time codes of invitations: ``kni_<id of a match or club>_<secret><checksum>``.
 
-The match or club stores the SHA-256 of the code. A code has 128 random bits, so that its QR code stays small.
+The match or club stores the SHA-256 of the code. With 128 random bits its QR code stays small.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Derives ids and secrets from an Idempotency-Key, so that a repeated request gets the same and none is stored.
 
-They are HMAC-SHA256 with the store's secret: neither the Idempotency-Key nor the store alone reveals them. Secrets
-also depend on the body.
+They are HMAC-SHA256 with the store's secret, so neither the key nor the store alone reveals them. Secrets also depend
+on the body.
 """
 
 import hmac

@@ -1,8 +1,8 @@
 """Limits requests a minute by the key's club, by the match's token, or by address (GCRA, in memory).
 
 All keys and tokens of one address also share a multiple of that allowance. Until a key or token is known to be valid,
-its requests count for the address. A wrong key or token costs the address ten requests, so that a client that guesses
-is soon refused before its credentials are looked up.
+its requests count for the address. A wrong key or token costs the address ten requests, which soon stops a client
+that guesses.
 """
 
 import time
@@ -32,7 +32,7 @@ WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired
 WRONG_COST = 10
 """Number of requests that a wrong token or key counts as."""
 BUSY_SHARE = 10
-"""A caller is busy while more than a tenth of its allowance is used. Its requests wait for turns meanwhile."""
+"""A caller is busy, so that its requests wait for turns, while more than a tenth of its allowance is used."""
 BUSY_MIN = 20
 """Number of used requests up to which no caller is busy, however small its allowance."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -79,8 +79,7 @@ class Pace:
         return left < 0 or self.most - left > max(BUSY_MIN, self.most // BUSY_SHARE)
 
     def _new_caller(self, who: str, now: int) -> tuple[int, str]:
-        """Return the time until which a caller not yet counted has used the allowance, and the name under which to
-        count the caller."""
+        """Return the time until which a new caller has used the allowance, and the name under which to count it."""
         if len(self._used_until) >= REMEMBERED_MAX and now - self._tidied >= SECOND:
             self._used_until, self._tidied = (
                 {one: until for one, until in self._used_until.items() if until > now},

@@ -1,4 +1,4 @@
-"""Decides the view that the holder of a token or key has of a match, and the actor that they act as."""
+"""Decides as which actor the holder of a token or key acts, and what they see of a match."""
 
 from collections.abc import Iterable
 

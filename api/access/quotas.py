@@ -1,4 +1,4 @@
-"""Limits the number of open matches and of streams, of matches opened in an hour, and of clubs founded in a day."""
+"""Limits the open matches and streams, the matches opened in an hour, and the clubs founded in a day."""
 
 import time
 from collections import Counter

@@ -1,7 +1,7 @@
 """Issues tickets, which replace a credential in the address of one stream for clients that cannot send headers.
 
-A ticket is valid once and for a short time, because addresses are logged. The SHA-256 of tickets is stored with the
-projections, so that every process accepts them.
+A ticket is valid once and for a short time, because addresses are logged. Its SHA-256 is stored with the projections,
+so that every process accepts it.
 """
 
 from datetime import datetime, timedelta

@@ -114,9 +114,9 @@ class ScoreWas(CorrectedBy):
 class DealRecord(Value):
     """A finished deal, in one form for all games.
 
-    If a deal was voided and dealt again, ``hands``, ``bids``, ``answers`` and ``tricks`` are those of the scored
-    attempt; ``facts`` those of all. If the cards were never entered, ``first`` is the event with the result.
-    ``knocks`` include cases whose ruling changed the line.
+    If a deal was voided and dealt again, ``facts`` are those of all attempts, other fields those of the scored one.
+    If the cards were never entered, ``first`` is the event with the result. ``knocks`` include cases whose ruling
+    changed the line.
     """
 
     deal: wire_types.DealNumber

@@ -352,7 +352,7 @@ def ruled_by(case: Case) -> dict[str, str]:
 
 
 def appealable(match: Match, at: datetime) -> tuple[str, ...]:
-    """Return the part of an ETag for the number of cases that may be appealed, which changes without an event."""
+    """Return the part of an ETag for the number of cases that may be appealed."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
     return ("ruled", letters(count)) if count else ()

@@ -207,8 +207,7 @@ def facts_of(match: Match, case: Case, language: Language) -> Facts:
 
 
 def _said_last(case: Case) -> dict[Actor, bool]:
-    """Return whether each actor's last statement supports the claim. An appeal denies an upheld claim and repeats
-    a dismissed one."""
+    """Return whether each actor's last statement or appeal supports the claim."""
     said: list[tuple[int, Actor, bool]] = [(one.event, actor_at(one.seat), one.agrees) for one in case.statements]
     for appeal in case.appeals:
         if appeal.seat is not None:

@@ -41,7 +41,7 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
 def _written(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, as_page: bool
 ) -> tuple[bytes, str]:
-    """Return the encoded file and its ETag, which is a hash, because rulings in other cases can change the file."""
+    """Return the encoded file and its ETag, a hash: rulings in other cases can change the file."""
     file = file_of(drafted, earlier, viewer, language, utc_now())
     body = encode(file)
     tag = tag_by(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)

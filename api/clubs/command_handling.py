@@ -259,8 +259,7 @@ class ActExecution:
         return None if recorded is None or recorded.request is None else commands.club_request_of(recorded.request)
 
     async def _issue_key(self, sent: commands.IssueKeySent) -> Reply:
-        """Issue a key. Its text has the next number, so the decision holds only at this version. Raises ``Busy``
-        if the club changes during every attempt."""
+        """Issue a key, whose text has the next number. Raises ``Busy`` if the club changes during every attempt."""
         own_key, random = await self._id_and_secret(sent)
         for _ in range(NUMBER_ATTEMPTS):
             before = await self._earlier_key(own_key)

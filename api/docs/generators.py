@@ -8,16 +8,15 @@ from api.http.schemas import REFS, Plain
 
 NULL = {"type": "null"}
 PYTHON_END = r"$(?!\n)"
-"""End of a text in a Python pattern. JSON Schema has ``$`` for it, and Go does not support this lookahead."""
+"""End of a text in a Python pattern. JSON Schema has ``$``; Go does not support this lookahead."""
 
 
 def add_hints(schemas: Plain) -> Plain:
     """Return the named schemas with hints for generators.
 
-    In Go the values of all enumerations share one name space. If two enumerations share a value, each of their values
-    gets a name that begins with the name of its schema. Go decodes a union by trying each variant. It ignores
-    ``const`` but checks ``pattern``, so constants get a pattern. A pattern of a text that may be null becomes a
-    format, because Go fails at such a pattern.
+    In Go all enumerations share one name space, so the values of enumerations with a common value get the schema's
+    name as a prefix. Go tries each variant of a union; it ignores ``const`` but checks ``pattern``, so constants get
+    a pattern. It fails at a pattern of a text that may be null, which becomes a format.
     """
     texts = {f"{REFS}{name}": (name, schema) for name, schema in schemas.items() if "pattern" in schema}
 
@@ -48,7 +47,7 @@ def add_hints(schemas: Plain) -> Plain:
 
 
 def written_pattern(pattern: str) -> str:
-    """Return a pattern of Python for JSON Schema. Generators copy it into a line, so its line ends are escaped."""
+    """Return a pattern of Python for JSON Schema. Its line ends are escaped."""
     return pattern.replace(PYTHON_END, "$").replace("\n", r"\n")
 
 

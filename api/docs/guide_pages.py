@@ -83,7 +83,7 @@ def _summary(text: str) -> str:
 
 
 def _page(kind: str, path: str, markdown: str) -> GuidePage:
-    """Return the page of a Markdown text. Rules of a rulebook are not among its sections: the reference has them."""
+    """Return the page of a Markdown text. Rules of a rulebook are not among its sections."""
     parts = list(sections(markdown))[: None if kind == "guide" else 1]
     title, address = parts[0].title, f"/docs/{path}"
     shown = tuple(

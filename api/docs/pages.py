@@ -38,8 +38,7 @@ def static(name: str) -> bytes:
 def render(template: str, kind: str, language: str, title: str, **values: Any) -> bytes:
     """Return a page in the common frame. All values are escaped, except ``Markup``.
 
-    ``template``: a file of ``templates/`` that extends ``frame.html``. ``kind``: the style sheet of the page, such as
-    ``case``. ``values``: names that the template uses.
+    ``template``: a file of ``templates/`` that extends ``frame.html``. ``kind``: the style sheet, such as ``case``.
     """
     style = Markup(static(f"{kind}.css").decode())
     page = _TEMPLATES.get_template(template).render(language=language, title=title, style=style, **values)

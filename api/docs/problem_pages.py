@@ -1,4 +1,4 @@
-"""Serves the pages of problem types at their addresses: Markdown, or HTML for a browser, in the reader's language."""
+"""Serves the pages of problem types: Markdown, or HTML for a browser, in the reader's language."""
 
 import asyncio
 from functools import cache

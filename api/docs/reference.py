@@ -87,7 +87,7 @@ ORDER = ("openapi", "info", "servers", "security", "tags", "paths", "components"
 
 
 def _written(value: Any, order: tuple[str, ...] = (), depth: int = 3) -> str:
-    """Return a value as JSON with a line for each operation and each schema, so that differences are readable."""
+    """Return a value as JSON with a line for each operation and each schema."""
     if not depth or not isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     names = sorted(value, key=lambda name: (order.index(name) if name in order else len(order), name))

@@ -35,7 +35,7 @@ class SeatRange(Value):
 class RulesetShown(Value):
     """A game that can be refereed. ``version`` is its edition; a match keeps the edition with which it was opened.
 
-    ``options`` is a JSON Schema in which ``x-rules`` names the rules and open points that each option decides.
+    ``options`` is a JSON Schema. ``x-rules``: the rules and open points that an option decides.
     """
 
     ruleset: RulesetSeen

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 HEALTH = "/health/"
-"""Paths without limits, so that a monitor is answered even if other clients of its address use up the limit."""
+"""Paths without limits, so that monitors are always answered."""
 
 
 class Address(Protocol):

@@ -1,7 +1,7 @@
 """CORS: the origins whose pages may call the service, and the headers that browsers need for it.
 
-There are no cookies, so credentials are never allowed. Litestar's middleware would replace the Vary header, refuse in
-plain text, and not see answers that api/http/protocol.py makes itself.
+There are no cookies, so credentials are never allowed. Litestar's middleware would replace the Vary header, and not
+see the answers of api/http/protocol.py.
 """
 
 import re

@@ -1,7 +1,7 @@
 """A request and its answer on a connection. An answer of known length is written with a single system call.
 
-uvicorn writes head and body separately, and checks each header of each answer for forbidden characters. This class
-writes the head with the first piece of the body if the length is known, and checks repeated header lines only once.
+uvicorn writes head and body separately, and checks each header of each answer. This class writes the head with the
+first piece of the body if the length is known, and checks repeated header lines only once.
 """
 
 import asyncio

@@ -71,9 +71,8 @@ def language_of(accept: str | None) -> Language:
 def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
     """Return the offered media type that the client prefers, ``None`` if it accepts none of them.
 
-    With equal weights an exact name wins over ``*``. Among exact names the first in the header wins: a generated
-    client names all media types that it can get, and begins with the one that it decodes. Without exact names the
-    first offer wins.
+    With equal weights an exact name wins over ``*``, and the first name in the header over later ones: a generated
+    client begins with the type that it decodes. Without exact names the first offer wins.
     """
     if not accept or accept == "*/*":
         return offers[0]

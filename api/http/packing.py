@@ -1,8 +1,7 @@
 """Long answers as gzip, with a name of unpredictable length in the header ("Heal the BREACH").
 
-An answer can contain hidden cards beside a note that another player chose: from the length of the answer an attacker
-could learn how similar they are (BREACH). The same answer always has the same length, so repeated requests reveal
-nothing. Compressed answers contain no tokens.
+An answer can contain hidden cards beside another player's note: its compressed length would show how similar they
+are. The same answer always has the same length, so repeated requests reveal nothing. No token is compressed.
 """
 
 import secrets

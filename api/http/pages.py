@@ -31,8 +31,8 @@ Cursor = Annotated[
 By = Literal["cursor", "after"]
 """Query parameter that names the beginning of a page.
 
-Lists take ``cursor``. Only pages of events take ``after``, the number of an event: a client knows it without a page,
-from the version in an ETag or from the id of a message in the stream.
+Lists take ``cursor``. Pages of events take ``after``, the number of an event, because a client knows it also from an
+ETag or a stream.
 """
 
 

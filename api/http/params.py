@@ -8,7 +8,7 @@ from litestar.params import PathParameter, QueryParameter
 from referee.value import VERSION_MAX
 
 NUMBER_MAX = 1_000_000_000
-"""Maximum event number in a request: above the events of any match, and within the integers of all databases."""
+"""Maximum event number in a request, within the integers of all databases."""
 
 WAIT_MAX = 25
 """Maximum seconds of a wait. Proxies give up after 30 or 60."""

@@ -50,7 +50,7 @@ RETRY_LATER = {"Retry-After": "60"}
 """Header of problems whose cause an operator has to repair."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
 INSTANCE_MAX = 3 * 4096 + len("#request=&trace=") + ID_MAX + TRACE_LENGTH
-"""Maximum characters of a problem's ``instance``. Its path has at most 4096 bytes, each written as up to three."""
+"""Maximum characters of a problem's ``instance``: a path of 4096 bytes, each written as up to three."""
 INSTANCE = f"^(/[^#]*)?(#request=[A-Za-z0-9_-]{{8,{ID_MAX}}}(&trace=[0-9a-f-]{{{TRACE_LENGTH}}})?)?$"
 PLAIN = "!$&'()*+,/:;=@~"
 """Characters of a path that are not percent-encoded, in addition to letters, digits and `-._`."""
@@ -332,7 +332,7 @@ def _clock_wrong(wrong: ClockWrong) -> Problem:
 
 
 def _store_away(request: Req, error: Exception) -> Response[bytes]:
-    """Return the answer to a failure of a store. Log it without a traceback, because the code is not at fault."""
+    """Return the answer to a failure of a store. Log it without a traceback."""
     reason = " ".join(str(error).split())[:REASON_MAX]
     log.error("%s: %s: %s", logged_request(request.scope), type(error).__name__, reason)
     return _problem(request, Problem("store_away", headers=RETRY_AFTER))
@@ -356,7 +356,7 @@ def _book_damaged(request: Req, damaged: DamagedCell) -> Response[bytes]:
 
 
 def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
-    """Log a damaged row. If a rule failed on it, log the traceback too the first time: the rule may be wrong."""
+    """Log a damaged row. If a rule failed on it, log the traceback the first time."""
     cause = damaged.__cause__ if new else None
     log.error("%s: %s", logged_request(request.scope), damaged, exc_info=cause)
 

@@ -1,8 +1,8 @@
 """Handles HTTP/1.1 connections, with limits on the size and time of requests.
 
-uvicorn's protocol collects all that a client sends before the app sees it. This protocol counts while it reads. It
-answers a request that is too large, too slow or not HTTP with a problem, after the answers to earlier requests.
-Then it reads no more and closes the connection. Answers have no limits.
+uvicorn's protocol collects everything that a client sends. This protocol counts while it reads. It answers a request
+that is too large, too slow or not HTTP with a problem, after the answers to earlier requests, and closes the
+connection. Answers have no limits.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]++\]|(?:[0-9A-Za-z!$&'()*+,;=._~-]++|%[0-
 """Host and a port (RFC 9110, section 7.2). The host may be empty."""
 
 URL_MAX = 4096
-"""Maximum bytes of the request target. The longest that a call needs, with a cursor, has a few hundred."""
+"""Maximum bytes of the request target. Calls need a few hundred."""
 HEADERS_MAX = 64
 """Maximum number of headers of a request. A browser behind two proxies sends about thirty."""
 NAME_MAX = 256
@@ -52,7 +52,7 @@ VALUE_MAX = 8192
 HEAD_MAX = 16384
 """Maximum bytes of all names and values of headers together."""
 READ_BYTES = 16384
-"""Bytes that are read at a time, by which a request can exceed a limit."""
+"""Bytes read at a time, by which a request can exceed a limit."""
 WIRE_FACTOR = 8
 """Maximum bytes received for each byte of the largest body: a chunk of one byte takes six."""
 PIPELINE_MAX = 64
@@ -69,14 +69,14 @@ HEAD_SECONDS = 10.0
 BODY_SECONDS = 30.0
 """Seconds from the end of the headers to the end of the body."""
 IDLE_SECONDS = 65
-"""Seconds between two requests. Proxies keep a connection for 60 s, so they never use a closed connection."""
+"""Seconds between two requests. Proxies close their connections earlier, after 60 s."""
 STALLED_SECONDS = 60.0
-"""Seconds in which a client must read some of the bytes that are waiting to be sent."""
+"""Seconds in which a client must read some of the waiting bytes."""
 STOPPING_SECONDS = 2.0
-"""Seconds that a request that has arrived in part has to arrive completely after the stop begins."""
+"""Seconds for the rest of a request to arrive after the stop begins."""
 CLOSING_SECONDS = 2.0
-"""Seconds for the client to read a refusal. Until then its bytes are read and dropped, because closing a connection
-with unread bytes would lose the answer too."""
+"""Seconds for the client to read a refusal. Its bytes are read and dropped, because unread bytes at the close would
+lose the answer."""
 
 
 @cache
@@ -416,8 +416,8 @@ class Protocol(HttpToolsProtocol):
             self._send_refusal(problem)
 
     def _withdraw_from_app(self) -> bool:
-        """Withdraw a request with an incomplete body from the app. Return False, and end the connection, if the app
-        has begun to answer."""
+        """Withdraw a request with an incomplete body from the app. If the app has begun to answer, end the connection
+        and return False."""
         cycle = self.cycle
         if cycle.response_complete:
             self._hang_up()

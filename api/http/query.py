@@ -51,8 +51,8 @@ def strictly(request: Req) -> None:
     """Raise Problem unless the request fits its call: 404 no_such_page, 400 unknown_parameter, repeated_parameter or
     bad_parameter, 406 not_acceptable.
 
-    If a misspelt ``limit`` were ignored, the client would get the answer to a different question. Litestar reads
-    ``+1``, ``01`` and ``1_0`` in a path as whole numbers, so a page would have many addresses.
+    If a misspelt ``limit`` were ignored, the client would get a wrong answer. Litestar reads ``+1``, ``01`` and
+    ``1_0`` in a path as whole numbers, so a page would have many addresses.
     """
     path = request.scope["path"]
     for value in request.scope.get("path_params", {}).values():

@@ -18,7 +18,7 @@ ID_MAX = 64
 ID_BYTES = 12
 """Random bytes of an id that the service makes."""
 IDS_AT_ONCE = 1024
-"""Ids for which random bytes are drawn at once, because each system call releases the interpreter's lock."""
+"""Ids for which random bytes are drawn at once, in one system call."""
 
 _id = re.compile(ID_PATTERN.encode()).fullmatch
 _trace = re.compile(TRACE_PATTERN.encode()).fullmatch

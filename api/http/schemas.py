@@ -1,10 +1,9 @@
 """Schemas of the types in requests and answers. Each has a name, as generators of clients need.
 
 A field that differs from game to game is tied to the field ``ruleset`` of its struct (:func:`~referee.value.tied`).
-A request with such a field has one schema for each ruleset, with ``ruleset`` as the discriminator; an answer has one
-schema with the fields of all games. The schemas of events are distinguished by ``topic``. A request may have only the
-fields of its schema; an answer may get more fields later. So a type that is sent and shown, such as an act, has an
-open schema. The service refuses other fields of a request anyway.
+A request with such a field has one schema for each ruleset, distinguished by ``ruleset``; an answer has one schema
+with the fields of all games. Events are distinguished by ``topic``. Schemas of requests are closed. Those of answers,
+and of types both sent and shown, such as acts, are open for later fields; the service still refuses other fields.
 """
 
 import json
@@ -422,7 +421,7 @@ _MERGED = {
 def _merged(structs: list[Plain]) -> Plain:
     """Return one object with the fields of all these structs, none of them required.
 
-    With ``oneOf`` a value would have to fit exactly one of them, and no field could ever be added.
+    With ``oneOf`` a value would have to fit exactly one of them.
     """
     by_name: dict[str, list[Plain]] = {}
     for struct in structs:

@@ -24,8 +24,8 @@ UNSEEN = re.compile(
 def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
     """Raise Problem (400 repeated_key, 422 harmful_character). ``tagged``: whether the keys include a tag.
 
-    If a body has no more colons than required keys, no key is repeated. This is so for most acts, and saves a check
-    that takes three times as long as decoding.
+    A body with no more colons than required keys, as most acts have, repeats no key. The full check takes three times
+    as long as decoding.
     """
     kind: Any = type(decoded)
     if body.count(b":") > _keys_of(kind) + tagged:

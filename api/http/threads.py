@@ -1,8 +1,8 @@
-"""Threads for calls that use the database or take long: one small pool with a bounded queue for each kind of call.
+"""Threads for calls that use the database or take long: a small pool with a bounded queue for each kind.
 
 Each call counts for a holder: a club, or an address that sends no key. A free thread takes a call of the holder that
-has the fewest threads. When the queue is full, a new call replaces the newest call of the holder that has the most
-calls, if that is fairer. So while others wait, no holder has more than half of the threads or queue places.
+has the fewest threads. When the queue is full, a new call may replace the newest call of the holder with the most. So
+while others wait, no holder has more than half of the threads or queue places.
 """
 
 import asyncio

@@ -7,7 +7,7 @@ from referee.store.clock import utc_now
 from referee.store.command import Outcome
 
 OPENING_KEY_MIN = 16
-"""Minimum characters of an Idempotency-Key for an answer with secrets, so that the key cannot be guessed."""
+"""Minimum characters of an Idempotency-Key for an answer with secrets."""
 
 
 def must_be_long(key: str | None) -> None:

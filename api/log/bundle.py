@@ -38,7 +38,7 @@ CASES = topics(*FACTS)
 
 
 def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
-    """Return whether the caller may see a whole row, except hashes of tokens, which are hidden from all."""
+    """Return whether the caller may see a whole row, except hashes of tokens."""
     _, _, number, topic, _ = placed.row
     over = isinstance(match.play, Over)
     # Rulings and agreements show nothing of an unfinished deal.

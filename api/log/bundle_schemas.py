@@ -51,8 +51,8 @@ Stored = Annotated[
 
 
 class BundleRow(Value):
-    """A row of the log. Its leaf is the SHA-256 over a zero byte, then id, version and topic, each with a line
-    break, then the bytes of `state`. The next row of the match or club has this hash as `prev`."""
+    """A row of the log. Its leaf is the SHA-256 over a zero byte, id, version and topic, each with a line break, and
+    `state`. The next row of the match or club has this hash as `prev`."""
 
     index: Leaf
     """Position of the row in the log, from 0."""

@@ -34,11 +34,9 @@ class LogShown(Value):
     origin: Origin | None
     """Name of the log; null: the operator has set no key, so nothing is signed."""
     vkeys: VerifierKeys
-    """Keys that verify the checkpoints; each signs. Keep them: an operator who changes the log could change this
-    answer."""
+    """Keys that verify the checkpoints; each signs. Keep them: an operator could change this answer."""
     signed: LogSize | None
-    """Number of rows in the last checkpoint; null: none yet. The present number is hidden, because it would show
-    private acts."""
+    """Number of rows in the last checkpoint; null: none yet. The present number would show private acts."""
 
 
 class ConsistencyProof(Value):

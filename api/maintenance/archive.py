@@ -1,6 +1,6 @@
 """Writes and reads the files of backups: zip archives with the rows of each table, and a manifest.
 
-``events.jsonl`` and so on have one row per line, as a JSON array of its cells. Bytes are ``[text]``, or
+Files such as ``events.jsonl`` have one row per line, as a JSON array. Bytes are ``[text]``, or
 ``["base64", encoded]`` if they are not UTF-8. The archive's comment is the SHA-256 of all bytes before it.
 """
 

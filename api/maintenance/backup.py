@@ -1,11 +1,10 @@
 """``knacka backup``: copies events, projections and names of one moment, while services run.
 
-On PostgreSQL two transactions read one snapshot. The transaction for names and projections ends before the events are
-copied.
+On PostgreSQL two transactions read one snapshot; that of names and projections ends before the events are copied.
 
-On SQLite the file of names is locked until it is copied; only acts that store a name wait for it. Then a transaction
-begins that reads the projections, then one that reads the events. So the copy has all names of its events, and its
-projections are not ahead of the events. It may have names whose erasure is recorded: a restore erases them.
+On SQLite the file of names is locked until it is copied; then the projections are read, then the events. So the copy
+has all names of its events, and its projections are not ahead of the events. A restore erases the names whose erasure
+is recorded.
 """
 
 from collections.abc import Iterator

@@ -50,10 +50,7 @@ def _differences(stored: StoreReader, ledger: Ledger, kept: Connection, position
 
 
 def _by_owner(connection: Connection, table: Table) -> Iterator[tuple[Any, set[Any]]]:
-    """Yield each owner with its rows, without matches that have no stakes.
-
-    Rows are in sets, because databases sort texts differently.
-    """
+    """Yield each owner with the set of its rows, without matches that have no stakes."""
     owner = next(iter(table.primary_key.columns))
     query = select(owner, *map(raw_column, table.c)).order_by(owner)
     if "money" in table.c:

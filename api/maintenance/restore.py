@@ -1,8 +1,7 @@
 """``knacka restore``: checks a backup, and then installs it as an empty store.
 
-It makes a temporary SQLite store from the backup, carries out the recorded erasures in it, and verifies it. Then it
-moves the files, the events last, or stores all rows in PostgreSQL in one transaction. So an interrupted restore
-leaves no events.
+It makes a temporary SQLite store, carries out the recorded erasures, and verifies it. Then it moves the files, the
+events last, or stores all rows in PostgreSQL in one transaction. So an interrupted restore leaves no events.
 """
 
 import sqlite3

@@ -1,11 +1,11 @@
 """``knacka verify``: checks that all stored data agree with each other.
 
-Rows must be complete, readable and chained. Each request is decided again from its row and seed. Snapshots, acts with
-keys, projections, the ledger, the tree and the checkpoints are compared with those calculated from the rows, names
-and texts with their refs, and refused attempts with the events that they name.
+Rows must be complete, readable and chained. Each request is decided again from its row and seed. Snapshots, keyed
+acts, projections, the ledger, the tree and the checkpoints are compared with the rows, names and texts with their
+refs, and refused attempts with their events.
 
-The store alone cannot prove that no acts are missing at its end, that no act was replaced, with all its records, by a
-different legal act, or which cards the house drew for the first deal or a duel's lead, whose seed is not recorded.
+The store alone cannot prove that no acts are missing at its end, or that none was replaced, with all its records, by
+another legal act; nor which cards the house drew for the first deal or a duel's lead (the seed is not recorded).
 """
 
 import heapq

@@ -117,8 +117,8 @@ async def list_legal_acts(
 
 
 def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
-    """Return the fields of :class:`ActDone`, with the events as the caller could see them when the act was recorded,
-    so that a repeated request gets the same answer."""
+    """Return the fields of :class:`ActDone`, with the events as the caller could see them when the act was
+    recorded."""
     events = outcome.events
     public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
     number = events[0].originator_version

@@ -63,7 +63,7 @@ from referee.visibility import Event, Recorded, differs_in_act, seen, stored_wit
 READ_MAX = 500
 """Maximum number of events in one read."""
 EARLIER_ROWS = 8
-"""Rows read before a page, to find the first event of the act that the page continues. Few acts have more events."""
+"""Rows read before a page, to find the first event of the act that the page continues."""
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 KEEP_ALIVE_SECONDS = 15
 """Seconds between comments in a stream. Proxies close a connection that is silent for a minute."""
@@ -72,7 +72,7 @@ KEEP_ALIVE_SECONDS = 15
 RETRY = b"retry: 1000\n\n"
 """First piece of a stream: after a broken connection an EventSource waits one second."""
 NO_RETRY = b"retry: 86400000\n\n"
-"""First piece of a stream that carries a refusal: an EventSource waits one day before it repeats the request."""
+"""First piece of a stream that carries a refusal: an EventSource repeats the request after one day."""
 Names = Literal["message", "topic"]
 STREAM_DESCRIPTION = Text(
     "Server-sent events. The `data` of each is one line of JSON with its `topic`: an `EventSeen`, whose number is "

@@ -41,7 +41,7 @@ class InvitationGiven(Value):
     official: wire_types.OfficialPlace | None
     """Number of the official, from 1; null: a different role."""
     code: Code
-    """One-time code, for the invited person."""
+    """Code to send to the invited person. It admits once."""
     expires_at: Time
     """Time until which the code can be redeemed."""
 

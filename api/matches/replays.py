@@ -23,8 +23,7 @@ from referee.store.store import Referee
 
 
 class Replayed(MatchSeen, kw_only=True):
-    """The state of a match after event ``version``. When the deal of that event is over, every caller sees its
-    cards."""
+    """The state of a match after event ``version``, with all cards if the deal of that event is over."""
 
     legal_acts: wire_types.BySeat[Annotated[tuple[ActSchema, ...], wire_types.at_most(wire_types.ACTS_MAX)] | None]
     """Legal acts by seat; ``null``: the caller may not see them."""

@@ -130,7 +130,7 @@ def seated(match: Match) -> tuple[Seated, ...]:
 
 
 def tag_now(match: Match) -> str:
-    """Return the ETag of a match. It includes whether the match is ``provisional``, which ends without an event."""
+    """Return the ETag of a match. It includes ``provisional``, which ends without an event."""
     return tag_of(match.version, *(("provisional",) if match.provisional(utc_now()) else ()))
 
 

@@ -48,7 +48,7 @@ class StatementLine(Value):
 
 
 class Checkpointed(Value):
-    """The last checkpoint. A proof of consistency with a later checkpoint shows that no earlier row was changed."""
+    """The last checkpoint. A proof of consistency with a later one shows that no earlier row changed."""
 
     size: LogSize
     """Number of rows."""
@@ -79,7 +79,7 @@ class Statement(Value):
 
 
 def csv(statement: Statement) -> bytes:
-    """Return the lines as CSV (RFC 4180), amounts with two decimals, between the balances before and after them."""
+    """Return the lines as CSV (RFC 4180) between the balances before and after them."""
     lines = (
         [
             one.number,

@@ -1,8 +1,8 @@
 """Plans, records and carries out erasures of members.
 
 A plan's changes are stored beside the texts. Then the event ``member/erased`` records their digest, and the texts are
-deleted or replaced. After a crash, a plan without an event is void, and a recorded plan is carried out by the next
-caller. So a text may be missing or changed only if a recorded erasure has exactly this change.
+deleted or replaced. After a crash, a plan without an event is void; the next caller carries out a recorded plan. So a
+text is missing or changed only by a recorded erasure.
 """
 
 import logging
@@ -177,7 +177,7 @@ class Erasures:
                 self.carry_out(club)
 
     def carry_out(self, club: Club) -> dict[int, int]:
-        """Carry out the recorded erasures, and delete plans that were not recorded at their version of the club.
+        """Carry out the recorded erasures, and delete the other plans.
 
         Return by member the number of changed names, numbers and texts. Call
         :meth:`~api.personal_data.names.Names.rewrite_due` afterwards to remove the copies in the files.

@@ -1,10 +1,10 @@
 """Stores the names, payment numbers and texts of a club's members outside the event rows, which hold a ref instead.
 
 A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. The salt is stored with the text.
-So a changed or moved text is detected, and after text and salt are deleted the ref reveals nothing.
+So a changed or moved text is detected, and the ref of a deleted text reveals nothing.
 
-The texts are in a separate file (SQLite) or table (PostgreSQL). After erasures it is rewritten, because databases
-leave copies of rows in free space. PostgreSQL's write-ahead log holds deleted data until the server recycles it.
+The texts are in a separate file (SQLite) or table (PostgreSQL), which is rewritten after erasures, because databases
+leave copies of rows. PostgreSQL's write-ahead log holds deleted data until the server recycles it.
 """
 
 import hmac
@@ -51,7 +51,7 @@ log = logging.getLogger(__name__)
 
 NAMES = "names"
 PRAGMAS = ("journal_mode=DELETE", "synchronous=EXTRA", "secure_delete=ON", "temp_store=MEMORY")
-"""Settings of SQLite with which no other file holds rows, and deleted data do not return after a power cut."""
+"""Settings of SQLite with which no other file holds rows, and deleted data never return."""
 SALT_BYTES = 32
 REF = "hmac:"
 BATCH_MAX = 10_000
@@ -154,7 +154,7 @@ def is_intact(row: Any) -> bool:
 
 
 class Names:
-    """The names, numbers and texts of a store. Call the methods in a thread, because they touch the database."""
+    """The names, numbers and texts of a store. Its methods touch the database."""
 
     def __init__(self, url: str, books: Engine | None = None) -> None:
         """``books``: the engine of the projections, whose connections are shared on PostgreSQL."""

@@ -1,8 +1,8 @@
 """Replaces the names and numbers of a person in a text by placeholders.
 
 A name is found as whole words: in any Unicode form, with any blanks, and in the genitive ("Annas", "Anna's"), but not
-within another word or a double name ("Bo-Erik"). A name of one word is found only with a capital letter ("hans" is a
-pronoun), a name of one letter not in the genitive ("As" is a word).
+within a word or a double name ("Bo-Erik"). A single word needs a capital letter ("hans" is a pronoun); a name of one
+letter has no genitive ("As" is a word).
 """
 
 import re

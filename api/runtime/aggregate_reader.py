@@ -122,7 +122,7 @@ class AggregateReader:
 
 
 def is_over(match: Match) -> bool:
-    """Return whether the match is over and its result no longer provisional: only officials can add events."""
+    """Return whether the match is over and its result no longer provisional."""
     return isinstance(match.play, Over) and not match.provisional(utc_now())
 
 

@@ -1,4 +1,4 @@
-"""Stores the last signed checkpoint in a file beside the data, to detect a store restored to an older state."""
+"""Stores the last signed checkpoint in a file, to detect a store restored to an older state."""
 
 import fcntl
 import os

@@ -38,7 +38,7 @@ from referee.store.store import UnknownAggregate
 ACT_SECONDS = 4.5
 """Seconds that a request waits for the desk, which takes milliseconds if the store works."""
 HISTORY_SECONDS = 25.0
-"""Seconds that a request waits if the desk reads a whole history for it. Proxies give up after 30 or 60."""
+"""Seconds that a request waits if the desk reads a whole history for it."""
 NOTHING_DONE = (
     Refused,
     Stale,
@@ -63,7 +63,7 @@ def resume_once(waiter: asyncio.Future[None]) -> None:
 class Waiters:
     """Wakes an event loop for the answers that the desk gives on its own thread.
 
-    All answers of a transaction wake the loop once, because each wake-up is a system call.
+    All answers of a transaction wake the loop once.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -1,4 +1,4 @@
-"""Names of members, their payment numbers, and the texts that they wrote, for callers who may read them."""
+"""Names, payment numbers and texts of members, for callers who may read them."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -126,7 +126,7 @@ class MemberNames:
         return {number: names[ref] for number, ref in refs.items() if ref in names}
 
     async def _cached_names(self, club: Club, refs: set[str]) -> dict[str, str]:
-        """Return names by ref. They are cached for one version of the club, because the next may erase a member."""
+        """Return names by ref. Cached for one version of the club: the next may erase a member."""
         version, known = self._names_cache.get(club.id, (0, {}))
         if version != club.version or not refs <= known.keys():
             before = known if version == club.version else {}

@@ -19,8 +19,7 @@ class Metrics:
         """Answers with a problem, by its code."""
         self.events = 0
         self.batches: Counter[int] = Counter()
-        """Transactions by their number of events: the first bound of :data:`BATCH_BOUNDS` that is not below it, or 0
-        if all are."""
+        """Transactions by number of events: the first bound of :data:`BATCH_BOUNDS` not below it, or 0."""
         self.batch_events = 0
         self.attempts: Counter[str] = Counter(dict.fromkeys(("stored", "counted", "dropped"), 0))
         self.damaged: set[tuple[UUID, int]] = set()

@@ -44,8 +44,7 @@ def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
 def log_of(referee: Referee) -> Log:
     """Return the functions with which a follower reads all rows.
 
-    They use the database driver, because the library makes an object of each row, which takes longer than decoding
-    the row.
+    They use the database driver, because the library's object for a row takes longer than decoding the row.
     """
     recorder = referee.recorder
 

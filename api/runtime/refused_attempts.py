@@ -18,7 +18,7 @@ STORE_WAIT_SECONDS = 2.0
 
 
 class RefusedAttempts:
-    """Call the methods on the event loop. Attempts are dropped if the match is not cached or the clock is wrong."""
+    """Call the methods on the event loop. It drops attempts if the match is not cached or the clock is wrong."""
 
     def __init__(self, attempts: Attempts, desk: Desk, metrics: Metrics) -> None:
         self._attempts, self._desk, self._metrics = attempts, desk, metrics

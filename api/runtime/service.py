@@ -61,15 +61,13 @@ class Service:
         self.club_access = ClubAccess(self.reader, limits, operator, anybody_founds=anybody_founds)
 
     def committed(self, recorded: Sequence[Recorded]) -> None:
-        """Wake the requests and projections that wait for these events. The desk calls this on its thread after each
-        commit."""
+        """Wake the requests and projections that wait for these events; the desk's thread calls this."""
         self.metrics.count_transaction(len(recorded))
         self.hub.wake(one.originator_id for one in recorded)
         self.projections.follower.wake()
 
     def followed(self, page: Page) -> None:
-        """Wake the requests that wait for these events, of any process. The follower calls this on its thread after
-        each page."""
+        """Wake the requests that wait for these events, of any process; the follower's thread calls this."""
         for aggregate_id, (*_, last) in page.histories.items():
             self.desk.mark_stored(aggregate_id, last[2])
         self.hub.wake(page.histories)

@@ -1,8 +1,7 @@
 """Signs the log, periodically and at a client's request, if rows other than signatures were added.
 
-A checkpoint is stored first in a file, then as an event of the log, and is only then shown to clients. So after a
-crash no client has a checkpoint that is not in the file. If two processes sign at the same time, the desk refuses the
-one whose expected version of the log is old.
+A checkpoint is stored first in a file, then as an event of the log, and only then shown. So after a crash no client
+has a checkpoint that is not in the file. If two processes sign at once, the desk refuses one as outdated.
 """
 
 import logging

@@ -34,8 +34,7 @@ class Hub:
 
     @contextmanager
     def waiting(self, *ids: UUID) -> Iterator[asyncio.Event]:
-        """Yield an event that is set when one of these matches or clubs changes. Enter this before reading them, so
-        that no change is missed."""
+        """Yield an event that is set when one of these matches or clubs changes. Enter this before reading them."""
         changed = asyncio.Event()
         for one in ids:
             self._waiting[one].add(changed)

@@ -1,6 +1,6 @@
 """Reads the rows of a club and its matches for the audit, and enters them into a separate ledger.
 
-The ledger is a temporary database file, so memory grows with the number of matches and members, not of rows.
+The ledger is a temporary database file, so memory does not grow with the number of rows.
 """
 
 import sqlite3

@@ -78,7 +78,7 @@ def _counted(found: Settlement) -> tuple[int, ...]:
 
 
 def _lines(past: Sequence[Recorded], end: MatchWon | MatchClosed | ProtocolCorrected, findings: Findings) -> None:
-    """Report lines that are not the previous line plus their entries, and a last line without the final points."""
+    """Report lines that are not the previous line plus their entries, and wrong final points."""
     counting = without_taken_back(past)
     struck = next((one.event.struck for one in reversed(counting) if isinstance(one.event, ProtocolCorrected)), ())
     opened, lines = past[0].event, lines_that_count(counting)

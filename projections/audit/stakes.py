@@ -1,4 +1,4 @@
-"""Collects agreements to the stakes of a match that a different person than the member gave or invited to."""
+"""Collects agreements to stakes that another person than the member gave or invited to."""
 
 from collections import deque
 from collections.abc import Callable
@@ -14,8 +14,7 @@ from referee.visibility import Recorded
 
 
 class StakesAnswered(Value):
-    """The answer to a match's stakes, if a person confirmed or declined for others, or a member agreed by redeeming
-    another person's invitation."""
+    """The answer to a match's stakes by a person for others, or by a member whom another member invited."""
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None

@@ -1,7 +1,6 @@
 """Writes a journal for beancount, which checks each balance with zero tolerance.
 
-Balances are dated one day later, because beancount compares them before a day's transactions.
-"""
+Balances are dated one day later: beancount compares them before a day's transactions."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta

@@ -1,6 +1,6 @@
 """Writes a journal as one file that both hledger and ledger read.
 
-Texts keep only letters, digits and some signs: in a comment ``word:`` would be a tag and ``[`` a date.
+Texts keep only letters, digits and some signs: ``word:`` would be a tag and ``[`` a date.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,7 @@
 """SQLAlchemy engines for the projections and other data beside the events.
 
-On SQLite this data has its own files, so that writers of events never wait. On PostgreSQL it has tables in the same
-database; the projections' begin with ``book_``.
+On SQLite this data has its own files, so that writers of events never wait. On PostgreSQL it is in the same database,
+the projections in tables ``book_…``.
 """
 
 from collections.abc import Callable, Sequence

@@ -216,7 +216,7 @@ class Follower:
 
     @contextmanager
     def _without_rests(self) -> Iterator[asyncio.Event]:
-        """Let the follower skip its rests. Yields an event, set after each turn: clear it, check, then wait."""
+        """Let the follower skip its rests. Yields an event that is set after each turn."""
         one = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             self._waiting.add(one)

@@ -1,7 +1,6 @@
 """A listener for PostgreSQL's notifications that another process has stored events.
 
-Followers also poll the tables, so a lost notification or connection only delays them.
-"""
+Followers also poll, so a lost notification or connection only delays them."""
 
 import logging
 import selectors
@@ -19,7 +18,7 @@ from referee.store.connection import Opener
 CHANNEL = "referee_events"
 """Channel of the event store's notifications."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds before the first attempt to open a lost connection again, doubled each time, and their maximum."""
+"""Seconds before the first attempt to open a lost connection again, which double each time, and their maximum."""
 QUIET_SECONDS = 15.0
 """Seconds without a notification after which the connection is tested."""
 

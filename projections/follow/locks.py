@@ -1,7 +1,6 @@
 """Locks across all processes of one store: one for rebuilding projections, one for following the log.
 
-A lock ends with its process or connection. On SQLite each lock has a file, because a process that closes the
-database's file loses all locks on it.
+A lock ends with its process or connection. On SQLite each lock has its own file.
 """
 
 import fcntl
@@ -45,7 +44,7 @@ def only_rebuild(engine: Engine) -> Iterator[None]:
 
 
 def hold_follow(database: Path) -> IO[bytes]:
-    """Show that a follower runs, until the returned file is closed. On PostgreSQL the listener's session shows it."""
+    """Show that a follower runs, until the returned file is closed. On PostgreSQL a session shows it."""
     file = _file(database, FOLLOW)
     fcntl.flock(file, fcntl.LOCK_SH)
     return file

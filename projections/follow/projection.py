@@ -1,8 +1,8 @@
 """The state of each projection: its tables, its position in the log, the matches it has set aside, and its rebuild.
 
-A page and the projection's position are stored in one transaction. So each event counts exactly once, even after a
-crash or with several processes. A row that cannot be applied sets its match aside: the later rows of that match wait
-until the row is repaired. A :class:`Numbering` projection is rebuilt then.
+A page and the projection's position are stored in one transaction, so each event counts exactly once. A row that
+cannot be applied sets its match aside: later rows of the match wait until it is repaired. A :class:`Numbering`
+projection is rebuilt then.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,8 +38,7 @@ from referee.store.clock import utc_now
 from referee.value import Value
 
 REBUILD_PAGE = 20_000
-"""Maximum events in one transaction of a rebuild, or of a follower that is far behind: a statement of SQLite takes at
-most 32,766 ids."""
+"""Maximum events in one transaction of a rebuild, or of a follower that is far behind."""
 ERROR_MAX = 500
 """Maximum characters of a stored error."""
 LIVE, FRESH = "book_", "book_fresh_"
@@ -51,7 +50,7 @@ T = TypeVar("T")
 
 
 def own_name(name: str) -> str:
-    """Return a unique name for an index: the live table and the table that a rebuild fills both have the index."""
+    """Return a unique name for an index, which two tables have during a rebuild."""
     return f"{name}_{uuid4().hex[:12]}"
 
 
@@ -60,8 +59,7 @@ class Projection(Protocol):
 
     name: str
     key: str
-    """Name of the tables and of the position. If the tables change, so does the key: then an earlier release can
-    update its own tables at the same time."""
+    """Name of the tables and of the position. It changes with the tables, so that an earlier release has its own."""
     metadata: MetaData
     """Tables, in the order in which readers lock them."""
 

@@ -136,7 +136,7 @@ def _closing_columns() -> Iterator[Column[Any]]:
 
 
 class Tables:
-    """The tables of the ledger and their queries. Entries never change, so queries up to an entry are consistent."""
+    """The tables of the ledger and their queries. Entries never change."""
 
     key: str
 

@@ -145,8 +145,8 @@ def payee_of(act: PayeeAct) -> int | None:
 
 
 class EraseSent(ClubAct, tag="erase"):
-    """Delete the names, numbers and texts of a former member permanently. In other people's texts about matches with
-    this member the name is replaced."""
+    """Delete the names, numbers and texts of a former member permanently. In other people's texts the name is
+    replaced."""
 
     SCHEMA: ClassVar[str] = "Erase"
     member: MemberSent

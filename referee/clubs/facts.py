@@ -146,7 +146,7 @@ Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
 AMOUNT_MAX = 10**10
 """Maximum amount of one command, in minor units."""
 MATCHES_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
-"""Maximum balance after a match, so that it stays an exact JSON number whatever commands follow."""
+"""Maximum balance after a match, so that it stays an exact JSON number."""
 LIMIT_DAYS = timedelta(days=30)
 """Time for which a payout counts against ``payout_limit``."""
 

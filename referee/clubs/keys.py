@@ -1,7 +1,7 @@
 """The keys of a club: issued, invited, redeemed, rotated and revoked.
 
-No caller sees another member's secret: the member redeems an invitation. Only the member or the operator can rotate a
-member's key.
+No caller sees another member's secret: the member redeems an invitation. Only the member or the operator can rotate
+it.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ KEY_DAYS_MAX = 400
 KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
 COUNTED_AFTER_REVOCATION = timedelta(days=30)
 """Time for which a member still counts as a holder of a key's scopes after another member revoked that key. Thus no
-member can become the only holder by revoking keys."""
+member becomes the only holder by revoking keys."""
 
 Events = tuple[Event, ...]
 

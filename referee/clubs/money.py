@@ -1,6 +1,6 @@
 """Decisions about a club's money, and their events: entries for its books, and closings.
 
-The books are a projection: a command contains the balance or entry on which it is decided. A balance below zero is
+The books are a projection, so a command contains the balance or entry on which it is decided. A balance below zero is
 the club's debt to a member.
 """
 
@@ -135,7 +135,7 @@ def _pay(club: Club, request: commands.Pay, moment: Moment) -> Events:
 def check_planned(club: Club, request: commands.ClubRequest) -> None:
     """Raise ``Refused`` if the plan that a payment names does not list it, or if a proposal to make it already waits.
 
-    A confirmation is not checked: the payment was made, even if the plan has changed since.
+    A confirmation is not checked: the payment was made, even if the plan has changed.
     """
     if not isinstance(request, commands.Pay) or request.plan is None:
         return

@@ -1,7 +1,7 @@
 """Proposals: an act that needs two persons waits until another member confirms or declines it.
 
-An act is decided when it is sent and again when it is confirmed. A member who confirms the proposal of a program or
-of the operator becomes the act's sender; the act may then need yet another member.
+An act is decided when it is sent and again when it is confirmed. A member who confirms a proposal of a program or the
+operator becomes its sender; the act may then need yet another member.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ IS_LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "stakes_need": lambda now, new: new == "secretary" != now,
     "stake_limit": lambda now, new: now is not None and new > now,
 }
-"""Functions of a setting's present and new value: true if the new value lets one person do more alone."""
+"""Functions of a setting's present and new value: true if one person may do more alone."""
 
 
 # Acts that need two persons

@@ -65,7 +65,7 @@ RULES = ClubRules()
 def _events_or_proposal(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
     """Return the events of an act, or its proposal if it needs a second person.
 
-    If the club has no second person, a member's act is marked ``alone``. A program's act waits even then.
+    Without a second person in the club, a member's act is marked ``alone``; a program's act waits.
     """
     events = DECIDE[type(request)](club, request, moment)
     money.check_planned(club, request)
@@ -95,7 +95,7 @@ def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
 
 
 def _confirmed_event(club: Club, event: Event, proposal: int, actor: Actor) -> Event:
-    """Return the event of a confirmed act: an entry names its proposal, an invitation also who confirmed it."""
+    """Return the event of a confirmed act: an entry names its proposal, an invitation also the confirming member."""
     if isinstance(event, facts.MoneyPosted):
         return replace(event, proposal=proposal)
     if isinstance(event, facts.KeyInvited):

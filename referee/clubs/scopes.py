@@ -59,7 +59,7 @@ def scopes_of(club: Club, actor: Actor) -> tuple[Scope, ...]:
 
 
 def check_has_scopes(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> None:
-    """Raise ``NotGranted`` unless a caller's key has all these scopes: a key can grant only scopes that it has."""
+    """Raise ``NotGranted`` unless a caller's key has all these scopes."""
     mine = scopes_of(club, actor)
     if lacking := tuple(scope for scope in SCOPES if scope in scopes and scope not in mine):
         raise NotGranted("scopes_not_yours", None, scopes=lacking)

@@ -12,7 +12,7 @@ from referee.settlement import sum_of_payments
 def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int], pot: int) -> None:
     """Raise ``AgainstTheClub`` if one point, or a player's points or pot at the start, is worth more than the limit.
 
-    Later deals can still take the match above the limit. Then the books do not count its result.
+    If later deals take the match above the limit, the books do not count its result.
     """
     at_start = max(sum_of_payments(points), abs(pot)) if rules.has_pot else stakes.unit * max(map(abs, points))
     amount = max(stakes.unit, at_start)

@@ -14,8 +14,7 @@ class Signed(Value):
 
 
 class LogRules:
-    """The rules of signing. The signer has checked the tree, so an inconsistent checkpoint is a bug, not a
-    refusal."""
+    """The rules of signing. An inconsistent checkpoint is a bug, not a refusal."""
 
     state = Signed
 

@@ -1,7 +1,7 @@
 """A Merkle tree as in RFC 6962, section 2.1, over hashes of rows in the order of the log, stored in tiles.
 
 On level 0 the hashes of a tile are leaves; on each higher level, a hash is the root over a full tile of the level
-below. On each level only the last tile is not full. So a proof reads a few tiles, whatever the size of the log.
+below. Only the last tile of a level is not full. So a proof reads a few tiles.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

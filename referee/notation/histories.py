@@ -1,4 +1,4 @@
-"""Make the notation of a deal from stored rows, which contain each act with its events. No rule is applied again."""
+"""Make the notation of a deal from stored rows. No rule is applied again."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple

@@ -425,8 +425,7 @@ def _note_report(docket: Docket, play: Any, event: Reported, number: int) -> Doc
 def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
     """Return the docket with a case for a knock on which the referee ruled at once.
 
-    The case has only the fields that every seat may see, because a later ruling is published.
-    """
+    The case has only the fields that every seat may see."""
     deal = phases.deal_of(play)
     event = seen(event, "spectator", public=False)
     upheld = isinstance(event, KnockUpheld)

@@ -115,8 +115,8 @@ def next_deal_events(
 ) -> tuple[Event, ...]:
     """Return the commitment and draws for the next deal, which follow a correction.
 
-    ``event``: the correction, event ``moment.version`` + 1. Empty for a preview (without a seed), or an official
-    could preview until the draw suits them.
+    ``event``: the correction, event ``moment.version`` + 1. A preview, without a seed, has none: an official could
+    preview until the draw suits them.
     """
     if not moment.seed:
         return ()

@@ -19,7 +19,7 @@ class Incident(Value):
 
     deal: int
     players: frozenset[int]
-    """Accused and the payer: a wrong cut may be alleged against either (B17)."""
+    """Accused and payer: a wrong cut may be alleged against either (B17)."""
     offence: str | None
     events: tuple[int, ...]
     """Events that show the error; empty if it is only alleged."""
@@ -86,7 +86,7 @@ def in_trick(docket: Docket, incident: Incident) -> Incident:
 def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
     """Return the span of an error.
 
-    It covers the events that show the error, for a report from the first event of its trick; without such events, the
+    It covers the events that show the error (for a report, from the first event of its trick) or, without any, the
     deal up to event ``now``.
     """
     if not events:

@@ -1,6 +1,6 @@
 """Numbers for the facts of a correction. One event contains them all, but games compare numbers (B71, B-O12).
 
-The recorded lines name recorded events instead: the ruling and the correction.
+Recorded lines name the ruling and the correction instead.
 """
 
 from collections.abc import Mapping

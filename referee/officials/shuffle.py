@@ -1,7 +1,7 @@
 """The verifiable shuffle (J13): the house commits to a seed before each deal, and then each seat adds digits.
 
-So neither house nor seats can choose the cards. ``openapi/guides/shuffle.md`` describes the calculation;
-``openapi/shuffle.py`` repeats it.
+So neither can choose the cards. ``openapi/guides/shuffle.md`` describes the calculation; ``openapi/shuffle.py``
+repeats it.
 """
 
 import re

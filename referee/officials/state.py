@@ -113,8 +113,8 @@ class Case(Value):
         """J7: Return whether the last ruling went against a seat.
 
         An upheld knock goes against the accused and the payer, a dismissed knock against the players who knocked. A
-        dismissed claim about a line goes against the seats that made or supported it, an upheld claim against the
-        seats that did not gain. An upheld case goes against its opener only if they got more than they asked for.
+        dismissed claim about a line goes against its supporters, an upheld claim against the seats that did not gain;
+        against its opener only if they got more than they asked for.
         """
         upheld, said = self.verdict == "upheld", self.agrees(seat)
         more = self.remedy != Remedy(result=self.result)  # more than the opener asked for

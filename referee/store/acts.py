@@ -1,4 +1,4 @@
-"""Acts with an Idempotency-Key, stored with their rows, so that a repeated act is found without reading the match."""
+"""Acts with an Idempotency-Key, stored with their rows, so that a repeat is found without reading the match."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256

@@ -17,8 +17,8 @@ class _Stage(Enum):
 class Answer:
     """The future outcome of one request, set once by the desk.
 
-    :class:`concurrent.futures.Future` makes a lock and a condition for each request. Answers share a lock, and only a
-    caller that blocks makes an event.
+    Faster than :class:`concurrent.futures.Future`: answers share a lock, and only a caller that blocks makes an
+    event.
     """
 
     __slots__ = ("_callback", "_outcome", "_stage", "aside")
@@ -29,7 +29,7 @@ class Answer:
         self._outcome: Outcome | Exception | None = None
         self._callback: Callable[[], None] | None = None
         self.aside = False
-        """True if the request is decided on the match's whole history, which takes long in a long match."""
+        """True if the request is decided on the match's whole history."""
 
     # For the caller
 

@@ -1,6 +1,6 @@
 """Threads for decisions on the whole history of a match, so that neither the writer nor the event loop waits.
 
-One thread is for short matches, one for long matches; that one waits for a process (:mod:`referee.store.worker`).
+One thread is for short matches; one waits for the process of long matches (:mod:`referee.store.worker`).
 """
 
 import sys

@@ -1,10 +1,10 @@
 """J12: Refused attempts to act in a match, stored for its officials.
 
-Each match has its own chain of rows, in a separate table. A row names the version of the match and its hash, so that
-it cannot be moved in time. It never has the request or the token.
+Each match has its own chain of rows. A row names the version of the match and its hash, so that it cannot be moved in
+time. It never has the request or the token.
 
-No request waits: a thread writes attempts from a bounded queue, or drops and counts them. Each of the first
-:data:`ROWS_EACH` attempts of an actor gets a row, later ones only when their number has doubled.
+A thread writes attempts from a bounded queue, or drops and counts them. Each of the first :data:`ROWS_EACH` attempts
+of an actor gets a row, later ones only when their number has doubled.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Connections to the store of a URL. They are closed if the server is silent; the driver would wait without limit."""
+"""Connections to the store of a URL. They are closed if the server is silent."""
 
 import time
 from collections.abc import Callable, Generator
@@ -24,7 +24,7 @@ TCP_SETTINGS = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-"""Settings with which the kernel detects that the server is gone, even while no answer is expected."""
+"""Settings with which the kernel detects that the server is gone."""
 
 T = TypeVar("T")
 

@@ -1,10 +1,9 @@
 """The commit queue: one thread decides and commits all waiting requests in one transaction.
 
-No request is answered before it is committed. The desk first decides an act on the cached aggregate. If it refuses
-the act, or if a different process has committed first, it reads newer rows and acts answered before, and decides
-again. So an act needs no query in advance, and neither a refusal nor an answer rests on an old state. A transaction
-that must commit anyway also reads the newer rows. A repeat is recognised by its key, and rows whose commit was not
-confirmed by comparing them.
+A request is answered after its commit. The desk first decides an act on the cached aggregate. If it refuses the act,
+or if a different process has committed first, it reads the newer rows and decides again. So an act needs no query in
+advance, and no answer rests on an old state. A repeat is recognised by its key, and a row whose commit was not
+confirmed by comparison.
 """
 
 import logging
@@ -61,11 +60,11 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
-"""Maximum requests in one transaction: enough for all that wait during a commit, few enough to keep it short."""
+"""Maximum requests in one transaction, so that it stays short."""
 WAITING_MAX = 10_000
 """Maximum waiting requests. Further requests are refused with :class:`Busy`."""
 SNAPSHOT_SECONDS = 0.5
-"""Seconds that snapshots wait while requests arrive: they only make loading faster."""
+"""Seconds that snapshots wait while requests arrive."""
 SALTS_AT_ONCE = 256
 """Salts drawn from the system in one call."""
 OWN_DIGITS = 24
@@ -121,19 +120,13 @@ def digest_of(request: bytes | msgspec.Raw) -> str:
 
 
 def seeds() -> Callable[[], str]:
-    """Return a function that returns unpredictable seeds: hashes over a secret of this process and a number.
-
-    Drawing each seed from the system would release the interpreter's lock for each request.
-    """
+    """Return a function that returns unpredictable seeds, without a call to the system for each."""
     secret, numbers = secrets.token_bytes(32), count()
     return lambda: sha256(secret + next(numbers).to_bytes(8, "big")).hexdigest()[:32]
 
 
 def salts() -> Iterator[bytes]:
-    """Yield random salts without end, for one thread.
-
-    It draws many at once, because each call to the system releases the interpreter's lock.
-    """
+    """Yield random salts without end, for one thread. Many are drawn at once, with one call to the system."""
     while True:
         drawn = secrets.token_bytes(SALTS_AT_ONCE * SALT_BYTES)
         for start in range(0, len(drawn), SALT_BYTES):
@@ -533,7 +526,7 @@ class Desk:
         self._after_commit(work)
 
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
-        """Decide jobs again after a conflict: together, then one by one, so that no job delays the others.
+        """Decide jobs again after a conflict: together, then one by one.
 
         Answer them with :class:`Busy` if ``error`` is not a conflict, or after :data:`ATTEMPTS`.
         """

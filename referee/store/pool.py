@@ -1,6 +1,6 @@
 """A pool of PostgreSQL connections, opened by the threads that need them.
 
-Calls on lost connections are retried only for two seconds. The library's pool retries without limit of time.
+Calls on lost connections are retried for two seconds. The library's pool retries without limit.
 """
 
 import threading

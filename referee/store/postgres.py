@@ -1,10 +1,10 @@
 """The library's PostgreSQL store with faster and ordered writes.
 
-A batch with its keyed acts is one statement: the library takes twice the time for one row, five times for forty.
+A batch with its keyed acts is one statement, two to five times as fast as the library.
 
 The library's own database functions do not wait for one another, so a follower can miss an event that is committed
-late. Our function takes an advisory lock, ``hashtextextended('public.referee_events', 0)`` (schema and table),
-because a lock on the table would wait for each VACUUM.
+late. Our function takes an advisory lock, ``hashtextextended('public.referee_events', 0)`` (schema and table); a lock
+on the table would wait for each VACUUM.
 """
 
 import secrets
@@ -156,7 +156,7 @@ class Recorder(PostgresApplicationRecorder):
 
     @retried
     def settle(self) -> None:
-        """Wait for the writers' lock, which a transaction in progress holds even after its connection is lost."""
+        """Wait for the writers' lock, which a transaction holds even after its connection is lost."""
         with self.datastore.get_connection() as connection:
             connection.execute(self._take_turn)
 

@@ -1,13 +1,12 @@
 """Conversion between recorded events and stored rows: plain JSON, chained by hash.
 
-A row's topic names the type of its event; its state is
-``{"v", "at", "actor", "act", "digest", "prev", "salt", "request"?, "event"}``. ``v`` is :data:`FORM`. The first row
-of an act has the ``request`` byte for byte. ``prev`` is the hash of the aggregate's previous row, which is also that
-row's leaf in the tree over the log: SHA-256 of a zero byte; then the aggregate's id, the row's number and its topic,
-each followed by a line break; then the stored bytes (:mod:`referee.log.tree`).
+A row's topic names the type of its event; its state is ``{"v", "at", "actor", "act", "digest", "prev", "salt",
+"request"?, "event"}``. ``v`` is :data:`FORM`. The first row of an act has the ``request`` byte for byte. ``prev`` is
+the hash of the aggregate's previous row, and that row's leaf in the tree over the log: SHA-256 of a zero byte; the
+aggregate's id, the row's number and topic, each with a line break; and the stored bytes (:mod:`referee.log.tree`).
 
-``salt`` is 16 random bytes in base64, shown only with the whole row. Leaves are public: without the salt, a caller
-could check a guess of a hidden row.
+``salt`` is 16 random bytes in base64, shown only with the whole row. Without it, a caller could check a guess of a
+hidden row against its public leaf.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +31,7 @@ Salt = Annotated[bytes, msgspec.Meta(min_length=SALT_BYTES, max_length=SALT_BYTE
 
 
 FORM: Literal[2] = 2
-"""Version of the form of rows. Rows with a lower version, or without one, are of an earlier commit."""
+"""Version of the form of rows; earlier commits have a lower one, or none."""
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -110,8 +109,7 @@ def _raw_decoder(topic: str) -> Callable[[bytes], RawRow]:
 
 @lru_cache(1024)
 def _check_actor(text: str) -> None:
-    """Raise ``ValidationError`` for a text that is no actor. To compare each row with the pattern would take as long
-    as to decode the row."""
+    """Raise ``ValidationError`` for a text that is no actor. Cached, because the pattern is slow."""
     msgspec.convert(text, Actor)
 
 

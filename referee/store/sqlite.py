@@ -131,7 +131,7 @@ class Recorder(SQLiteApplicationRecorder):
     def _select_tuples(self, aggregate_id: UUID, **which: Any) -> list[tuple[int, str, bytes]]:
         """Return number, topic and state of rows. A topic that is not UTF-8 is read with replacement characters.
 
-        The library's method makes a mapping of each row, which takes longer than to read it.
+        The library's method makes a mapping of each row.
         """
         try:
             return self._select("topic", aggregate_id, **which)

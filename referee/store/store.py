@@ -53,7 +53,7 @@ SNAPSHOT_TOPIC = "snapshot"
 SNAPSHOTS_TRIED = 3
 """Maximum snapshots that are tried before all rows are folded."""
 ACT_EVENTS = 32
-"""Number of rows in one read for the first event of an act; few acts have more."""
+"""Number of rows in one read for the first event of an act."""
 
 
 @cache

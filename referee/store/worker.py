@@ -1,7 +1,7 @@
 """A separate process for work on the whole history of a long match.
 
-A thread would compete with the event loop and the writer for the interpreter. The process has a lower priority, only
-reads the store, does one piece of work at a time, and ends when idle.
+A thread would compete with event loop and writer for the interpreter. The process has a lower priority, only reads
+the store, does one piece of work at a time, and ends when idle.
 """
 
 import logging
@@ -19,7 +19,7 @@ from referee.store.command import Busy
 from referee.store.store import Referee
 
 WORK_SECONDS = 20.0
-"""Maximum seconds that a piece of work may wait, and may then take; after that it is refused."""
+"""Maximum seconds that a piece of work may wait, and may then take."""
 IDLE_SECONDS = 60.0
 """Seconds without work after which the process is ended."""
 MAIN = "referee.store.working"

@@ -38,7 +38,7 @@ class Store:
 
 
 def _read_messages(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
-    """Put messages into a queue. End the process, even during work, if the service closes the pipe or is killed."""
+    """Put messages into a queue. End the process if the service closes the pipe or is killed."""
     with suppress(EOFError, OSError):
         while True:
             heard.put(pipe.recv_bytes())
@@ -46,7 +46,7 @@ def _read_messages(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
 
 
 def _limit_memory() -> None:
-    """Limit the memory, and have the kernel end this process first if the machine has none left."""
+    """Limit the memory, and let the kernel end this process first if memory runs out."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     with suppress(OSError, ValueError):

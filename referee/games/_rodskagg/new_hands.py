@@ -96,7 +96,7 @@ def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | N
 
 
 def _unavailable(state: Exchanging[Any], seat: int) -> int:
-    """Return the cards that ``seat`` cannot receive; it can get thrown-in cards if the stock is too small (A15)."""
+    """Return the cards that ``seat`` cannot receive; with a small stock it can get thrown-in cards (A15)."""
     cards, asked = state.cards, state.asked
     asking = {seat, *(other for other, _ in asked)}
     held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)

@@ -17,9 +17,7 @@ from referee.refusals import AgainstTheRules, WrongPhase
 def check_misdeal(state: Any, act: Report, cites: CitedRules) -> None:
     """Raise AgainstTheRules or WrongPhase if a wrong number of cards may not be reported now.
 
-    After the first lead only the seat with the wrong number may report it, while it has cards. Otherwise a player
-    could undo a deal that goes badly.
-    """
+    After the first lead only the seat with the wrong number may report it, while it has cards."""
     too_late = WrongPhase("misdeal_too_late", cites.misdeal)
     if phase_of(state) == "played":
         raise too_late

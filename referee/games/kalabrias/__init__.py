@@ -1,8 +1,7 @@
 """Kalabrias for two, three or four: trumps are chosen, sequences compared, and tricks played for card points.
 
-Rulebook E1-E53; :class:`Options` change the readings E-O1 to E-O42. The source has no offences: a card or a claim
-that the cards forbid is refused, even in a match that penalises errors (E-O30, E-O33). Packets at a real table are
-not checked (E-O4).
+Rulebook E1-E53; :class:`Options` change the readings E-O1 to E-O42. The source has no offences: a card or claim that
+the cards forbid is always refused (E-O30, E-O33). Packets at a real table are not checked (E-O4).
 """
 
 from msgspec.structs import replace

@@ -80,8 +80,7 @@ class SequenceDeclared(Event):
 class SequenceAnswered(Event):
     """A seat answered the best sequence so far. ``refrains``: it has an equal or better one and did not say so (E25).
 
-    ``refrains`` is hidden until the deal is over, because it shows more of the other sequence than its seat stated.
-    """
+    ``refrains`` is hidden until the deal is over."""
 
     TOPIC: ClassVar[str] = "sequence/answered"
     HIDDEN: ClassVar[Hidden] = {"refrains": "open"}

@@ -196,8 +196,7 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
 
     Raises: NotInPlay for a seat that does not exist; AgainstTheRules if the house or the cards show such faults, or
     the fault or accused is impossible; WrongPhase if faults are not punished, or not now. A misdeal must be reported
-    before the first lead; of known hands, before the first declaration, because a later report could only serve to
-    escape a bad deal.
+    before the first lead; of known hands, before the first declaration.
     """
     table = state.table
     if table.house:

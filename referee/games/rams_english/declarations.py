@@ -234,8 +234,7 @@ def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]
 def turn_up_taken(state: Playing, event: TurnUpTaken, number: int) -> Playing:
     """Return the state after the exchange.
 
-    The card laid away from a closed hand is still accepted from other seats: a refusal would reveal it.
-    """
+    A card laid away from a closed hand is still accepted from other seats."""
     seat, hands = event.seat, state.hands
     if event.laid is not None and event.card is not None:
         hand = hands[seat] & ~BIT[event.laid] | BIT[event.card]

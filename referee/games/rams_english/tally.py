@@ -146,8 +146,7 @@ def script(state: Undealt, result: Result) -> Script:
 def _play_steps(state: Playing, result: Result) -> Generator[tuple[str, Request], Any, Played]:
     """D3, D46, D58, D-O15: Yield the exchange, the tricks and the faults.
 
-    Faults come after the tricks, but before a last trick of the announcer: a fault may end the play with that trick.
-    """
+    Faults come after the tricks, but before a last trick of the announcer."""
     tricks, announcer = result.tricks, state.said.announcer
     if tricks is None:
         raise AgainstTheRules("missing_in_the_result", "D3", at="/tricks")

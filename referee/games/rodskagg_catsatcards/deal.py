@@ -226,8 +226,7 @@ def hand_kept(state: Auction, event: HandKept, number: int) -> Auction:
 def cards_thrown(state: Auction, event: CardsThrown, number: int) -> Auction:
     """Return the state after the discard.
 
-    A card discarded from a closed hand is still accepted from other seats, because a refusal would reveal it.
-    """
+    A card discarded from a closed hand is still accepted from other seats."""
     away, cards = cards_of(event.cards), state.cards
     hands = tuple(hand & ~away if seat == event.seat else hand for seat, hand in enumerate(cards.hands))
     counts = tuple(count - event.count * (seat == event.seat) for seat, count in enumerate(cards.counts))
