@@ -286,38 +286,32 @@ class Tables(NamedTuple):
         decision = self.decide[type(state)].get(kind)
         if decision is None or request.seat not in state.table.playing:  # type: ignore[union-attr]  # a seat's
             decision = self._other_decision(state, request)
-        events, number = decision(state, request, moment), moment.version
-        for event in events:
-            number += 1
-            state = self.evolve[type(event)](state, event, number)
-        return self._with_automatic_events(state, events, number, moment)
+        return self._with_automatic_events(state, decision(state, request, moment), moment)
 
     def _with_automatic_events(
-        self, state: Any, events: tuple[Event, ...], number: int, moment: Moment
+        self, state: Any, events: tuple[Event, ...], moment: Moment
     ) -> tuple[tuple[Event, ...], Any]:
-        """Return these events with the automatic events that follow, and the state after all of them.
-
-        ``number``: of the last event, which led to ``state``.
-        """
-        while (follow := self.follows.get(type(state))) is not None and (news := follow(state, moment)):
+        """Return these events with the automatic events that follow, and the state after all of them."""
+        evolve, follows, number, news = self.evolve, self.follows, moment.version, events
+        while True:
             for event in news:
                 number += 1
-                state = self.evolve[type(event)](state, event, number)
+                state = evolve[type(event)](state, event, number)
+            if not (news := follows[type(state)](state, moment)):
+                return events, state
             events += news
-        return events, state
 
     def decided(self, state: Any, request: Request, moment: Moment) -> tuple[Event, ...]:
         return self.take(state, request, moment)[0]
 
     def begin(self, state: Any, moment: Moment) -> tuple[Event, ...]:
-        return self._with_automatic_events(state, (), moment.version, moment)[0]
+        return self._with_automatic_events(state, (), moment)[0]
 
     def evolved(self, state: Any, event: Event, number: int) -> Any:
         return self.evolve[type(event)](state, event, number)
 
     def next_by_itself(self, state: Any, moment: Moment) -> tuple[Event, ...]:
-        follow = self.follows.get(type(state))
-        return () if follow is None else follow(state, moment)
+        return self.follows[type(state)](state, moment)
 
     def is_between_deals(self, state: Any) -> bool:
         return isinstance(state, self.between_deals)
@@ -385,13 +379,12 @@ class Tables(NamedTuple):
 
     def legal(self, state: Any, viewer: Viewer) -> tuple[Act, ...]:
         if isinstance(viewer, int):
-            offer, table = self.offers.get(type(state)), state.table
-            if offer is None or viewer not in (*table.playing, *table.active):
-                return ()
-            acts = offer(state, viewer)
+            offer, table = self.offers[type(state)], state.table
             if viewer in table.playing:
-                return acts
-            return tuple(act for act in acts if type(act) in self.beside_the_duel)
+                return offer(state, viewer)
+            if viewer not in table.active:
+                return ()
+            return tuple(act for act in offer(state, viewer) if type(act) in self.beside_the_duel)
         if viewer == "spectator" or isinstance(state, Over):
             return ()
         if self.is_between_deals(state):
@@ -417,6 +410,8 @@ def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | No
     tables = tables._replace(
         decide={phase: dict(tables.decide.get(phase, {})) for phase in phases},
         evolve={**_common(tables.undealt), **tables.evolve},
+        follows={**dict.fromkeys(phases, nothing_follows), **tables.follows},
+        offers={**dict.fromkeys(phases, nothing_offered), **tables.offers},
     )
     whole_deal = () if tables.script is None else (Result,)
     ending = (Void, Abandon) if tables.close is None else (Close, Void, Abandon)
@@ -437,6 +432,16 @@ def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | No
         carries=tables.carries,
         **rest,
     )
+
+
+def nothing_follows(state: Any, moment: Moment) -> tuple[Event, ...]:
+    """Return no event, in a phase that always waits for an act."""
+    return ()
+
+
+def nothing_offered(state: Any, seat: int) -> tuple[Act, ...]:
+    """Return no act, in a phase in which no seat acts."""
+    return ()
 
 
 # Changes by the common events in every game
