@@ -15,7 +15,7 @@ The game's decision checks 6 and 7.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, NamedTuple, TypeVar, get_args, get_origin
+from typing import Any, Generic, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec.structs import replace
@@ -255,7 +255,7 @@ def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason),)
 
 
-class Tables(NamedTuple):
+class Tables(Value):
     decide: Mapping[type, Mapping[type[Act], Decision]]
     rule_of: Mapping[type[Act], str | Callable[[Any], str]]
     """Rule to cite if a phase does not allow a seat's act, or a function that returns it, by act."""
@@ -407,7 +407,8 @@ def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | No
     phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
     covered = tables.decide.keys() | tables.follows.keys() | {Over}
     assert phases == covered, f"unknown phase, or a phase without decisions: {phases ^ covered}"
-    tables = tables._replace(
+    tables = replace(
+        tables,
         decide={phase: dict(tables.decide.get(phase, {})) for phase in phases},
         evolve={**_common(tables.undealt), **tables.evolve},
         follows={**dict.fromkeys(phases, nothing_follows), **tables.follows},
