@@ -136,20 +136,21 @@ def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
     return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
 
 
-def trick_taken(state: P, event: TrickTaken, number: int, *, turn: int, **own: Any) -> P:
-    """Return the state after a trick. ``turn`` leads next; ``own`` are fields of one game."""
-    seat, question = event.seat, state.question
+def trick_taken(state: P, event: TrickTaken, number: int, turn: int, after_lead: Callable[[P, int], P]) -> P:
+    """Return the state after a trick. ``turn`` leads next. In a tally the trick was also led by this event."""
+    if state.table.tally:
+        state = after_lead(offences.noted(state, event.breaches, number), number)
     if event.grace_until is not None:
-        question = replace(question, grace_until=event.grace_until)
+        state = replace(state, question=replace(state.question, grace_until=event.grace_until))
+    seat, tricks = event.seat, list(state.tricks)
+    tricks[seat] += 1
     return replace(
         state,
-        tricks=(*state.tricks[:seat], state.tricks[seat] + 1, *state.tricks[seat + 1 :]),
+        tricks=tuple(tricks),
         won=(*state.won, (seat, number)),
         credited=state.credited + event.uncontested,
-        question=question,
         trick=(),
         led=0,
         best=0,
         turn=turn,
-        **own,
     )

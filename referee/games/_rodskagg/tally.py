@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta
 
-from referee import offences, phases
+from referee import phases
 from referee.acts import (
     KNOCKS_MAX,
     TRICKS_MAX,
@@ -30,7 +30,7 @@ from referee.acts import (
 )
 from referee.events import Breach, TrickTaken
 from referee.games._rodskagg.cites import CitedRules
-from referee.games._rodskagg.in_play import InPlay, P
+from referee.games._rodskagg.in_play import InPlay
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS
 from referee.phases import phase_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
@@ -112,13 +112,6 @@ def trick_decision(
         return (TrickTaken(seat=act.seat, trick=len(state.won) + 1, breaches=breaches),)
 
     return taken
-
-
-def after_tally_lead(state: P, event: TrickTaken, number: int, after_lead: Callable[[P, int], P]) -> P:
-    """Return the state after the lead of this trick; unchanged outside a tally."""
-    if not state.table.tally:
-        return state
-    return after_lead(offences.noted(state, event.breaches, number), number)
 
 
 class _Placed(NamedTuple):

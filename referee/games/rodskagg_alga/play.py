@@ -62,8 +62,7 @@ card_played = shared_play.card_played_evolution(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    state = tally.after_tally_lead(state, event, number, after_lead)
-    return shared_play.trick_taken(state, event, number, turn=state.contract.declarer)
+    return shared_play.trick_taken(state, event, number, state.contract.declarer, after_lead)
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:

@@ -111,8 +111,7 @@ card_played = shared_play.card_played_evolution(after_lead)
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """C29, C49: Return the state after a trick. Its winner leads, and may be near zero."""
-    state = tally.after_tally_lead(state, event, number, after_lead)
-    state = shared_play.trick_taken(state, event, number, turn=event.seat)
+    state = shared_play.trick_taken(state, event, number, event.seat, after_lead)
     return with_updated_duty(state, state, event.seat) if state.contract else state
 
 

@@ -130,13 +130,11 @@ card_played = shared_play.card_played_evolution(after_lead)
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     """B45, B67: Return the state after a trick. Its winner leads, and may be at zero."""
-    state = tally.after_tally_lead(state, event, number, after_lead)
-    seat, exits = event.seat, state.exits
-    if counts_tricks(state.table, state.contract, seat):
-        owed = running_total(state.table, state, seat) == 1 and state.contract.bid != RODSKAGG
-        if owed is not exits.owed:
-            exits = replace(exits, owed=owed)
-    return shared_play.trick_taken(state, event, number, turn=seat, exits=exits)
+    state = shared_play.trick_taken(state, event, number, event.seat, after_lead)
+    if not counts_tricks(state.table, state.contract, event.seat):
+        return state
+    owed = state.contract.bid != RODSKAGG and running_total(state.table, state, event.seat) == 0
+    return state if owed is state.exits.owed else replace(state, exits=replace(state.exits, owed=owed))
 
 
 def asker(state: Playing) -> int:
