@@ -4,6 +4,7 @@ A set of cards (a hand, a suit) is an ``int`` with one bit for each card; within
 """
 
 from collections.abc import Iterable
+from functools import cache
 from hashlib import sha256
 from itertools import count
 from random import Random
@@ -39,6 +40,7 @@ def texts_of(cards: Cards) -> tuple[str, ...]:
     return tuple(texts)
 
 
+@cache
 def clockwise(first: int, seats: int) -> tuple[int, ...]:
     return (*range(first, seats), *range(first))
 

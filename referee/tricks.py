@@ -1,10 +1,12 @@
 """The order of play in a trick (A29-A32, B41-B45, C22-C27)."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from referee.value import SeatAndCard
 
 
+@lru_cache(maxsize=4096)
 def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
     """Return, by seat, the seat that plays next in ``order``; a seat that is not in ``order`` has itself."""
     after = list(range(seats))

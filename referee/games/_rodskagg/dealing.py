@@ -1,5 +1,6 @@
 """Dealing six cards each, and drawing cards (A8-A10, B13-B19, C10-C12)."""
 
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
@@ -39,6 +40,7 @@ def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tu
     )
 
 
+@lru_cache(maxsize=4096)
 def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[int, ...]:
     """Return the active seats clockwise, the dealer last."""
     return tuple([seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active])
@@ -63,7 +65,12 @@ def _check_layout(act: Deal, seats: int, cites: CitedRules) -> tuple[int, ...]:
 
 def six_each(table: Table) -> tuple[int, ...]:
     """Return the right number of cards by seat; 0 outside the deal."""
-    return tuple([HAND_SIZE if seat in table.playing else 0 for seat in range(table.seats)])
+    return _six_each(table.playing, table.seats)
+
+
+@lru_cache(maxsize=4096)
+def _six_each(playing: tuple[int, ...], seats: int) -> tuple[int, ...]:
+    return tuple([HAND_SIZE if seat in playing else 0 for seat in range(seats)])
 
 
 def deal_six_each(
