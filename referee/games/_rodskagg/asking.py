@@ -76,8 +76,8 @@ def answers_by_seat(table: Table, deal: DealSoFar) -> tuple[AnswerSeen | None, .
     contract, question = deal.contract, deal.question
     if contract is None or not question.event:
         return (None,) * table.seats
-    given = {seat: answer for seat, answer, _ in question.answers}
-    return tuple(
-        None if seat == contract.declarer or seat not in table.playing else given.get(seat, "in")
-        for seat in range(table.seats)
-    )
+    seats: list[AnswerSeen | None] = ["in" if seat in table.playing else None for seat in range(table.seats)]
+    seats[contract.declarer] = None
+    for seat, answer, _ in question.answers:
+        seats[seat] = answer
+    return tuple(seats)

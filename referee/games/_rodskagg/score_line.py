@@ -61,9 +61,19 @@ def _evidence(per: str, deal: DealSoFar, contract: Contract, seat: int) -> tuple
 
 def penalty_entries(ledger: Ledger) -> tuple[Entry, ...]:
     return tuple(
-        Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
-        for penalty in ledger.penalties
+        [
+            Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
+            for penalty in ledger.penalties
+        ]
     )
+
+
+def points_with(table: Table, entries: Iterable[Entry]) -> list[int]:
+    """Return the points by seat with these entries."""
+    points = list(table.points)
+    for entry in entries:
+        points[entry.seat] += entry.points
+    return points
 
 
 def line_of_deal(
@@ -75,9 +85,7 @@ def line_of_deal(
     detail: Mapping[str, Any],
 ) -> DealScored:
     """Return the line of the deal. ``out`` lists the seats that the deal eliminates."""
-    contract, points = deal.contract, list(table.points)
-    for entry in entries:
-        points[entry.seat] += entry.points
+    contract = deal.contract
     return DealScored(
         deal=table.deal,
         dealer=table.dealer,
@@ -88,7 +96,7 @@ def line_of_deal(
         answers=asking.answers_by_seat(table, deal),
         penalties=_penalty_points(table),
         before=table.points,
-        points=tuple(points),
+        points=tuple(points_with(table, entries)),
         entries=entries,
         eliminated=tuple([seat for seat in range(table.seats) if seat not in table.active or seat in out]),
         detail=detail,

@@ -10,6 +10,7 @@ from referee.games._rodskagg.score_line import (
     entries_by_rules,
     line_of_deal,
     penalty_entries,
+    points_with,
     promised_tricks,
 )
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
@@ -65,7 +66,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     contract = deal.contract
     loser = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
     line = line_of_deal(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
-    out = tuple(PlayerEliminated(seat=seat, rule="B63") for seat in loser)
+    out = [PlayerEliminated(seat=seat, rule="B63") for seat in loser]
     if (won := winner(table, deal, line)) is None:
         return line, *out
     seat, by, rule = won
@@ -110,20 +111,20 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
     down, contract = [*penalty_entries(table.ledger)], deal.contract
     if contract is None:
         return down
-    by_seat = {
-        seat: entries_by_rules(SCORE_RULES[seat_result(table, deal, contract, seat)], deal, contract, seat)
-        for seat in table.playing
-    }
-    for seat in sorted(by_seat, key=lambda seat: seat != contract.declarer):
-        down += [entry for entry in by_seat[seat] if entry.points > 0]
-    for seat, own in by_seat.items():
-        for entry in own:
-            if entry.points > 0:
-                continue
-            down.append(entry)
-            total = table.points[seat] + sum(entry.points for entry in down if entry.seat == seat)
-            if total < 0 and table.options.overshoot == "bounce":
-                down.append(Entry(seat=seat, points=-2 * total, rule="B72", events=entry.events))
+    of_declarer, of_others, tricks = list[Entry](), list[Entry](), list[Entry]()
+    for seat in table.playing:
+        up = of_declarer if seat == contract.declarer else of_others
+        rules = SCORE_RULES[seat_result(table, deal, contract, seat)]
+        for entry in entries_by_rules(rules, deal, contract, seat):
+            (up if entry.points > 0 else tricks).append(entry)
+    down += of_declarer + of_others
+    totals = points_with(table, down)
+    for entry in tricks:
+        down.append(entry)
+        totals[entry.seat] += entry.points
+        if (total := totals[entry.seat]) < 0 and table.options.overshoot == "bounce":
+            down.append(Entry(seat=entry.seat, points=-2 * total, rule="B72", events=entry.events))
+            totals[entry.seat] = -total
     return down
 
 
@@ -141,7 +142,7 @@ def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str
         first = _first_to_knock_out(table, deal)
         assert first is not None, "a deal is broken off by an exit knock"
         return first, "exit_knock", "B77"
-    left = tuple(seat for seat in range(table.seats) if seat not in line.eliminated)
+    left = [seat for seat in range(table.seats) if seat not in line.eliminated]
     finishers = [seat for seat in left if line.points[seat] == 0]
     if finishers:
         came = {seat: at_zero(table, deal, seat) for seat in finishers}
