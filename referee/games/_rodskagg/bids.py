@@ -1,6 +1,6 @@
 """Rising bids, and the contract that the last of them makes (A17-A28, B28-B40)."""
 
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 from referee.acts import Act, Bid
@@ -29,11 +29,13 @@ def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
     return BIDS if last is None else _BIDS_ABOVE[last]
 
 
+@lru_cache(maxsize=1024)
 def bids_within(points: int | None) -> tuple[BidValue, ...]:
     """A-O20, B32: Return rödskägg and the numbers up to these points; all bids if ``points`` is ``None``."""
     return BIDS if points is None else tuple(bid for bid in BIDS if bid == RODSKAGG or int(bid) <= points)
 
 
+@lru_cache(maxsize=4096)
 def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, ...]:
     """A19, B30: Return pass and every higher bid within the points."""
     higher = higher_bids(last)
@@ -68,10 +70,7 @@ def bidder_of(calls: Calls, contract: BidValue) -> int:
     return next(seat for seat, bid in calls if bid == contract)
 
 
-_BID_ACTS = tuple({bid: Bid(seat=seat, bid=bid) for bid in (PASS, "0", *BIDS)} for seat in range(8))
-
-
-def bid_acts(seat: int, bids: Iterable[BidValue]) -> tuple[Act, ...]:
+@lru_cache(maxsize=4096)
+def bid_acts(seat: int, bids: tuple[BidValue, ...]) -> tuple[Act, ...]:
     """Return these bids as acts, which are made once because they are offered often."""
-    mine = _BID_ACTS[seat]
-    return tuple([mine[bid] for bid in bids])
+    return tuple([Bid(seat=seat, bid=bid) for bid in bids])

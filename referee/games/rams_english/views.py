@@ -1,6 +1,7 @@
 """The acts that a seat may do, and the match as a viewer may see it. Only ``view`` shows hands."""
 
-from typing import Any, TypedDict, get_args
+from functools import lru_cache
+from typing import Any, TypedDict
 
 from referee import wire_types
 from referee.acts import Act, Bid, Deal, Draw, Exchange, Score, Trick
@@ -26,8 +27,11 @@ from referee.tricks import in_order
 from referee.value import CardText, Seat
 from referee.visibility import Viewer
 
-_BIDS = tuple({word: Bid(seat=seat, bid=word) for word in get_args(Word)} for seat in range(6))
-"""Bids by seat and word, made once because they are offered often."""
+
+@lru_cache(maxsize=1024)
+def _bids(seat: int, words: tuple[Word, ...]) -> tuple[Act, ...]:
+    """Return these words as acts, which are made once because they are offered often."""
+    return tuple([Bid(seat=seat, bid=word) for word in words])
 
 
 def _drawing_acts(state: Drawing, seat: int) -> tuple[Act, ...]:
@@ -40,10 +44,9 @@ def _undealt_acts(state: Undealt, seat: int) -> tuple[Act, ...]:
 
 
 def _declaring_acts(state: Declaring, seat: int) -> tuple[Act, ...]:
-    bids = _BIDS[seat]
     if seat in state.to_speak[:1]:  # empty after the last word
-        return tuple([bids[word] for word in declarations.allowed_words(state)])
-    return (bids[GENERALRAMS],) if declarations.may_announce(state, seat) else ()
+        return _bids(seat, declarations.allowed_words(state))
+    return _bids(seat, (GENERALRAMS,)) if declarations.may_announce(state, seat) else ()
 
 
 def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
@@ -64,7 +67,7 @@ def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
                 [Exchange(seat=seat, card=card) for card in ((None,) if in_tally else texts_of(state.hands[seat]))]
             )
         if declarations.may_announce(state, seat):
-            acts += (_BIDS[seat][GENERALRAMS],)
+            acts += _bids(seat, (GENERALRAMS,))
     return acts
 
 
