@@ -1,13 +1,16 @@
 """The first dealer, the stake, the deal, misdeals and reported faults (D11-D21, D67-D68)."""
 
+from itertools import chain
+
 from msgspec.structs import replace
 
 from referee.acts import Deal, Draw, Report
-from referee.cards import BIT, cards_of, clockwise, shuffled
+from referee.cards import BIT, SUIT_OF, cards_of, clockwise, shuffled
 from referee.events import Breach, CardDrawn, Dealt, FirstDealerDrawn, PlayEnded, Reported
 from referee.games.rams_english.states import (
     HAND_SIZE,
     IN_PACK,
+    PACK,
     DealtCards,
     Declaring,
     Drawing,
@@ -18,7 +21,6 @@ from referee.games.rams_english.states import (
     State,
     Table,
     Undealt,
-    suit_mask_of,
 )
 from referee.offences import with_ledger
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
@@ -59,10 +61,13 @@ def card_drawn(state: Drawing, event: CardDrawn, number: int) -> Drawing:
     return replace(state, drawn=(*state.drawn, (event.seat, event.card)))
 
 
+_CARDS = frozenset(PACK)
+
+
 def check_in_pack(cards: tuple[str, ...]) -> None:
     """D6-D7: Raise NoSuchCard for cards that are not in the pack."""
-    if strange := [card for card in cards if not BIT[card] & IN_PACK]:
-        raise NoSuchCard("not_in_pack", "D7", cards=strange)
+    if not _CARDS.issuperset(cards):
+        raise NoSuchCard("not_in_pack", "D7", cards=[card for card in cards if card not in _CARDS])
 
 
 def seats_dealt_in(table: Table) -> tuple[int, ...]:
@@ -107,7 +112,7 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
         raise AgainstTheRules("widow_goes_with_hands", "D17")
     if act.stock is not None:
         raise AgainstTheRules("stock_not_used", "D21")
-    texts = (*(card for hand in act.hands or () for card in hand), *(act.widow or ()), act.turn_up)
+    texts = (*chain.from_iterable(act.hands or ()), *(act.widow or ()), act.turn_up)
     check_in_pack(texts)
     if len(texts) != len(set(texts)):
         raise NoSuchCard("card_twice", "D6", cards=sorted({card for card in texts if texts.count(card) > 1}))
@@ -183,7 +188,7 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
         known=known,
         widow=cards_of(event.widow),
         turn_up=turn_up or "",
-        trumps=0 if turn_up is None else suit_mask_of(turn_up),
+        trumps=0 if turn_up is None else SUIT_OF[BIT[turn_up]],
     )
     return Declaring(table=table, dealing=dealing, hands=hands, to_speak=order)
 

@@ -78,7 +78,7 @@ def trick_winners(deal: Settlement) -> list[Party]:
 
 def the_second_best(deal: Settlement) -> list[Party]:
     """D71, D-O11: Return the second-best of forfeited tricks, if the option gives them the share."""
-    if deal.table.options.forfeited_share != "second_best":
+    if not deal.faults or deal.table.options.forfeited_share != "second_best":
         return []
     best = [(second_best(taken, deal.outcome.trumps, deal.faults), taken.event) for taken in deal.forfeited]
     return [(seat, 1, (event,)) for seat, event in best if seat is not None]
@@ -156,17 +156,18 @@ PAYMENTS = (
 )
 """Payments of a deal, in this order."""
 # fmt: on
+PAYMENTS_OF = {kind: [payment for payment in PAYMENTS if kind in payment[1]] for kind in ANY}
 
 
 def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
     """D15, D31, D59-D71: Return the entries of the seats and of the pot."""
     entries: wire_types.ListBySeat[Entry] = []
     pot: wire_types.ListBySeat[PotEntry] = []
-    for rule, kinds, payers, payees, unit in PAYMENTS:
-        if deal.kind not in kinds:
-            continue
-        for (payer, owing, payer_events), (payee, due, payee_events) in product(payers(deal), payees(deal)):
-            amount, events = AMOUNTS[unit](deal) * owing * due, payer_events or payee_events
+    for rule, _, payers, payees, unit in PAYMENTS_OF[deal.kind]:
+        parties = [*product(payers(deal), payees(deal))]
+        each = AMOUNTS[unit](deal) if parties else 0
+        for (payer, owing, payer_events), (payee, due, payee_events) in parties:
+            amount, events = each * owing * due, payer_events or payee_events
             if not amount:
                 continue
             if payer is not None:

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from referee import phases, wire_types
 from referee.cards import PACK as WHOLE_PACK
-from referee.cards import SUIT_OF, Cards, cards_of
+from referee.cards import Cards, cards_of
 from referee.phases import Over
 from referee.value import CardText, OffenceText, RuleId, Seat, Value
 from referee.visibility import Event, Hidden
@@ -250,7 +250,3 @@ class Played(Value, tag="played"):
 
 
 State = Drawing | Undealt | Declaring | Playing | Played | Over[Table]
-
-
-def suit_mask_of(turn_up: str) -> Cards:
-    return SUIT_OF[cards_of((turn_up,))]
