@@ -80,10 +80,19 @@ def _may_follow(docket: Docket) -> bool:
     return (current is not None and current.commitment is None) or any(case.is_open for case in docket.cases)
 
 
-def _note(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    for note in NOTES.get(type(event), ()):
-        docket = note(docket, play, event, number)
-    return docket if docket.last is None else takeback.note_event(docket, play, event, number)
+def _noted(docket: Docket, play: Any, events: tuple[Event, ...], version: int) -> Docket:
+    """Return the docket after these events of the game, which follow event ``version`` and lead to ``play``.
+
+    A ruling on a knock must be the only event, because its note needs the game just after it.
+    """
+    number = version
+    for event in events:
+        number += 1
+        for note in NOTES.get(type(event), ()):
+            docket = note(docket, play, event, number)
+        if docket.last is not None:
+            docket = takeback.note_event(docket, play, event, number)
+    return docket
 
 
 EventsAndMatch = tuple[tuple[Event, ...], AttendedState]
@@ -120,17 +129,19 @@ class Procedure:
             return self._take_for_officials(state, request, moment)
         if not docket.cases and docket.shuffle is None:  # checks and consequences have nothing to do
             events, play = self.rules.take(state.play, request, moment)
-            return events, self._after_play(state, play, events, moment.version)
+            docket = _noted(state.docket, play, events, moment.version)
+            return events, Attended(play=play, docket=docket, before=state.before)
         # Only the game gets the derived seed, which is published later. The next commitment needs the secret one.
         events, play = self.rules.take(state.play, request, self._checked(state, request, moment))
-        return self._with_consequences(events, self._after_play(state, play, events, moment.version), moment)
+        docket = _noted(state.docket, play, events, moment.version)
+        return self._with_consequences(events, Attended(play=play, docket=docket, before=state.before), moment)
 
     def evolve(self, state: AttendedState, event: Event, number: int) -> AttendedState:
         own = EVOLVE.get(type(event))
         if own is not None:
             return takeback.with_last_act_checked(state, own(self.rules, state, event, number))
         play = self.rules.evolve(state.play, event, number)
-        return Attended(play=play, docket=_note(state.docket, play, event, number), before=state.before)
+        return Attended(play=play, docket=_noted(state.docket, play, (event,), number - 1), before=state.before)
 
     def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
         """Return the result of :meth:`take` for a request of :data:`FOR_OFFICIALS`."""
@@ -139,12 +150,9 @@ class Procedure:
         if decision is not None:
             events = decision(self.rules, state, request, moment)
         else:
-            events, play = self.rules.take(state.play, request, self._checked(state, request, moment))
-            decided = events
+            events = self.rules.take(state.play, request, self._checked(state, request, moment))[0]
             if attends and (revise := REVISIONS.get(kind)) is not None:
-                events = revise(self.rules, state, request, decided, moment)
-            if events == decided:
-                return self._with_consequences(events, self._after_play(state, play, events, moment.version), moment)
+                events = revise(self.rules, state, request, events, moment)
         return self._with_consequences(events, self._fold(state, events, moment.version), moment)
 
     def _checked(self, state: AttendedState, request: Request | None, moment: Moment) -> Moment:
@@ -172,17 +180,6 @@ class Procedure:
         for number, event in enumerate(events, version + 1):
             state = self.evolve(state, event, number)
         return state
-
-    def _after_play(self, state: AttendedState, play: Any, events: tuple[Event, ...], version: int) -> AttendedState:
-        """Return the same as :meth:`_fold`, for events of the game whose state after them (``play``) is known."""
-        docket, number = state.docket, version
-        for event in events:
-            number, kind = number + 1, type(event)
-            if kind in cases.RULINGS:
-                return self._fold(state, events, version)
-            if kind in NOTES or docket.last is not None:
-                docket = _note(docket, play, event, number)
-        return Attended(play=play, docket=docket, before=state.before)
 
 
 @cache

@@ -475,5 +475,3 @@ NOTES: Notes = {
     PenaltyImposed: _note_penalty,
 }
 NOTES_AT_END: Notes = dict.fromkeys(LAYS_OPEN, _note_end)
-RULINGS: frozenset[type[Event]] = frozenset((KnockUpheld, KnockDismissed))
-"""Events whose note needs the game just after them."""
