@@ -3,7 +3,6 @@
 Recorded lines name the ruling and the correction instead.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -44,7 +43,7 @@ class Numbering:
 
     def events(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
         """Return the recorded events that these numbers stand for, each once."""
-        if not any(number in self._recorded for number in numbers):
+        if self._recorded.keys().isdisjoint(numbers):
             return numbers
         return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
 
@@ -63,7 +62,7 @@ class Numbering:
 
     def _detail(self, value: Any) -> Any:
         """Return a part of a line's detail with recorded events in each list named ``events``."""
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             return {
                 name: list(self.events(tuple(part))) if name == "events" else self._detail(part)
                 for name, part in value.items()

@@ -283,7 +283,7 @@ class _Replay:
             moment = Moment(number - 1, recorded.at, "")
             follows = self.rules.follows(self.state, moment)
             then = self.history[self.position].event if self.position < len(self.history) else None
-            if any(isinstance(one, PlayEnded) for one in follows[:1]) != isinstance(then, PlayEnded):
+            if (bool(follows) and isinstance(follows[0], PlayEnded)) != isinstance(then, PlayEnded):
                 self.drop_deal()
 
     def deal_scored(self, number: int, event: DealScored, recorded: Recorded) -> None:

@@ -46,8 +46,11 @@ def without_taken_back(history: Iterable[Recorded]) -> list[Recorded]:
     kept: list[Recorded] = []
     for recorded in history:
         event = recorded.event
-        if isinstance(event, ActTakenBack):
-            kept = [one for one in kept if not event.undoes(one.originator_version)]
-        elif not isinstance(event, TakeBackAsked):
+        if type(event) not in _OF_TAKE_BACKS:
             kept.append(recorded)
+        elif isinstance(event, ActTakenBack):
+            kept = [one for one in kept if not event.undoes(one.originator_version)]
     return kept
+
+
+_OF_TAKE_BACKS = frozenset((ActTakenBack, TakeBackAsked))
