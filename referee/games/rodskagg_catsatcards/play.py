@@ -125,7 +125,7 @@ def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
 
 def has_early_trick(deal: DealSoFar, seat: int) -> bool:
     """C31: Return whether the seat has one of the first four tricks."""
-    return any(seat == who for who, _ in deal.won[:ASKED_AFTER])
+    return seat in [who for who, _ in deal.won[:ASKED_AFTER]]
 
 
 def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
@@ -149,7 +149,9 @@ def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
     """C-O11: Return the points, with penalties of this deal and tricks so far."""
     total = table.points[seat] + table.ledger.points(seat)
     if deal.tricks[seat]:
-        total -= sum(trick_value(table, deal, seat, trick) for trick, (who, _) in enumerate(deal.won) if who == seat)
+        total -= sum(
+            [trick_value(table, deal, seat, trick) for trick, (who, _) in enumerate(deal.won) if who == seat]
+        )
     return total
 
 
@@ -162,8 +164,8 @@ def owing_announcements(table: Table) -> tuple[int, ...]:
     """C-O24, C-O36: Return the seats near zero at the start of the play that have not announced it."""
     if table.tally:
         return ()
-    totals = ((seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing)
-    return tuple(seat for seat, total in totals if is_near_zero(table, total) and table.announced[seat] != total)
+    totals = [(seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing]
+    return tuple([seat for seat, total in totals if is_near_zero(table, total) and table.announced[seat] != total])
 
 
 P = TypeVar("P", Playing, Played)

@@ -108,7 +108,7 @@ def rescored(state: Played, seed: str) -> tuple[Event, ...]:
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """Return the line of the deal, the eliminated players, and a win or a duel."""
     line = _line(table, deal)
-    out = (PlayerEliminated(seat=seat, rule="C42") for seat in _eliminated(deal))
+    out = [PlayerEliminated(seat=seat, rule="C42") for seat in _eliminated(deal)]
     return line, *out, *_win_or_duel(table, deal, line)
 
 
@@ -119,7 +119,7 @@ def _eliminated(deal: Outcome) -> tuple[int, ...]:
 
 def _line(table: Table, deal: Outcome) -> DealScored:
     out = _eliminated(deal)
-    written_down = tuple(entry for entry in _entries(table, deal) if entry.seat not in out)  # C-O27
+    written_down = tuple([entry for entry in _entries(table, deal) if entry.seat not in out])  # C-O27
     return line_of_deal(table, deal, deal.kind, written_down, out, _detail(table, deal))
 
 
@@ -151,6 +151,8 @@ SCORE_RULES = {
     "late_trick_of_all": ScoreRule(-LATE, "late_trick", "C-O1"),
 }
 """Rules for the points of a seat (C34-C35, C38-C40, C53)."""
+EARLY_RULES = {rule: rule._replace(per="early_trick") for rule in SCORE_RULES.values() if rule.per == "trick"}
+"""Rules that count one point for each trick before the question (C34)."""
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
@@ -195,7 +197,7 @@ def _trick_rules(
     if late_value(table, deal, seat) == 1:
         return (each,)
     late = "late_trick" if declares or not has_early_trick(deal, seat) else "late_trick_of_all"
-    return each._replace(per="early_trick"), SCORE_RULES[late]
+    return EARLY_RULES[each], SCORE_RULES[late]
 
 
 def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
@@ -209,7 +211,7 @@ def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, 
         best = tuple(seat for seat in table.playing if deal.tricks[seat] == most)
         return (_won(table, line, best[0], "duel", "C47"),) if len(best) == 1 else _duel(table, line, best, "C-O9")
     left = [seat for seat in table.active if seat not in line.eliminated]
-    at_zero = tuple(seat for seat in left if line.points[seat] == 0)
+    at_zero = tuple([seat for seat in left if line.points[seat] == 0])
     if line.declarer in at_zero and len(at_zero) > 1:
         return (_won(table, line, line.declarer, "zero", "C45"),)
     if len(at_zero) == 1:
@@ -231,7 +233,8 @@ def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> 
 
 def unchanged_totals(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
     """C-O24: Return ``announced`` without the values that are no longer the total of the seat."""
-    return tuple(value if value == total else None for value, total in zip(table.announced, points, strict=True))
+    announced = zip(table.announced, points, strict=True)
+    return tuple([value if value == total else None for value, total in announced])
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
