@@ -140,7 +140,9 @@ class Ledger(Value):
 
         It drops the punished breaches of the previous deal: a knock for them is now for nothing (B-O32).
         """
-        past = tuple(record for record in self.past if record.case is None)
+        if not (breaches or self.past):
+            return self
+        past = tuple([record for record in self.past if record.case is None])
         return replace(self.noted(breaches, event), past=past)
 
     def misdealt(self, tricks_done: int) -> "Ledger":

@@ -1,6 +1,7 @@
 """Dealing six cards each, and drawing cards (A8-A10, B13-B19, C10-C12)."""
 
 from functools import lru_cache
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from msgspec.structs import replace
@@ -57,7 +58,7 @@ def _check_layout(act: Deal, seats: int, cites: CitedRules) -> tuple[int, ...]:
         raise NoSuchCard("more_than_the_pack", cites.pack, pack=len(PACK))
     if act.stock is not None and act.hands is None:
         raise AgainstTheRules("stock_needs_hands", None)
-    texts = [card for hand in (*(act.hands or ()), act.stock or ()) for card in hand]
+    texts = (*chain.from_iterable(act.hands or ()), *(act.stock or ()))
     if len(texts) != len(set(texts)):
         raise NoSuchCard("card_twice", cites.pack, cards=sorted({card for card in texts if texts.count(card) > 1}))
     return counts

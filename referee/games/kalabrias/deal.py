@@ -1,12 +1,14 @@
 """Dealing six cards each, later cards after the auction, and the seven of trumps (E3-E4, E14, E50-E51)."""
 
+from itertools import chain
+
 from msgspec.structs import replace
 
 from referee.acts import Deal, Exchange
 from referee.cards import BIT, cards_of, clockwise, shuffled
 from referee.events import CardDrawn, Dealt, FirstDealerDrawn
 from referee.games.kalabrias.facts import LaterCardsDealt, SevenExchanged
-from referee.games.kalabrias.ranks import ALL, RANKS
+from referee.games.kalabrias.ranks import ALL, PACK, RANKS
 from referee.games.kalabrias.states import Auction, DealtCards, Declaring, LaterCards, Table, Undealt
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -88,14 +90,17 @@ def _counts(act: Deal, table: Table) -> tuple[int, ...]:
     return counts
 
 
+_CARDS = frozenset(PACK)
+
+
 def _check_pack(act: Deal, dealt: int) -> None:
     """E2: Raise NoSuchCard if a card is not in the pack, is named twice or was dealt before."""
-    texts = [card for hand in act.hands or () for card in hand] + list(act.stock or ())
-    if act.turn_up is not None:
-        texts.append(act.turn_up)
-    if strange := sorted({card for card in texts if not BIT[card] & ALL}):
+    turned_up = () if act.turn_up is None else (act.turn_up,)
+    texts = (*chain.from_iterable(act.hands or ()), *(act.stock or ()), *turned_up)
+    cards = set(texts)
+    if strange := sorted(cards - _CARDS):
         raise NoSuchCard("not_in_pack", "E2", cards=strange)
-    if len(texts) != len(set(texts)):
+    if len(texts) != len(cards):
         raise NoSuchCard("card_twice", "E2", cards=sorted({card for card in texts if texts.count(card) > 1}))
     if cards_of(texts) & dealt:  # the error names no card, because it may be in a closed hand
         raise NoSuchCard("card_elsewhere", "E2")
