@@ -52,7 +52,7 @@ def to_act(state: State) -> tuple[int, ...]:
         case Playing():
             if state.question.pending:
                 return state.question.pending[:1]
-            return (state.turn,) if play.question_due(state) else views.to_play(state)
+            return state.order if state.table.tally and not play.question_due(state) else (state.turn,)
         case Played():
             return state.table.playing
     return views.to_act_before_play(state)
