@@ -10,6 +10,8 @@ import logging
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from secrets import token_bytes
 from threading import Lock
 from typing import Any
 from uuid import UUID
@@ -26,6 +28,7 @@ from referee.store.command import Command
 from referee.store.desk import Desk, _Job, _Work
 from referee.store.postgres import Factory, Recorder
 from referee.store.store import Referee, construct, settings_for
+from referee.visibility import SALT_BYTES
 
 THREADS = 40
 PLENTY = {"matches_per_hour": 1_000_000, "clubs_per_day": 1_000_000}
@@ -56,6 +59,7 @@ class SavingDesk(Desk):
 
     def __init__(self, referee: Referee, **kwargs: Any) -> None:
         super().__init__(referee, **kwargs)
+        self._salts = iter(partial(token_bytes, SALT_BYTES), b"")  # those of the desk are for one thread
         self._threads = ThreadPoolExecutor(THREADS)
         self._locks: dict[UUID, Lock] = {}
 
