@@ -43,8 +43,8 @@ NOT_PLAYING = PLAYERS + 1
 VISIBLE: tuple[Visibility, ...] = ("club", "private", "club", "public")
 """Visibility of a club's matches, in turn."""
 LIMIT = 50
-LEAST = 0.667
-"""Least ratio of the rates: at most 1.5 times as long as without clubs."""
+LEAST = 0.53
+"""Least ratio of the rates: at most 1.9 times as long as without clubs."""
 
 
 def club_id(number: int) -> UUID:

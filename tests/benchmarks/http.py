@@ -40,7 +40,7 @@ VARIANTS = (
     ("PostgreSQL", "tally"),
 )
 """Stores, and variants of :mod:`tests.benchmarks.server` or of the load."""
-SECONDS = 1.5
+SECONDS = 1.3
 ROUNDS = 3
 DURABLE = {"max_connections": "200"}
 """PostgreSQL's defaults except the number of clients: an answered act survives a power cut."""

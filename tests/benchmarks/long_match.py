@@ -123,7 +123,7 @@ def main() -> bool:
     )
     return all(
         [
-            floor("acts of others without a long match, beside with one", acts, 0.5),
+            floor("acts of others without a long match, beside with one", acts, 0.45),
             floor(f"health as slow as it may be ({HEALTH_MS} ms), beside with a long match", live, 1.0),
         ]
     )

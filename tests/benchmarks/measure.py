@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 ROUNDS = 5
-SHORT = 0.001, 250
+SHORT = 0.001, 150
 """Seconds and rounds for pages: a few of each in turn, so that a slow moment of the machine affects all."""
 
 

@@ -34,7 +34,7 @@ from tests.support.salted_rows import row_of
 CLIENTS = 32
 SECONDS = 3.0
 EVENTS = (1000,)
-LEAST = 0.6
+LEAST = 0.51
 ROWS = 5000
 """Rows per statement, so that the server is never silent for long."""
 
