@@ -1,7 +1,7 @@
 """The words that installed games add to those of the kernel.
 
 Each game of a different distribution may have a file ``words.toml`` in its package. It is read before the types that
-contain the words are made, so it is data: the package itself is imported later, by :mod:`referee.games`.
+contain the words are made; :mod:`referee.games` imports the package later.
 """
 
 from importlib.metadata import entry_points

@@ -65,7 +65,7 @@ def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping
     """Return the bearer token of a request, ``None`` without an Authorization header.
 
     Raises Problem (400 two_authorizations) for two headers, and Problem (401) for one without a bearer token, even on
-    public calls: the caller expects to be identified. ``missing``, ``challenge``: the code and headers of that 401.
+    public calls. ``missing``, ``challenge``: the code and headers of that 401.
     """
     given = [value for name, value in request.scope["headers"] if name == b"authorization"]
     if not given:

@@ -41,7 +41,7 @@ class AttemptSeen(Value):
     head: wire_types.Hash
     """Hash of the event `version`: it proves that the attempt came later."""
     count: wire_types.Lag
-    """Attempts of this actor with this problem so far; with several processes it may be too low."""
+    """Attempts of this actor with this problem so far; too low with several processes."""
     prev: wire_types.Hash
     """The `hash` of the previous attempt; zeros for the first."""
     hash: wire_types.Hash

@@ -346,7 +346,7 @@ def in_language(language: Language) -> dict[str, str]:
 
 
 def ruled_by(case: Case) -> dict[str, str]:
-    """Return a Link header to the rule that a case cites; empty if the rule has no page."""
+    """Return a Link header to the rule of a case; empty if it has no page."""
     page = rule_page(case.rule)
     return {"Link": f'<{page}>; rel="describedby"'} if page else {}
 

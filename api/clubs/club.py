@@ -31,7 +31,7 @@ class ClubSeen(Value):
     currencies: Currencies
     timezone: Zone
     payout_limit: wire_types.Money | None
-    """Sum of payouts to a member within 30 days, in minor units, above which a payout needs a second person; null: no
+    """Sum of payouts to a member within 30 days, in minor units, above which a payout needs two persons; null: no
     limit."""
     keep_years: wire_types.Years
     """Years after the year of leaving in which a member cannot be erased; 0: none."""

@@ -25,8 +25,7 @@ class Address(Protocol):
 
 
 class Connections:
-    """Counts connections by address. A connection of a trusted proxy counts only during a request, for the address of
-    the client."""
+    """Counts connections by address; those of trusted proxies only during a request, for the client's address."""
 
     def __init__(self, address_of: Callable[[Any], Address], most: int, *, loopback: bool) -> None:
         """``most``: maximum of one address. ``loopback``: whether clients on this machine are limited too."""

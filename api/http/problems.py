@@ -309,9 +309,7 @@ def _has_no_id(path: str) -> bool:
 def unforeseen(scope: Any, error: Exception) -> Problem:
     """Log an error that no handler expects, and return the problem to answer it with.
 
-    After a shortage (memory, descriptors) the client may try again, unless the request was a write, whose outcome is
-    unknown.
-    """
+    After a shortage (memory, descriptors) the client may repeat a request that is no write."""
     if not is_shortage(error):
         log.error("%s failed", logged_request(scope), exc_info=error)
         try:

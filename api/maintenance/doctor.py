@@ -35,7 +35,7 @@ FREE_BYTES_MIN = 256 * 2**20
 PROGRESS_SECONDS = 2.0
 """Seconds in which a projection that is behind must make progress."""
 NAMED_MAX = 20
-"""Maximum number of matches of a table that are searched in the store, and of damaged rows that are named."""
+"""Maximum number of matches of a table that are searched, and of damaged rows that are named."""
 VERSION_MIN = 13
 """Oldest supported release of PostgreSQL."""
 

@@ -40,8 +40,7 @@ class SeatGiven(Value):
     seat: Seat
     name: wire_types.Name
     token: wire_types.Token | None
-    """Token; null: in a club's match for money the member takes the seat by an invitation, or acts with their own
-    key."""
+    """Token; null in a club's match for money: the member redeems an invitation, or acts with their own key."""
     member: wire_types.MemberNumber | None
 
 

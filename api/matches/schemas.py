@@ -163,8 +163,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
 
 
 class StateSeen(Value):
-    """The state of a match after an act, in a stream: the seats that it waits for and the points, as in
-    ``MatchSeen``."""
+    """The state of a match after an act, in a stream; fields as in ``MatchSeen``."""
 
     topic: Literal["state"]
     """Topic of the message."""

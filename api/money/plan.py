@@ -67,9 +67,9 @@ class PaymentPlanned(Value):
     text: wire_types.Name
     """Text for the payee."""
     swish: SwishCode | None
-    """QR code for a payment in kronor; null: there is no code, or the caller may not see the payee's number."""
+    """QR code for a payment in kronor; null: none, or hidden from the caller."""
     epc: EpcCode | None
-    """QR code for a payment in euros; null: there is no code, or the caller may not see the payee's IBAN."""
+    """QR code for a payment in euros; null: none, or hidden from the caller."""
 
 
 class PlanSeen(Value):
@@ -260,7 +260,7 @@ async def _visible_plan(
 
 
 async def _codes(service: Service, made: _VisiblePlan, payments: tuple[Payment, ...]) -> list[str | None]:
-    """Return the content of each payment's code; ``None`` if there is no code or the caller may not see it."""
+    """Return the content of each payment's code; ``None`` without one that the caller may see."""
     if made.currency not in CODES:
         return [None] * len(payments)
     club = made.caller.club

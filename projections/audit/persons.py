@@ -150,8 +150,7 @@ class People:
     def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
         """Report an entry that needs two members, unless a different member than the sender confirmed it.
 
-        A treasurer may confirm any entry; a party, a payment between members or its reversal.
-        """
+        A treasurer may confirm any entry; a party, a payment or its reversal."""
         proposal = None if posted.proposal is None else self._confirmed.pop(posted.proposal, None)
         reversed_kind = None if posted.reverses is None else kind_of(posted.reverses)
         pay = "pay" in (posted.kind, reversed_kind)

@@ -120,7 +120,7 @@ class Page:
     def news(self, versions: Mapping[UUID, int], takes: frozenset[str] | None) -> Iterator[News]:
         """Yield the new events of each aggregate for a projection with these versions.
 
-        Skips an aggregate without a version if its first event is not in ``takes``. Raises :class:`Missing` if an
+        Skips an aggregate without a version whose first event is not in ``takes``. Raises :class:`Missing` if an
         event is missing.
         """
         for aggregate, rows in self.histories.items():

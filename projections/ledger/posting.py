@@ -69,7 +69,7 @@ class Writing:
             self._settle(recorded, money)
 
     def _settle(self, recorded: Recorded, money: Money) -> None:
-        """Enter a match's result unless it is above a limit. Reverse the earlier entry if the result has changed."""
+        """Enter a match's result unless it is above a limit; reverse an earlier, different entry."""
         amounts, entry = () if money.above_limit else money.result, money.entry
         beyond = money.ended_by if money.above_limit else 0
         if amounts != money.amounts:

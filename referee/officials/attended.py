@@ -83,8 +83,7 @@ def _may_follow(docket: Docket) -> bool:
 def _noted(docket: Docket, play: Any, events: tuple[Event, ...], version: int) -> Docket:
     """Return the docket after these events of the game, which follow event ``version`` and lead to ``play``.
 
-    A ruling on a knock must be the only event, because its note needs the game just after it.
-    """
+    A ruling on a knock must be the only event: its note needs the game just after it."""
     number = version
     for event in events:
         number += 1

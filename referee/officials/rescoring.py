@@ -1,8 +1,6 @@
 """A replay of a match with corrected facts for some of its deals (J9).
 
-All acts, dealers and dealt-in seats stay as recorded. The game makes each line again, with all that depends on it:
-bounces, the end, elimination, the pot.
-"""
+All acts, dealers and dealt-in seats stay as recorded. The game makes each line again, with all that depends on it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache

@@ -62,7 +62,7 @@ class AttemptRefused(Event):
     head: wire_types.Hash
     """Hash of the match's event with this number."""
     count: wire_types.Lag
-    """Number of refusals of this actor for this reason so far; there may be more if several processes count."""
+    """Number of refusals of this actor for this reason so far, as this process counts."""
     rule: RuleId | None = None
     """Rule that refused the act, if any."""
 

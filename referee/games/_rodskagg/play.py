@@ -1,7 +1,4 @@
-"""Playing a card and taking a trick (A29-A32, B41-B45, C23-C29).
-
-Each game builds its functions once, at import.
-"""
+"""Playing a card and taking a trick (A29-A32, B41-B45, C23-C29)."""
 
 from collections.abc import Callable
 from datetime import timedelta
