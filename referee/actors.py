@@ -1,7 +1,7 @@
-"""Actors, as text.
+"""Actors: the texts that name the senders of requests.
 
-``seat:2`` is the player at seat 2, counted from 0; ``official`` the first official, ``official:2`` the second.
-``scribe`` acts for all seats of a real table; ``watcher`` only reads. ``key:k3`` holds the club's key ``k3``;
+``seat:2``: the player at seat 2, counted from 0. ``official``, ``official:2``: the first and the second official.
+``scribe`` acts for all seats of a real table; ``watcher`` only reads. ``key:k3`` uses the club's key ``k3``;
 ``operator`` runs the service.
 """
 
@@ -35,24 +35,22 @@ def actor_at(seat: int) -> Actor:
 
 
 def seat_of(actor: Actor) -> int | None:
-    """Return the seat of an actor; ``None`` if the actor has none."""
     return _SEAT_OF.get(actor)
 
 
 def actor_of(act: Any) -> Actor:
-    """Return the usual actor of an act: its seat, or ``official`` if it has no seat."""
+    """Return the usual actor of an act: its seat, or ``official`` if it names no seat."""
     seat = getattr(act, "seat", None)
     return "official" if seat is None else actor_at(seat)
 
 
 @cache
 def officials(count: int) -> tuple[Actor, ...]:
-    """Return the actors of this number of officials."""
     return tuple("official" if place == 1 else f"official:{place}" for place in range(1, count + 1))
 
 
 def place_of(official: str) -> int | None:
-    """Return the place of an official of the match, from 0; ``None`` for an official who acts with a key."""
+    """Return the index of an official of the match, from 0; ``None`` for an official who uses a club's key."""
     return None if by_key(official) else int(official.partition(":")[2] or 1) - 1
 
 
@@ -61,18 +59,18 @@ def by_key(actor: Actor) -> bool:
 
 
 def is_official(actor: Actor) -> bool:
-    """Return whether the actor is an official of the match or acts as one with a key of the club."""
+    """Return whether the actor is an official of the match or uses a club's key."""
     return actor.startswith(("official", "key:"))
 
 
 def write(actor: Actor) -> str:
-    """Return the actor as the text of a deal names it: ``P1`` is seat 0."""
+    """Return the actor as the notation names it: ``P1`` for seat 0."""
     seat = seat_of(actor)
     return actor if seat is None else f"P{seat + 1}"
 
 
 def parse(text: str) -> Actor:
-    """Return the actor that the text of a deal names. Raises ``ValueError`` for any other text."""
+    """Return the actor with this name in the notation. Raises ``ValueError`` for any other text."""
     seat = re.fullmatch(r"P([1-8])", text)
     if seat is not None:
         return actor_at(int(seat[1]) - 1)

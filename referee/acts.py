@@ -1,4 +1,4 @@
-"""The acts of seats and officials (one tagged union, tag ``act``), and the knock."""
+"""The acts that clients send to a match, as a union with the tag ``act``, and the knock."""
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, cast
 
@@ -211,7 +211,7 @@ class TakeBack(SeatAct, tag="take_back"):
 
 
 class AgreeStakes(Act, tag="agree_stakes"):
-    """Agree to the stakes of a club's match. The books count it when every member in it has agreed.
+    """Agree to the stakes of a club's match. The club's books count the match when every member in it has agreed.
 
     In a club with ``stakes_need: secretary`` a member's key with ``officiate`` confirms for all at a real table.
     """
@@ -230,13 +230,12 @@ class Abandon(Act, tag="abandon"):
     """End an unfinished match at any time (officials only)."""
 
     reason: Note = ""
-    """Reason, for the record."""
 
 
 # A whole deal, from the score sheet
 
 TRICKS_MAX = 16
-"""More than any deal has: a rule, not the parser, refuses a long list."""
+"""More than any deal has, so that a rule and not the parser refuses too many tricks."""
 KNOCKS_MAX = 64
 AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
 """Number of complete tricks."""
@@ -261,7 +260,6 @@ class ExitEntered(Value, forbid_unknown_fields=True):
     """A knock to go out."""
 
     seat: SeatSent
-    """Seat that knocked."""
     after: AfterTrick
     """Number of tricks before the knock."""
 
@@ -270,10 +268,8 @@ class KnockEntered(Value, forbid_unknown_fields=True, omit_defaults=True):
     """A knock and the table's agreement on it."""
 
     seat: SeatSent
-    """Seat that knocked."""
     accused: SeatSent
-    """Seat that is accused. A player who knocked in vain to go out accuses themselves of `exit_knock`, with `upheld`
-    false."""
+    """Accused seat. For a failed knock to go out: the knocker, with the offence `exit_knock` and `upheld` false."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
     after: AfterTrick | None = None
     """Number of tricks before the knock. Null: before the bidding if the offence is about the deal, else after the
@@ -287,7 +283,6 @@ class FaultEntered(Value, forbid_unknown_fields=True):
     """A fault and its seat."""
 
     seat: SeatSent
-    """Seat that made the fault."""
     fault: Annotated[Fault, Meta(title="Fault", description="A fault that the cards cannot show.")]
 
 
@@ -295,7 +290,6 @@ class SequenceEntered(Value, forbid_unknown_fields=True):
     """A sequence that was shown and counts."""
 
     seat: SeatSent
-    """Seat that holds the sequence."""
     cards: Annotated[int, Meta(ge=3, le=8)]
     """Number of its cards."""
     top: Annotated[str, Meta(pattern="^[2-9TJQKA]$", max_length=1)]
@@ -312,13 +306,13 @@ _OWN_FIELDS: dict[str, tuple[Any, Any]] = {
     "counts": (Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None, None),
     "cards": (Hand | None, None),
 }
-"""Type and default of a field of an installed game, by kind."""
+"""Type and default of an installed game's result field, by kind."""
 
 
 def _result_base() -> type[Act]:
-    """Return the base of :class:`Result`: an act with the result fields of the installed games.
+    """Return the base of :class:`Result`, with the result fields of the installed games.
 
-    Raises ``ImportError`` if two games have different fields with one name.
+    Raises ``ImportError`` if two games give one name to fields of different kinds.
     """
     own: dict[str, ResultField] = {}
     for name, field in (item for words in INSTALLED for item in words.result.items()):

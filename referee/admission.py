@@ -44,7 +44,7 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
 
 
 class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="redeem"):
-    """Take the seat or role that an invitation admits to. At a seat for money this agrees to the stakes."""
+    """Take the seat or role of an invitation. In a match for money, taking a seat agrees to the stakes."""
 
     invitation: wire_types.InvitationNumber
     """Number of the invitation in the match."""

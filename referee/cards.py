@@ -1,6 +1,6 @@
-"""Cards and the pack: text (``"SA"``, ``"HT"``) in events, bit masks in rules.
+"""Cards and the pack: texts (``"SA"``, ``"HT"``) in events, bit masks in rules.
 
-A set of cards (a hand, a suit) is an ``int`` with one bit for each card; within a suit a higher rank is a higher bit.
+A set of cards (a hand, a suit) is an ``int`` with one bit for each card. In a suit, a higher rank has a higher bit.
 """
 
 from collections.abc import Iterable
@@ -26,12 +26,12 @@ HONOURS: Cards = sum(BIT[suit + rank] for suit in SUITS for rank in "JQKA")
 
 
 def cards_of(texts: Iterable[str]) -> Cards:
-    """Return the set of these cards, all different."""
+    """Return the set of these cards, which must all be different."""
     return sum(map(BIT.__getitem__, texts))
 
 
 def texts_of(cards: Cards) -> tuple[str, ...]:
-    """Return the cards of a set as texts, in the order of the pack."""
+    """Return the cards as texts, in the order of :data:`PACK`."""
     texts = []
     while cards:
         bit = cards & -cards
@@ -46,9 +46,9 @@ def clockwise(first: int, seats: int) -> tuple[int, ...]:
 
 
 def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
-    """Return the pack in the order that this seed gives, which never changes.
+    """Return the pack in the order that this seed always gives. Of a seed ``2:n:key``, only ``key`` counts.
 
-    A seed ``2:n:key`` gives the order of the key. A smaller pack has its cards in their order among 52.
+    All 52 cards are shuffled; then those that are not in ``pack`` are left out.
     """
     by_key = seed.startswith("2:")
     cards = _shuffled_by_key(seed.rpartition(":")[2]) if by_key else Random(seed).sample(PACK, len(PACK))
@@ -58,7 +58,7 @@ def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
 def _shuffled_by_key(key: str) -> list[str]:
     """Return the 52 cards after a Fisher-Yates shuffle with the bytes of SHA-256 over the key and a counter.
 
-    Bytes that would make some places more likely are skipped.
+    Skips bytes that would make some places more likely.
     """
     stream = (byte for block in count() for byte in sha256(f"{key}\n{block}".encode()).digest())
     cards = list(PACK)

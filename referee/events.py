@@ -1,4 +1,4 @@
-"""The events common to all games: codes, numbers and rulings, never a sentence. A stored ``TOPIC`` never changes."""
+"""The events that all games share. They hold codes and numbers, no sentences. A stored ``TOPIC`` never changes."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -61,7 +61,7 @@ Visibility = Annotated[
 
 
 def in_points(numbers: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
-    """Return the numbers as points; with ``halves`` they are numbers of half points."""
+    """Return the points: the numbers themselves or, with ``halves``, half of each."""
     return tuple([number / 2 if number % 2 else number // 2 for number in numbers]) if halves else numbers
 
 
@@ -123,7 +123,7 @@ class PotEntry(Value):
 
 
 class Payment(Value, omit_defaults=True):
-    """The points that one player owes another when the match is over. If a loser owes nothing, the rule says why."""
+    """The points that one player owes another when the match is over. If they are 0, ``rule`` is the reason."""
 
     payer: Seat
     payee: Seat
@@ -175,7 +175,6 @@ class MatchOpened(Event):
     first_dealer: Seat | None = None
     stakes: Stakes | None = None
     adjudication: Adjudication | None = None
-    """Null: the match has no officials."""
     officials: wire_types.BySeat[wire_types.Hash] = ()
     """Hashes of the other officials' tokens. Never shown."""
     dockets: wire_types.BySeat[wire_types.Hash] = ()
@@ -188,7 +187,6 @@ class MatchOpened(Event):
     """Club of the match; null: none. In a club's match ``players`` are member numbers such as ``M5``."""
     evening: wire_types.EveningNumber | None = None
     table: wire_types.TableNumber | None = None
-    """Number of the table at that evening."""
     members: wire_types.BySeat[wire_types.MemberNumber] = ()
     """Members who play, by seat; empty in a match without a club."""
     visibility: Visibility = "public"
@@ -239,12 +237,12 @@ class FirstDealerDrawn(Event):
 
 
 def veiled_hands(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """Return the hands by seat, only the viewer's own filled, if hands are face up; otherwise ``None``."""
+    """Return the hands by seat, empty except the viewer's own; ``None`` unless the hands are face up."""
     return by_seat(dealt, field, viewer) if dealt.face_up else None
 
 
 def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
-    """Return the number of cards by seat; while a wrong number is hidden, the number that each seat should have."""
+    """Return the numbers of cards by seat. If one is wrong, return the right number for every seat with cards."""
     counts: tuple[int, ...] = dealt.counts
     return tuple([dealt.each if count else 0 for count in counts]) if dealt.each else counts
 
@@ -252,7 +250,7 @@ def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
 class Dealt(Event):
     """Cards were dealt to the seats: ``hands`` by seat, or with closed hands only ``counts``.
 
-    A hand that the viewer may not see is empty. ``seed``: of the shuffle, in house dealing.
+    A hand that the viewer may not see is empty.
     """
 
     TOPIC: ClassVar[str] = "deal/dealt"
@@ -318,7 +316,7 @@ class Reported(Event):
 
 
 def veiled_note(ruling: Any, field: str, viewer: Viewer) -> str:
-    """Return a knock's note; if ``note_kept``, empty for viewers other than the knocker."""
+    """Return a knock's note; if ``note_kept``, an empty note for all viewers but the knocker."""
     text: str = getattr(ruling, field)
     return text if not ruling.note_kept or viewer == ruling.seat else ""
 
@@ -342,14 +340,14 @@ class KnockUpheld(Event):
     note_kept: bool = False
 
 
-NOTHING: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
-"""Fields of the ruling on a late knock, until the deal is over."""
+_LATE_SHOWN_AS: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
+"""Fields of a ruling on a late knock as players see them until the deal is over."""
 
 
 def veiled_reason(ruling: Any, field: str, viewer: Viewer) -> Any:
     """Return a dismissal's field; during the deal a late knock looks like a knock for nothing."""
     late = ruling.reason == "late" and ruling.within_deal
-    return NOTHING[field] if late else getattr(ruling, field)
+    return _LATE_SHOWN_AS[field] if late else getattr(ruling, field)
 
 
 DismissalReason = Annotated[
@@ -367,7 +365,7 @@ class KnockDismissed(Event):
     """A knock was wrong."""
 
     TOPIC: ClassVar[str] = "knock/dismissed"
-    HIDDEN: ClassVar[Hidden] = dict.fromkeys(NOTHING, veiled_reason) | {"note": veiled_note}
+    HIDDEN: ClassVar[Hidden] = dict.fromkeys(_LATE_SHOWN_AS, veiled_reason) | {"note": veiled_note}
     case: wire_types.CaseNumber
     seat: Seat
     accused: Seat
@@ -380,7 +378,7 @@ class KnockDismissed(Event):
     """Number of the case that decides about the same incident, if the reason is ``again``."""
     note: wire_types.Note = ""
     within_deal: bool = False
-    """True if the ruling came during the deal. Until its end the other seats do not learn that the knock was late."""
+    """True if the ruling came during the deal. Until it ends, other seats do not learn that the knock was late."""
     appeal_until: Time | None = None
     note_kept: bool = False
 
@@ -507,7 +505,7 @@ class MatchAbandoned(Event):
 
 ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon))
 LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
-"""Events that end a deal: all events up to and including such an event are then open to all."""
+"""Events that end a deal. Each opens itself and all earlier events to all viewers."""
 
 
 def event_kinds_in(module: ModuleType) -> tuple[type[Event], ...]:

@@ -31,7 +31,7 @@ class History(Sequence[Recorded]):
         return iter(self._events)
 
     def followed_by(self, news: Sequence[Recorded]) -> "History":
-        """Return the history with these events after it. Reads nothing yet."""
+        """Return a history that continues with these events. Reads nothing yet."""
         return History(lambda: [*self, *news])
 
 

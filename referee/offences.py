@@ -1,6 +1,6 @@
 """Breaches that stay open until a player knocks, and the rulings on knocks (B11-B12, B-O1 to B-O5, B-O32).
 
-The referee rules at once, from the recorded events. The table's ledger holds all breaches of the deal.
+The referee rules at once, from the deal's ledger: the list of its breaches and penalties.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,21 +40,21 @@ class Penalty(Value):
 
 
 class Ledger(Value):
-    """The breaches and penalties of a deal."""
+    """The breaches and penalties of a deal. Each method that returns a ledger returns a changed copy."""
 
     breaches: tuple[NotedBreach, ...] = field(default=(), name="standings")
     """Stored as ``standings`` in snapshots."""
     penalties: tuple[Penalty, ...] = ()
     past: tuple[NotedBreach, ...] = ()
-    """Breaches of the previous deal. They can no longer be punished, but decide how a knock is dismissed."""
+    """Breaches of the previous deal. They cannot be punished, but decide how a knock is dismissed."""
     cases: int = 0
     """Number of the last case."""
     dismissed: tuple[int, ...] = ()
-    """Seat of each dismissed knock, also from before the deal was voided."""
+    """Seat of each dismissed knock, including knocks before the deal was voided."""
 
     @property
     def next_case(self) -> int:
-        """The number of the next case, whether the game or the officials decide it."""
+        """The number of the next case, in the game or before the officials."""
         return self.cases + 1
 
     def points(self, seat: int) -> int:
@@ -63,7 +63,7 @@ class Ledger(Value):
         return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
 
     def lasting(self, seat: int) -> tuple[Penalty, ...]:
-        """Return a seat's penalties in this deal, without those that their own case lifted again."""
+        """Return a seat's penalties, except those that the case that imposed them lifted again."""
         lasting: list[Penalty] = []
         for penalty in self.penalties:
             if penalty.seat != seat:
@@ -79,7 +79,7 @@ class Ledger(Value):
         return tuple(lasting)
 
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
-        """Return the ledger with these breaches, open since ``event``."""
+        """Add these breaches, which are open since ``event``."""
         new = [NotedBreach(breach=breach, event=event) for breach in breaches]
         return replace(self, breaches=(*self.breaches, *new))
 
@@ -98,7 +98,7 @@ class Ledger(Value):
         )
 
     def without(self, offence: str, accused: int) -> "Ledger":
-        """Return the ledger without the seat's last breach of this offence that no event shows, if any."""
+        """Remove the accused's last breach of this offence that no earlier event proves, if any."""
         found = [
             place
             for place, record in enumerate(self.breaches)
@@ -107,14 +107,14 @@ class Ledger(Value):
         left = tuple(record for place, record in enumerate(self.breaches) if place not in found[-1:])
         return replace(self, breaches=left)
 
-    def ruled(self, event: KnockUpheld | KnockDismissed, number: int) -> "Ledger":
-        """Return the ledger after a ruling. An upheld breach cannot be knocked for again (B-O5)."""
+    def ruled(self, event: KnockUpheld | KnockDismissed) -> "Ledger":
+        """Note a ruling. A breach for which a knock was upheld cannot be knocked for again (B-O5)."""
         if isinstance(event, KnockUpheld):
             return self.taken_up(event.case, event.accused, event.offence, event.rests_on)
         return replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
 
     def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
-        """Return the ledger after this case, which takes up the open breach noted at the last of these events."""
+        """Note that ``case`` takes up the open breach that was noted at the last event of ``rests_on``."""
 
         def is_meant(record: NotedBreach) -> bool:
             breach, events = record.breach, rests_on[-1:]
@@ -125,30 +125,27 @@ class Ledger(Value):
         return replace(self, breaches=breaches, cases=case)
 
     def let_go(self, case: int) -> "Ledger":
-        """Return the ledger after this case was withdrawn: its breach is open again."""
+        """Open the breach of a withdrawn case again."""
         breaches = [replace(one, case=None) if one.case == case else one for one in self.breaches]
         return replace(self, breaches=tuple(breaches))
 
     def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
-        """Return the ledger after a penalty, whose ruling is the event before it."""
+        """Add a penalty. Its ruling is the event before ``number``."""
         events = (number - 1, number)
         penalty = Penalty(seat=event.seat, points=event.points, rule=event.rule, events=events, case=event.case)
         return replace(self, penalties=(*self.penalties, penalty))
 
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
-        """Return the ledger for newly dealt cards, with the breaches of the dealing.
-
-        It drops the punished breaches of the previous deal: a knock for them is now for nothing (B-O32).
-        """
+        """Add the breaches of the dealing, and drop the previous deal's punished breaches (B-O32)."""
         if not (breaches or self.past):
             return self
         past = tuple([record for record in self.past if record.case is None])
         return replace(self.noted(breaches, event), past=past)
 
     def misdealt(self, tricks_done: int) -> "Ledger":
-        """Return the ledger for the new cards after a misdeal (B-O41, C-O38).
+        """Begin again with new cards after a misdeal (B-O41, C-O38).
 
-        A breach that can still be knocked for can be until the first trick is complete.
+        A breach that is still open can be knocked for until the first new trick is complete.
         """
         breaches = []
         for record in self.breaches:
@@ -159,20 +156,20 @@ class Ledger(Value):
         return replace(self, breaches=tuple(breaches))
 
     def closed(self) -> "Ledger":
-        """Return the ledger after the deal was scored. Breaches without a knock have lapsed (B-O2)."""
+        """Return the next deal's ledger. Breaches without a knock have lapsed (B-O2)."""
         return Ledger(past=self.breaches, cases=self.cases)
 
     def voided(self) -> "Ledger":
-        """Return the ledger after the deal was voided. Punished breaches stay, with their penalties (B-O38, B-O5)."""
+        """Begin the voided deal again. Punished breaches stay, with their penalties (B-O38, B-O5)."""
         punished = tuple(replace(record, voided=True) for record in self.breaches if record.case is not None)
         past = tuple(record for record in self.breaches if record.case is None)
         return replace(self, past=past, breaches=punished)
 
     def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
-        """Return the breaches, known to all, that a knock may be about, the latest last.
+        """Return the breaches that all seats know and a knock may be about, the latest last.
 
-        These are the breaches that a case took up in this deal. Without any, they are breaches of the previous deal:
-        those that a case took up, if the knock ``named`` the offence; otherwise, or without any, the others.
+        First choice: breaches of this deal that a case took up. Second, if the knock ``named`` an offence: such
+        breaches of the previous deal. Third: the other breaches of the previous deal.
         """
         taken = tuple(record for record in self.breaches if record.case is not None and matches(record))
         if taken:
@@ -182,7 +179,7 @@ class Ledger(Value):
         return settled if settled and named else tuple(record for record in past if record.case is None)
 
     def open(self, tricks_done: int) -> tuple[NotedBreach, ...]:
-        """Return the breaches that can still be knocked for after this number of complete tricks."""
+        """Return the breaches that can be knocked for after this number of complete tricks."""
         return tuple(
             record
             for record in self.breaches
@@ -192,8 +189,10 @@ class Ledger(Value):
 
 
 def check_may_knock(ledger: Ledger, seat: int) -> None:
-    """Raise ``WrongPhase`` if the seat has the maximum of dismissed knocks in the deal, even for a right knock: else
-    a refusal would show that a knock is wrong."""
+    """Raise ``WrongPhase`` if the seat has :data:`DISMISSED_MAX` dismissed knocks in the deal.
+
+    A right knock is refused too: otherwise a refusal would show that a knock is wrong.
+    """
     if ledger.dismissed.count(seat) >= DISMISSED_MAX:
         raise WrongPhase("too_many_knocks", None, limit=DISMISSED_MAX)
 
@@ -208,8 +207,8 @@ def adjudicate(
 ) -> tuple[Event, ...]:
     """Return the ruling on a knock, and its penalty, if any.
 
-    ``rules``: the rules to cite for ``nothing``, ``late``, ``again`` and ``fine``. A knock for nothing or too late is
-    fined (B-O3, B-O5, B-O32).
+    ``rules``: the rules to cite for ``nothing``, ``late``, ``again`` and ``fine``. A knock for nothing or too late
+    costs the knocker ``fine`` points (B-O3, B-O5, B-O32).
     """
     case = ledger.next_case
 
@@ -293,7 +292,7 @@ def let_go(state: Any, case: int) -> Any:
 
 
 def ruled(state: Any, event: KnockUpheld | KnockDismissed, number: int) -> Any:
-    return with_ledger(state, state.table.ledger.ruled(event, number))
+    return with_ledger(state, state.table.ledger.ruled(event))
 
 
 def imposed(state: Any, event: PenaltyImposed, number: int) -> Any:

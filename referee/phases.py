@@ -56,7 +56,7 @@ from referee.whole_deal import result_decision
 
 
 class Table(Value):
-    """The part of a deal's state that all games share; each game adds its own fields. ``points`` are by seat."""
+    """The part of a deal's state that all games share. Each game adds fields. ``points`` are by seat."""
 
     seats: int
     penalise: bool
@@ -73,9 +73,7 @@ class Table(Value):
     deal: int
     dealer: int
     ledger: Ledger
-    """Breaches and penalties of the deal so far."""
     seating: Seating
-    """Tokens of seats and roles, and the seats that have agreed to the stakes."""
 
 
 T = TypeVar("T", bound=Table)
@@ -104,7 +102,7 @@ def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
 
 
 def options_of(kind: type[Options], opened: MatchOpened) -> Options:
-    """Return the options of a match. An option that is newer than the match has its default."""
+    """Return the options of a match. Options newer than the match have their defaults."""
     known = {name: opened.options[name] for name in kind.__struct_fields__ if name in opened.options}
     return msgspec.convert(known, kind)
 
@@ -119,8 +117,8 @@ def by_house_rule(options: Mapping[str, Any]) -> Basis | None:
     return None if options.get("money", "none") == "none" else "house"
 
 
-def ended_by(table: Table, won: MatchWon, payments: tuple[Payment, ...]) -> MatchWon:
-    """Return the end of the match; if it is for money, with these payments and the settlement."""
+def with_settlement(table: Table, won: MatchWon, payments: tuple[Payment, ...]) -> MatchWon:
+    """Return the end of the match; in a match for money, with these payments and the settlement."""
     if table.stakes is None:
         return won
     settled = received(payments, table.seats, table.stakes.unit, halves=won.halves)
@@ -181,7 +179,7 @@ def table_after_correction(table: T, corrected: ProtocolCorrected, carries: tupl
 def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: int = 0, **own: Any) -> Shown:
     """Return the match as this viewer may see it: the fields of all games and the game's ``own``.
 
-    ``tricks_done``: complete tricks, which decide whether a breach is open.
+    ``tricks_done``: number of complete tricks, which decides whether a breach is open.
     """
     table, over = state.table, isinstance(state, Over)
     breaches = None
@@ -237,7 +235,7 @@ def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
 
 
 def by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
-    """Return an evolution that chooses one of these by phase."""
+    """Return an evolution that applies the one for the type of the phase."""
 
     def evolved(state: Any, event: Any, number: int) -> Any:
         return evolutions[type(state)](state, event, number)
@@ -246,21 +244,25 @@ def by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
 
 
 def _void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that voids the deal under way. Penalties already knocked for stay (B-O38)."""
+    """Return the event that voids the deal. Penalties already knocked for stay (B-O38)."""
     return (DealVoided(deal=state.table.deal, reason=act.reason),)
 
 
 def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that ends the match unfinished: nothing is owed."""
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason),)
 
 
 class Tables(Value):
+    """The parts of a game, from which :func:`game` makes its :class:`Ruleset`.
+
+    Mappings are by the type of the phase, act or event.
+    """
+
     decide: Mapping[type, Mapping[type[Act], Decision]]
     rule_of: Mapping[type[Act], str | Callable[[Any], str]]
-    """Rule to cite if a phase does not allow a seat's act, or a function that returns it, by act."""
+    """Rule to cite if a phase does not allow a seat's act, or a function that returns the rule."""
     evolve: Mapping[type[Event], Evolution]
-    """Changes by the game's own events, and by common events if they change more than usual."""
+    """Evolutions for the game's own events, and for common events that change more than usual."""
     follows: Mapping[type, Consequence]
     offers: Mapping[type, Offer]
     undealt: Callable[[Any], Any]
@@ -275,11 +277,8 @@ class Tables(Value):
     beside_the_duel: frozenset[type[Act]] = frozenset()
     """Acts open to seats that sit out a duel."""
     result: type[msgspec.Struct] | None = None
-    """Type of a whole deal's result, if deals are entered whole."""
     script: Callable[[Any, Any], Script] | None = None
-    """Returns the acts that a result represents."""
     carries: tuple[str, ...] = ()
-    """Game's own fields of the table that each deal passes to the next."""
 
     def take(self, state: Any, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Any]:
         kind: type[Any] = type(request)
@@ -317,7 +316,7 @@ class Tables(Value):
         return isinstance(state, self.between_deals)
 
     def _other_decision(self, state: Any, request: Any) -> Decision:
-        """Return the decision on any request but a seat's act in its phase, or raise ``Refused``."""
+        """Return the decision on a request other than a playing seat's act that the phase has. Raises ``Refused``."""
         kind = type(request)
         if kind in seating.WHENEVER:
             return seating.WHENEVER[kind]
@@ -445,7 +444,7 @@ def nothing_offered(state: Any, seat: int) -> tuple[Act, ...]:
     return ()
 
 
-# Changes by the common events in every game
+# Evolutions for the common events
 
 
 def nothing_changes(state: Any, event: Event, number: int) -> Any:
@@ -459,13 +458,11 @@ def won(state: Any, event: MatchWon, number: int) -> Any:
 
 
 def closed(state: Any, event: MatchClosed, number: int) -> Any:
-    """Return the state after the session was closed, without a winner."""
     table = replace(state.table, points=event.points, pot=event.pot)
     return Over(table=table, winner=None, winners=(), by="closed")
 
 
 def abandoned(state: Any, event: MatchAbandoned, number: int) -> Any:
-    """Return the state after the match was abandoned, without a winner."""
     table = state.table
     if event.shares:
         table = replace(table, points=event.points, pot=event.pot)
@@ -473,7 +470,7 @@ def abandoned(state: Any, event: MatchAbandoned, number: int) -> Any:
 
 
 def _common(undealt: Callable[[Any], Any]) -> dict[type[Event], Evolution]:
-    """Return the changes by common events, for all events that a game does not change itself."""
+    """Return the evolutions for the common events. A game can replace them by its own."""
 
     def first_dealer_drawn(state: Any, event: FirstDealerDrawn, number: int) -> Any:
         return undealt(replace(state.table, dealer=event.seat))

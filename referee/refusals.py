@@ -1,7 +1,7 @@
-"""Refusals: the reasons why an act was not accepted. Such an act makes no event.
+"""Refusals: the exceptions that refuse a request. A refused request makes no event.
 
-``rule`` is ``None`` if no rule covers the refusal. ``facts`` help to correct the act, without cards that the caller
-may not see. :mod:`referee.sentences` makes sentences from the ``code``.
+``code`` names the reason; :mod:`referee.sentences` has its text. ``rule`` is ``None`` if no rule covers the refusal.
+``facts`` help to correct the request. They show no card that the caller may not see.
 
 If several apply, the first in this order is raised: ``MatchOver``, ``NotInPlay``, ``WrongPhase``, ``OutOfTurn``,
 ``NoSuchCard``, ``AgainstTheRules``.
@@ -13,15 +13,15 @@ from typing import Any, ClassVar
 
 class Refused(Exception):
     status: ClassVar[str] = "rule"
-    """``state``: the state does not allow the act (409). ``who``: others may do it, not the caller (403). ``rule``: a
-    rule forbids it (422)."""
+    """``state``: the state does not allow the act (409). ``who``: the caller may not do it, others may (403).
+    ``rule``: a rule forbids it (422)."""
 
     def __init__(self, code: str, rule: str | None, **facts: Any) -> None:
         super().__init__(code)
         self.code, self.rule, self.facts = code, rule, facts
 
     def __reduce__(self) -> Any:
-        """Support pickling, to send the refusal to another process."""
+        """Support pickling."""
         return partial(type(self), **self.facts), (self.code, self.rule)
 
 

@@ -1,4 +1,4 @@
-"""All requests to a match in their stored form: acts, knocks, and requests to the officials."""
+"""The requests to the officials of a match, and the union of all requests to a match, in their stored form."""
 
 from typing import Annotated
 
@@ -104,15 +104,12 @@ class RulingSent(Proceeding):
     """The ruling of an official."""
 
     verdict: Verdict
-    """Decision on the claim of the opener."""
     standard: Standard
     rule: RuleSent
-    """Rule on which the ruling rests."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     """Offence that was committed; left out: the offence that the case names."""
     events: EventsSent = ()
     reason: Prose = ""
-    """Reasons."""
     remedy: RemedySent = RemedySent()
     """Consequences in addition to the price of the offence."""
     precedents: Annotated[tuple[PrecedentSent, ...], Meta(max_length=NAMED_MAX)] = ()

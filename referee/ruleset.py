@@ -1,4 +1,4 @@
-"""The interface of a game: its options, decisions, changes of state, and views."""
+"""The interface of a game to the kernel, the store and the API: :class:`Ruleset`, its inputs and its views."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
@@ -36,7 +36,7 @@ class Moment(msgspec.Struct, frozen=True):
     """The circumstances of a decision.
 
     ``version``: number of the match's last event. ``seed``: source of chance; empty for a preview. ``history``: the
-    events so far, for requests that depend on them.
+    events so far, for decisions that need more than the state.
     """
 
     version: int
@@ -121,8 +121,8 @@ class Nothing(TypedDict):
     """No fields: the type for a game that adds none."""
 
 
-def nothing(state: Any) -> dict[str, Any]:
-    """Return no values, for games whose deals take over only the numbers in the protocol."""
+def nothing_carried(state: Any) -> dict[str, Any]:
+    """Return no values, for games whose deals take over only numbers of the protocol."""
     return {}
 
 
@@ -131,7 +131,7 @@ def not_for_money(options: Mapping[str, Any]) -> Basis | None:
 
 
 Script = Generator[tuple[str, Request], Any, None]
-"""Yields the acts of a deal, each with its place in the result (a JSON pointer), and is sent the state after each."""
+"""Yields the acts of a deal, each with a JSON pointer to its place in the result; is sent the state after each."""
 
 
 class Ruleset(Value):
@@ -174,7 +174,7 @@ class Ruleset(Value):
     detail: Any = Nothing
     """Type of :attr:`~referee.events.DealScored.detail`."""
     basis: Callable[[Mapping[str, Any]], Basis | None] = not_for_money
-    """Returns whose rules decide payments with these options; ``None``: no match for money is possible."""
+    """Returns whose rules decide the payments with these options; ``None``: matches cannot be for money."""
     has_pot: bool = False
     """True if points are paid into a pot and from it: in a match with stakes they are minor units of money."""
     knocks: bool = True
@@ -183,22 +183,22 @@ class Ruleset(Value):
     """Returns the offences that are possible now but that events cannot show (J1). ``None``: the game has no
     offences."""
     priced: Callable[[Any, str, int, int], tuple[Event, ...]] | None = None
-    """Returns the events that add the price of an offence (code, accused seat) to the deal under way or, with -1,
-    remove it. ``None``: no offence has a price."""
-    carried: Callable[[Any], dict[str, Any]] = nothing
-    """Returns the values that the next deal takes over from earlier deals and the protocol does not have, by name."""
+    """Takes the state, an offence, the accused seat, and 1 or -1. Returns the events that add the offence's price to
+    the deal or, with -1, remove it. ``None``: no offence has a price."""
+    carried: Callable[[Any], dict[str, Any]] = nothing_carried
+    """Returns, by name, the values that the next deal takes over and that are not in the protocol."""
     result: type[msgspec.Struct] | None = None
     """Type of a whole deal's result (a part of :class:`~referee.acts.Result`). ``None``: no deal is entered whole."""
     script: Callable[[Any, Any], Script] | None = None
-    """Returns, given the state before a deal, the acts that a result represents."""
+    """Takes the state before a deal and its result. Returns the acts that the result represents."""
     scored: Callable[[Any, str], tuple[Event, ...]] | None = None
-    """Returns the line of a deal that waits to be scored and the events after the line, with this seed for chance.
+    """Takes the state of a deal that waits to be scored, and a seed. Returns its line and the events that follow.
     Empty: the play cannot have ended with these numbers. ``None``: deals are never scored again."""
     resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
-    """Returns the state between two deals, or after the last deal, with the corrected numbers."""
+    """Returns the state between two deals, or after the match, with the corrected numbers."""
     carries: tuple[str, ...] = ()
-    """Names of the table's own fields that each deal passes to the next."""
+    """Names of the game's own fields of the table that each deal passes to the next."""
 
     def improved(self, before: int, after: int) -> bool:
-        """Return whether the points are better: nearer to zero in a game that counts down, otherwise higher."""
+        """Return whether the new points are better: nearer to 0 in a game that counts down, else higher."""
         return abs(after) < abs(before) if self.start_points else after > before

@@ -1,6 +1,6 @@
-"""Admission to a match and agreement to its stakes: tokens, invitations, agreements.
+"""Admission to a match by tokens and invitations, and agreement to its stakes.
 
-These requests are the same in all games, also after the match.
+These requests do not depend on the game, and are possible when the match is over.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,25 +38,23 @@ class Seating(Value):
     seats: tuple[str, ...]
     """Hash in this match of each seat's token (:mod:`referee.tokens`); empty: the seat has no token."""
     officials: tuple[str, ...]
-    """Hash of each official's token, by place."""
+    """Hash of each official's token."""
     given_by: tuple[tuple[int, ...], ...] = ()
-    """Members who may know each official's token, by place."""
+    """Members who may know each official's token."""
     scribe: str = ""
-    """Hash of the scribe's token; empty: no token exists."""
+    """Hash of the scribe's token; empty: the role has no token."""
     watcher: str = ""
-    """Hash of the watcher's token; empty: no token exists."""
+    """Hash of the watcher's token; empty: the role has no token."""
     invitations: tuple[Invitation, ...] = ()
-    """All invitations ever made, by number."""
+    """All invitations ever made, in order."""
     of_club: bool = False
     need: StakesNeed | None = None
     """People who must agree to the stakes; ``None``: the match has no stakes or no club."""
     agreed: tuple[int, ...] = ()
-    """Seats that have agreed, in order."""
     declined: bool = False
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
-        """The seats that have not agreed to the stakes."""
         if self.need is None or self.declined:
             return ()
         return tuple([seat for seat, _ in enumerate(self.seats) if seat not in self.agreed])
@@ -72,7 +70,6 @@ class Seating(Value):
 
 
 def seating_of(opened: MatchOpened) -> Seating:
-    """Return the seating of a match just opened."""
     of_club = opened.club is not None
     return Seating(
         seats=opened.tokens or ("",) * len(opened.players),
@@ -96,7 +93,7 @@ def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event,
     check_place(seating, role, seat, None)
     if role == "seat" and seating.of_club:
         raise WrongPhase("seats_are_invited", None, seat=seat)
-    return _tokens(seating, role, seat, None, request.hash)
+    return _new_token(seating, role, seat, None, request.hash)
 
 
 def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
@@ -130,7 +127,7 @@ def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
 
 
 def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event, ...]:
-    """Return the events that admit the holder of a code: the token and, at a seat for money, agreement to the stakes.
+    """Return the events that admit the holder of an invitation: a token and, if they are due, the agreed stakes.
 
     Raises ``InvitationOver`` if the invitation has ended or expired.
     """
@@ -138,7 +135,7 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
     assert 1 <= request.invitation <= len(seating.invitations), "its code named it"
     invitation = seating.invitations[request.invitation - 1]
     invitations.check_open(invitation, moment.at)
-    tokens = _tokens(seating, *invitation.admits_to, request.hash, invitation.given_by)
+    tokens = _new_token(seating, *invitation.admits_to, request.hash, invitation.given_by)
     redeemed = (InvitationRedeemed(invitation=request.invitation), *tokens)
     if invitation.role != "seat" or invitation.seat not in seating.waiting_for:
         return redeemed
@@ -147,7 +144,7 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
 
 
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
-    """Return the event with which a seat, or an official for all, agrees to the stakes or declines them.
+    """Return the event by which a seat, or an official for all seats, agrees to the stakes or declines them.
 
     Raises ``WrongPhase`` if this agreement is not open, ``NotYours`` if the members must agree themselves, and what
     :func:`check_place` raises.
@@ -172,7 +169,7 @@ def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]
 
 
 def check_place(seating: Seating, role: str, seat: int | None, official: int | None) -> None:
-    """Raise ``Refused`` unless role, seat and official fit together and the match has the seat or official."""
+    """Raise ``Refused`` unless role, seat and official fit together and exist in the match."""
     if role == "seat" and seat is None:
         raise AgainstTheRules("whose_token", None, role=role)
     if role != "seat" and seat is not None:
@@ -185,7 +182,7 @@ def check_place(seating: Seating, role: str, seat: int | None, official: int | N
         raise AgainstTheRules("no_such_official", None, last=0)
 
 
-def _tokens(
+def _new_token(
     seating: Seating, role: str, seat: int | None, official: int | None, token: str, given_by: tuple[int, ...] = ()
 ) -> tuple[TokenEnded | TokenMade, ...]:
     made = TokenMade(seat=seat, hash=token, role=role, official=official, given_by=given_by)
@@ -228,7 +225,7 @@ def token_made(state: Any, event: TokenMade, number: int) -> Any:
 
 
 def invited(state: Any, event: Invited, number: int) -> Any:
-    """Return the state with one more invitation. Earlier invitations to the same place end."""
+    """Add an invitation, and end earlier invitations to the same seat or role."""
     seating: Seating = state.table.seating
     new = Invitation(
         hash=event.hash,

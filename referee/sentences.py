@@ -1,5 +1,5 @@
-"""Sentences in English and Swedish, made from codes and facts when a client reads them. The texts are data for
-translators (``sentences.toml``)."""
+"""Sentences in English and Swedish, made from codes and facts when a client reads them. Their templates are in
+``sentences.toml``."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -48,8 +48,10 @@ class Texts(Value, forbid_unknown_fields=True):
 
 
 def _texts() -> Texts:
-    """Return the kernel's texts and those of the installed games. Raises ``ImportError`` for a text that two differ
-    on."""
+    """Return the texts of the kernel and of the installed games.
+
+    Raises ``ImportError`` if two have different texts for one code.
+    """
     texts: dict[str, dict[str, Any]] = msgspec.toml.decode((files("referee") / "sentences.toml").read_bytes())
     for words in INSTALLED:
         for name, own in words.texts.items():
@@ -91,7 +93,7 @@ _WORDS = {
     "withdrawn": Text(en="withdrawn", sv="återkallat"),
     "final": Text(en="final", sv="slutgiltigt"),
 }
-"""Words for bids, verdicts and outcomes of cases whose codes are no readable words."""
+"""Words for codes of bids, verdicts and outcomes of cases that are not readable."""
 _NUMBERS = Text(
     en="one two three four five six seven eight nine ten eleven twelve",
     sv="en två tre fyra fem sex sju åtta nio tio elva tolv",
@@ -104,9 +106,9 @@ def fields(template: str) -> set[str]:
 
 
 def filled(template: str, facts: Mapping[str, str]) -> str:
-    """Return the template with its facts, and of ``[a|b]`` the first choice with all facts.
+    """Return the template with its ``{fact}`` or ``{fact:one:more}`` filled in.
 
-    One pass, so that no fact is read as a template.
+    Of ``[a|b]``, uses the first choice whose facts all have values. A fact is never read as a template.
     """
 
     def put(slot: re.Match[str]) -> str:
@@ -119,7 +121,7 @@ def filled(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _counted(fact: str, one: str | None, more: str | None) -> str:
-    """Return a fact or, if given, the words for one or for more of it, in which the number replaces ``#``."""
+    """Return ``one`` or ``more``, whichever fits the fact, with the fact instead of ``#``; without them, the fact."""
     words = one if fact == "1" else more
     return fact if words is None else words.replace("#", fact)
 
@@ -154,14 +156,16 @@ def _points(points: int, language: Language) -> str:
 
 
 def title(code: str, language: Language) -> str:
-    """Return the short title of a refusal. Without a text the code itself is spelled out."""
+    """Return the short title of a refusal; for a code without a text, the code as words."""
     text = TEXTS.refusals.get(code)
     return text.title.in_(language) if text else code.replace("_", " ").capitalize()
 
 
 def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
-    """Return the sentence about the error and its remedy, with the facts that have a value; without a text, the
-    title."""
+    """Return the sentence about the error and its remedy, with all facts that have a value.
+
+    If the code has no text, return its title.
+    """
     text = TEXTS.refusals.get(code)
     if text is None:
         return f"{title(code, language)}."
@@ -252,7 +256,7 @@ def case(
     return sentence(TEXTS.rulings[code].in_(language), facts)
 
 
-# Single words. A code in stored events keeps its text.
+# Single words. Never remove a text: its code may be in stored events.
 
 
 def offence(code: str, language: Language) -> str:

@@ -1,7 +1,7 @@
 """The settlement of a match: amounts and payments, with the lines and events that show them.
 
-It is calculated only from the events of the match, so that it can check any ledger. In games with a pot the points
-are already money.
+It is calculated from the events of the match alone, so it can check a club's books. In games with a pot, points are
+money.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -56,7 +56,7 @@ SettledBy = Annotated[
 
 
 class SettlementLine(Value):
-    """A part of a seat's amount, with the events that show it."""
+    """A part of a seat's amount."""
 
     deal: wire_types.DealNumber | None
     """Number of the deal; null: the line is from the opening or from the end of the match."""
@@ -126,8 +126,8 @@ def settlement(
 ) -> Settlement:
     """Return the settlement of a match for money, from all its events.
 
-    Lines count after all corrections; acts taken back do not count. ``balances``: the points are money, because the
-    game has a pot. ``members``: by seat, in a club's match.
+    Uses the lines after all corrections, without acts taken back. ``balances``: the game has a pot, so points are
+    money. ``provisional``: scores may still be corrected. ``members``: by seat, in a club's match.
     """
     sheet = _Sheet(without_taken_back(history))
     lines = [tuple(sheet.balance_lines(seat) if balances else sheet.payment_lines(seat)) for seat in sheet.seats]
@@ -154,7 +154,7 @@ def settlement(
 
 
 def sum_of_payments(amounts: Sequence[int]) -> int:
-    """Return the sum of the payments for these amounts by seat, with the pot as a payer or payee."""
+    """Return the sum of the payments for these amounts by seat. The pot pays or gets the rest."""
     paid = -sum([amount for amount in amounts if amount < 0])
     return max(paid, sum(amounts) + paid)
 
@@ -176,7 +176,7 @@ def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]
 
 
 def received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool = False) -> tuple[int, ...]:
-    """Return the amount that each seat receives, in minor units. With ``halves`` the points count half points."""
+    """Return the minor units that each seat receives. With ``halves`` the points of payments are half points."""
     amounts = [0] * seats
     for payment in payments:
         amount = worth(payment.points, unit, halves)
@@ -186,13 +186,12 @@ def received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool
 
 
 def worth(points: int, unit: int, halves: bool) -> int:
-    """Return the value of points in minor units. With ``halves`` they count half points, and ``unit`` is even
-    (E-O42)."""
+    """Return the minor units for these points; with ``halves``, for half points. Then ``unit`` is even (E-O42)."""
     return points * unit // 2 if halves else points * unit
 
 
 class _Sheet:
-    """The facts of a match that its settlement needs."""
+    """The facts of a match that decide its settlement."""
 
     def __init__(self, history: list[Recorded]) -> None:
         opened = history[0].event
@@ -221,7 +220,6 @@ class _Sheet:
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
-        """The seats that must still agree to the stakes."""
         if self.opened.club is None or self.declined:
             return ()
         return tuple([seat for seat in self.seats if seat not in self.agreed])
@@ -246,17 +244,17 @@ class _Sheet:
         return SettlementLine(deal=None, rule=rule, points=points, amount=amount, events=(self.ended_by,))
 
     def balance_lines(self, seat: int) -> Iterator[SettlementLine]:
-        """D10, D-O17: Yield a seat's winnings and stakes in the pot, and its share at the end (D-O18)."""
+        """D10, D-O17, D-O18: Yield the lines of a seat in a game with a pot: amounts won, put in and shared."""
         yield from self.protocol_lines(seat, 1)
         end = self.end
         if end is not None and not isinstance(end, MatchWon) and end.shares and (share := end.shares[seat]):
             yield self.end_line(end.rule, share, share)
 
     def payment_lines(self, seat: int) -> Iterator[SettlementLine]:
-        """B74, E-O42: Yield the lines of a seat in a match with payments.
+        """B74, E-O42: Yield the lines of a seat in a game with payments.
 
-        A payer has the lines of the protocol, and a line for the difference if the payment is not for their sum
-        (B-O21). A payee has the payments.
+        A payee has the payments. A payer has the lines of the protocol and, if their sum is not the payment, a line
+        for the difference (B-O21).
         """
         unit = self.stakes.unit
         for payment in self.payments:
@@ -265,27 +263,26 @@ class _Sheet:
                 own = list(self.protocol_lines(seat, unit if payment.between else -unit))
                 yield from own
                 if rest := -owed - sum([line.amount for line in own]):
-                    yield self.end_line(payment.rule, self.points_in(-rest), rest)
+                    yield self.end_line(payment.rule, self.points_worth(-rest), rest)
             elif seat == payment.payee and owed:
-                yield self.end_line(payment.rule, self.points_in(owed), owed)
+                yield self.end_line(payment.rule, self.points_worth(owed), owed)
 
-    def points_in(self, amount: int) -> Points:
+    def points_worth(self, amount: int) -> Points:
         return in_points((2 * amount // self.stakes.unit,), True)[0]
 
     def payments_due(self) -> Iterator[PaymentDue]:
-        """Yield the payments that are not 0."""
+        """Yield the payments, except those of 0."""
         for payment in self.payments:
             payer, payee, amount = payment.payer, payment.payee, worth(payment.points, self.stakes.unit, self.halves)
             if amount < 0:  # B-O21: the winner pays
                 payer, payee, amount = payee, payer, -amount
             if amount:
-                points = self.points_in(amount)
+                points = self.points_worth(amount)
                 yield PaymentDue(payer=payer, payee=payee, points=points, amount=amount, rule=payment.rule)
 
 
 def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
-    """Return the payments at the end of a match. In old rows, which have only each seat's amount, the other seats pay
-    the winner."""
+    """Return the payments at the end of a match. In old rows without payments, all others pay the winner."""
     if not isinstance(end, MatchWon | Ended):
         return ()
     if end.payments or end.seat is None or end.settlement is None:
@@ -300,10 +297,9 @@ def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
 
 
 def amounts_owed(event: Event, ended_by: int) -> tuple[int, ...] | None:
-    """Return the amounts owed after an event, by seat, in minor units. Empty: nothing is owed. ``None``: the event
-    does not change them.
+    """Return the minor units owed after an event, by seat: empty if nothing is owed, ``None`` if nothing changes.
 
-    ``ended_by``: number of the last event that set them, which may be taken back, or 0.
+    ``ended_by``: number of the event that set the amounts owed before, or 0. That event may be taken back.
     """
     match event:
         case MatchWon() | MatchClosed() | MatchAbandoned():

@@ -1,7 +1,7 @@
-"""The values that the events of a match hold for its tokens.
+"""The two values that a match's events have for a token: a hash and, for officials, an encrypted SHA-256.
 
-No event holds the SHA-256 of a token, because an official's token may be valid in several matches. Both values below
-are useless in any other match.
+No event has the plain SHA-256, because an official's token may be valid in several matches. Both values are useless
+in other matches.
 """
 
 import hmac
@@ -18,13 +18,13 @@ def hash_in_match(match: UUID, token: str) -> str:
 
 
 def encrypt_or_decrypt(secret: bytes, match: UUID, tokens: Sequence[str]) -> tuple[str, ...]:
-    """Encrypt or decrypt the SHA-256 of each official's token for this match, with which its matches can be found.
+    """Encrypt or decrypt the SHA-256 of each official's token, with which all matches of a token can be found.
 
-    Each is combined by exclusive or with its own HMAC-SHA256 under the secret of the store, which is used once.
+    Each is combined by exclusive or with a mask of its own: an HMAC-SHA256 under the store's secret.
     """
-    return tuple(_sealed(secret, f"docket\n{match.hex}\n{place}", token) for place, token in enumerate(tokens, 1))
+    return tuple(_masked(secret, f"docket\n{match.hex}\n{place}", token) for place, token in enumerate(tokens, 1))
 
 
-def _sealed(secret: bytes, place: str, token: str) -> str:
+def _masked(secret: bytes, place: str, token: str) -> str:
     mask = int.from_bytes(hmac.digest(secret, place.encode(), "sha256"))
     return (int(token, 16) ^ mask).to_bytes(DIGEST_BYTES).hex()

@@ -8,7 +8,7 @@ from referee.value import SeatAndCard
 
 @lru_cache(maxsize=4096)
 def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """Return, by seat, the seat that plays next in ``order``; a seat that is not in ``order`` has itself."""
+    """Return, by seat, the next seat in ``order``; for a seat that is not in ``order``, the seat itself."""
     after = list(range(seats))
     for place, seat in enumerate(order):
         after[seat] = order[(place + 1) % len(order)]

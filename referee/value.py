@@ -28,8 +28,7 @@ from referee.vocabulary import with_installed
 class Value(Struct, frozen=True, gc=False):
     """A value: its fields are given by name and never change.
 
-    The garbage collector does not track values, so no field of a value may lead back to it: such a cycle would never
-    be freed.
+    The garbage collector ignores values, so a value must not contain itself: such a cycle would never be freed.
     """
 
 
@@ -49,14 +48,14 @@ def with_item(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
 
 
 def tied(by: str, what: str) -> Meta:
-    """Mark a field whose type depends on the field ``by`` of the same object or of one around it."""
+    """Mark a field whose type depends on the field ``by`` of its object or of an object that contains it."""
     return Meta(extra_json_schema={"x-tied": (by, what)})
 
 
 EVENTS_MAX = 100_000
 """Maximum events of an aggregate."""
 OFFICIALS_MORE = 1000
-"""Number of events that officials may add to a full aggregate, for example to close it."""
+"""Number of events that officials may add to a full aggregate, for example to end it."""
 VERSION_MAX = EVENTS_MAX + OFFICIALS_MORE
 
 _SEAT_SAYS = "The number of a seat: 0 to n-1, clockwise."
@@ -108,7 +107,6 @@ Points = Annotated[
         "balance of a player, in minor units of money if the match has stakes, else in tricks.",
     ),
 ]
-"""An ``int``; a ``float`` only for halves, in games that count them."""
 BIDS = with_installed(
     (
         *"0123456789",

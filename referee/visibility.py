@@ -33,7 +33,7 @@ class Event(Value, omit_defaults=True):
     TOPIC: ClassVar[str]
     HIDDEN: ClassVar[Hidden] = {}
     OF_THE_LINE: ClassVar[bool] = False
-    """True if the event follows only from the line of a deal, and can change with it."""
+    """True if the event follows from a line of the protocol alone, so that a correction of the line can change it."""
 
 
 E = TypeVar("E", bound=Event)
@@ -61,10 +61,10 @@ def with_topic(event: Event) -> msgspec.Raw:
 
 @cache
 def stored_with_topic(kind: type[Event], official: bool, public: bool) -> Callable[[bytes], msgspec.Raw | None]:
-    """Return a function of the stored JSON of an event of this type: it returns the JSON with its topic, as
-    :func:`with_topic` returns the event that such a viewer may see.
+    """Return a function that adds the topic to the stored JSON of an event, without decoding the event.
 
-    The function returns ``None`` if the JSON may have a field that is hidden from the viewer, or is not ASCII.
+    The result equals :func:`with_topic` of the event as the viewer may see it; ``None`` if the JSON is not ASCII or
+    may have a field that is hidden from the viewer.
     """
     hidden = _hidden(kind, official, public)
     if any(callable(instead) for _, instead in hidden):
@@ -95,8 +95,7 @@ def seen(event: E, viewer: Viewer, public: bool) -> E:
 
 @cache
 def _hidden(kind: type[Event], official: bool, public: bool) -> tuple[tuple[str, Any], ...]:
-    """Return the fields hidden from such a viewer, each with its replacement: a value, or a function that returns the
-    value."""
+    """Return the fields hidden from a viewer, each with the value or the :data:`Veil` that replaces it."""
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     return tuple(
         (name, _replacement(audience, fields[name]))
@@ -112,7 +111,7 @@ def _is_hidden(audience: Audience, official: bool, public: bool) -> bool:
 
 
 def _replacement(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
-    """Return a replacement: the field's default, an empty value if it has no default, or a function."""
+    """Return what replaces a hidden field: its default, an empty value if it has none, or a :data:`Veil`."""
     if not isinstance(audience, str):
         return audience
     if audience == "by_seat":
@@ -124,7 +123,6 @@ def _replacement(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
 
 
 def _plain_type(kind: Any) -> Any:
-    """Return the type without its annotations and parameters."""
     if get_origin(kind) is Annotated:
         kind = kind.__origin__
     return get_origin(kind) or kind
@@ -151,7 +149,7 @@ class OfAct(Protocol):
 
 
 def differs_in_act(one: OfAct, before: OfAct) -> bool:
-    """Return whether two successive events cannot be of one act."""
+    """Return whether two successive events cannot belong to one act."""
     return one.act_id != before.act_id or one.at != before.at or one.actor != before.actor
 
 
@@ -175,15 +173,13 @@ class Recorded(msgspec.Struct, frozen=True):
     salt: bytes = b""
 
     def begins_after(self, before: "Recorded") -> bool:
-        """Return whether this event is not of the act of the event before it."""
+        """Return whether this event and the event before it belong to different acts."""
         return self.request is not None or differs_in_act(self, before)
 
 
 def with_act_numbers(events: Iterable[Recorded], first: int) -> Iterator[tuple[Recorded, int]]:
-    """Yield successive events, each with its act number: that of the act's first event.
-
-    ``first``: the act number of the first of ``events``.
-    """
+    """Yield successive events, each with the number of the first event of its act; ``first`` is the first such
+    number."""
     number, before = first, None
     for one in events:
         if before is not None and one.begins_after(before):

@@ -1,7 +1,7 @@
-"""The words that installed games add to those of the kernel.
+"""The words (codes of bids, faults and so on) that installed games add to those of the kernel.
 
-Each game of a different distribution may have a file ``words.toml`` in its package. It is read before the types that
-contain the words are made; :mod:`referee.games` imports the package later.
+An installed game may have a file ``words.toml`` in its package. It is read before the types that contain the words
+are made; :mod:`referee.games` imports the package later.
 """
 
 from importlib.metadata import entry_points
@@ -14,7 +14,7 @@ from msgspec import Meta
 
 ENTRY_POINT_GROUP = "knacka.games"
 INSTALLED_PACKAGES: tuple[str, ...] = tuple(point.module for point in entry_points(group=ENTRY_POINT_GROUP))
-"""Package of each installed game, which has a ``RULESET``."""
+"""Package of each installed game; it has a ``RULESET``."""
 
 
 Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{1,40}\Z")]
@@ -35,13 +35,13 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     faults: tuple[Word, ...] = ()
     """Codes of faults that players report. Each is also in ``offences``."""
     due: tuple[Word, ...] = ()
-    """Names of acts that the rules may demand before the play goes on."""
+    """Acts that the rules may demand before the play goes on."""
     result: dict[Word, ResultField] = {}
-    """Fields of a whole deal's result, by name."""
+    """Fields of a whole deal's result."""
     notation: dict[Word, str] = {}
     """Word that begins the line of an act in the notation, by the name of the act."""
     refusals: dict[Word, Any] = {}
-    """Texts, as in ``sentences.toml`` of the kernel, like the next four fields."""
+    """Texts as in the kernel's ``sentences.toml``; so are the next four fields."""
     phases: dict[Word, Any] = {}
     offences: dict[Word, Any] = {}
     kinds: dict[Word, Any] = {}
@@ -60,7 +60,6 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
     @property
     def texts(self) -> dict[str, dict[str, Any]]:
-        """The tables of texts, by name."""
         return {name: getattr(self, name) for name in ("refusals", "phases", "offences", "kinds", "wins")}
 
 
@@ -79,7 +78,6 @@ def _words_of(package: str) -> Words:
 
 
 INSTALLED: tuple[Words, ...] = tuple(map(_words_of, INSTALLED_PACKAGES))
-"""Words of each installed game."""
 
 
 def with_installed(own: tuple[str, ...], kind: Literal["bids", "faults", "due", "offences"]) -> tuple[str, ...]:

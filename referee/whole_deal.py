@@ -1,4 +1,4 @@
-"""Enter a whole deal: the acts that a result on a score sheet represents are made one by one."""
+"""Entry of a whole deal from a score sheet: the acts that its result represents are decided one by one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,9 +36,9 @@ _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Resul
 def result_decision(
     kind: type[msgspec.Struct], script: Callable[[Any, Any], Script], take: Taking
 ) -> Callable[[Any, Result, Moment], tuple[Event, ...]]:
-    """Return a game's decision on a result: it returns the events of all acts, or raises the first refusal.
+    """Return a decision on results. It returns the events of all acts, or raises the first refusal.
 
-    ``facts["at"]`` of the refusal is the place in the result (a JSON pointer).
+    ``facts["at"]`` of the refusal is a JSON pointer to the place in the result.
     """
 
     def entered(state: Any, result: Result, moment: Moment) -> tuple[Event, ...]:

@@ -1,7 +1,6 @@
-"""Types of the fields in events and answers, with their bounds.
+"""Types of the fields in events and answers, with bounds for the API's description.
 
-The bounds are for the API's description; stored rows are not checked. Other types, in ``acts`` and in the calls,
-check requests.
+Nothing checks these bounds. Requests are checked with types of their own, for example in ``acts``.
 """
 
 from typing import Annotated, TypeVar
@@ -21,7 +20,7 @@ RULES_MAX = 500
 """Maximum rules and readings of a game."""
 NAME_MAX = 100
 NAME = r"[^\s\x1c-\x1f\x85]"
-"""Requires a character that is not blank in Python."""
+"""Pattern: at least one character that is not blank in Python."""
 EVENT_BYTES_MAX = 65_536
 """Maximum bytes of an event as JSON. A deal with all hands has a few thousand."""
 TEXT_MAX = 2**31 - 1
@@ -32,7 +31,7 @@ NOTE_MAX = 500
 NOTE = r"^[^\x00-\x1F\x7F]*$"
 """No control characters."""
 EXACT_MAX = 2**53 - 1
-"""Greatest integer that every JSON reader reads exactly."""
+"""Greatest integer that all JSON readers read exactly."""
 
 
 def _whole(least: int, most: int) -> Meta:
@@ -70,7 +69,7 @@ Count = Annotated[int, _whole(0, CARDS_MAX)]
 Counts = BySeat[Count]
 TrickNumber = Annotated[int, _whole(1, CARDS_MAX)]
 Seed = Annotated[str, _text(75, "^([0-9a-f]{32}|2:[0-9]{1,6}:[0-9a-f]{64})$")]
-"""Seed of a shuffle: the house's own or, for a committed shuffle, ``2:n:key``; ``n`` is the event before the act."""
+"""Seed of a shuffle. For a committed shuffle ``2:n:key``; ``n`` is the number of the event before the act."""
 Entropy = Annotated[str, _text(64, "^[0-9a-f]{32,64}$")]
 ENTROPY_SECONDS_MAX = 60
 EntropySeconds = Annotated[int, _whole(0, ENTROPY_SECONDS_MAX)]
@@ -100,10 +99,10 @@ Unit = Annotated[int, _whole(1, 1_000_000)]
 Currency = Annotated[str, _text(3, "^[A-Z]{3}$")]
 
 MEMBERS_MAX = 10_000
-"""Maximum members that a club has ever had; also of its evenings and of its keys."""
+"""Maximum members that a club has ever had, and maximum evenings and keys."""
 MemberNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 Givers = Annotated[tuple[MemberNumber, ...], at_most(MEMBERS_MAX)]
-"""Members who gave a key or token, or were shown its secret or its invitation's code."""
+"""Members who gave a key or token, or saw its secret or its invitation's code."""
 EveningNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 TableNumber = Annotated[int, _whole(1, 999)]
 Years = Annotated[int, _whole(0, 100)]
@@ -118,7 +117,7 @@ ProposalNumber = Annotated[int, _whole(1, VERSION_MAX)]
 ClosingNumber = Annotated[int, _whole(1, VERSION_MAX)]
 
 Code = Annotated[str, _text(64, "^[A-Za-z0-9][A-Za-z0-9_-]*$")]
-"""Word of the API that is the same in every language."""
+"""Code, equal in all languages."""
 Topic = Annotated[str, _text(64, "^[a-z-]+/[a-z-]+$")]
 Codes = Annotated[tuple[Code, ...], at_most(RULES_MAX)]
 Note = Annotated[str, _text(NOTE_MAX, NOTE)]

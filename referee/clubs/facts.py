@@ -183,7 +183,6 @@ class ClubFounded(Event):
     TOPIC: ClassVar[str] = "club/founded"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     name: wire_types.Name
-    """Name of the club."""
     currencies: Currencies
     timezone: Zone
     founder: Ref

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from referee.events import DealScored, MatchWon, Payment
-from referee.phases import ended_by
+from referee.phases import with_settlement
 
 Negative = Literal["zero", "absolute", "signed"]
 """Payment for points below zero (B-O21): none, the absolute value, or that value from the winner to the loser."""
@@ -36,5 +36,7 @@ def won_by_house_rule(
     if table.options.money == "none":
         return won
     if seat is None:
-        return ended_by(table, won, ())
-    return ended_by(table, won, payments_of_points_left(line.points, seat, rule=house_rule, below_zero=house_rule))
+        return with_settlement(table, won, ())
+    return with_settlement(
+        table, won, payments_of_points_left(line.points, seat, rule=house_rule, below_zero=house_rule)
+    )

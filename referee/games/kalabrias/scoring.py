@@ -12,7 +12,7 @@ from referee.events import DealScored, Entry, MatchWon, Payment
 from referee.games.kalabrias.declarations import sequence_scorers
 from referee.games.kalabrias.ranks import BELLA, RANKS, best_split, cards_of_run, runs, strongest
 from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
-from referee.phases import ended_by, next_deal
+from referee.phases import next_deal, with_settlement
 from referee.ruleset import Moment
 from referee.value import RuleId
 from referee.visibility import Event
@@ -350,7 +350,7 @@ def _win(table: Table, line: DealScored) -> tuple[Event, ...]:
     )
     if table.options.money == "none":
         return (won,)
-    return (ended_by(table, won, payments_of_difference(line.points, winners)),)
+    return (with_settlement(table, won, payments_of_difference(line.points, winners)),)
 
 
 def payments_of_difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:

@@ -16,7 +16,7 @@ from referee.games._rodskagg.score_line import (
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
 from referee.games.rodskagg_kortoxen.play import at_zero, exit_owed
 from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
-from referee.phases import ended_by
+from referee.phases import with_settlement
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
@@ -74,7 +74,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     payments = payments_of_points_left(
         line.points, seat, rule="B74", below_zero="B-O21", negative=negative
     )  # B-O22, B80
-    return line, *out, ended_by(table, MatchWon(seat=seat, by=by, rule=rule, points=line.points), payments)
+    return line, *out, with_settlement(table, MatchWon(seat=seat, by=by, rule=rule, points=line.points), payments)
 
 
 SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {

@@ -18,9 +18,7 @@ class Precedent(Value):
     """An earlier ruling that this one follows."""
 
     match: wire_types.MatchId
-    """Match of the earlier ruling."""
     case: wire_types.CaseNumber
-    """Number of the case in that match."""
 
 
 class Remedy(Value, omit_defaults=True):
@@ -73,7 +71,7 @@ class CaseOpened(Event):
     payer: Seat | None = None
     """Seat that would pay; left out: none."""
     events: wire_types.Events = ()
-    """Events that the case rests on, such as a report; left out: none."""
+    """Events that the case rests on, such as a report."""
     result: Result | None = None
     """Right result according to the opener; its notes are hidden like ``text``. Left out: not about a line."""
     text: wire_types.Text = ""
@@ -119,11 +117,9 @@ class CaseRuled(Event):
     instance: wire_types.Instance
     """1 for the first ruling, 2 for the ruling on an appeal."""
     verdict: Verdict
-    """Upheld if the opener is right, else dismissed."""
     standard: Standard
     """Standard of proof that the facts meet."""
     rule: RuleId
-    """Rule that the ruling is based on."""
     offence: OffenceText | None = None
     """Offence; left out: the case is about a line or a misclick."""
     official: Actor | None = None
@@ -135,7 +131,6 @@ class CaseRuled(Event):
     rests_on: wire_types.Events = ()
     """Events that prove the ruling."""
     reason: wire_types.Text = ""
-    """Official's reason; left out: none, or hidden until the deal is over."""
     precedents: wire_types.Many[Precedent] = ()
     remedy: Remedy = Remedy()
     """Effects in addition to the penalty."""

@@ -17,7 +17,6 @@ class Scripted(Value):
     """An event in a script."""
 
     topic: wire_types.Topic
-    """Kind of the event."""
     event: Annotated[dict[str, Any], Meta(description="The event; its fields depend on the topic.")]
 
 
@@ -37,7 +36,6 @@ class Why(Value):
     rule: RuleId
     """Rule that was broken, or that shows that the line is wrong."""
     reason: wire_types.Text = ""
-    """Reason; empty: none was given."""
 
 
 class LineCorrected(Value, omit_defaults=True):
@@ -95,7 +93,6 @@ class ProtocolCorrected(Event):
     points: wire_types.PointsBySeat
     """Present points."""
     eliminated: wire_types.Seats
-    """All seats out of the match."""
     dealer: Seat
     """Next dealer."""
     next_deal: wire_types.DealNumber
@@ -123,13 +120,10 @@ class CorrectedBy(Value):
     """The correction that changed a line."""
 
     event: EventNumber
-    """Number of the correction's event."""
     case: wire_types.CaseNumber | None
     """Case with the ruling; null: an official corrected an error of their own (J10)."""
     rule: RuleId
-    """Rule that the correction rests on."""
     reason: wire_types.Text
-    """Reason; empty: none was given."""
 
 
 Line = DealScored | DealVoided

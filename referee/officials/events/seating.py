@@ -29,7 +29,6 @@ class Invited(Event):
     invitation: wire_types.InvitationNumber
     """Number of the invitation in the match, from 1."""
     role: Role
-    """Role of the guest."""
     hash: wire_types.HiddenHash
     """SHA-256 of the code; hidden from every viewer."""
     by: Actor
