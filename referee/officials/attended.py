@@ -1,6 +1,7 @@
-"""Attended matches: a game together with its officials' docket (cases, shuffle, take-back).
+"""Attended matches: a game with a docket, which has its cases, its shuffle and its take-backs.
 
-The officials' own requests and events change the docket. All others go to the game, which does not use this layer.
+:class:`Procedure` decides requests to the officials and folds their events. It passes all others to the game, which
+does not use this layer.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +25,7 @@ from referee.visibility import Event
 
 Decision = Callable[[Ruleset, AttendedState, Any, Moment], tuple[Event, ...]]
 Evolution = Callable[[Ruleset, AttendedState, Any, int], AttendedState]
-"""Returns the match after an event of the officials with this number."""
+"""Returns the match after an event of the officials, given its number."""
 Check = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
 """Returns the moment to pass to the game with a request, or raises a refusal."""
 Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
@@ -42,9 +43,9 @@ OFFICIALS_DECIDE: Mapping[type, Decision] = {
     Correct: corrections.correct,
     TakeBack: takeback.take_back,
 }
-"""Requests that this layer decides if the match has officials."""
+"""Decisions on requests in a match with officials."""
 ALWAYS_DECIDED: Mapping[type, Decision] = {Entropy: shuffle.add_entropy}
-"""Requests that this layer decides in every attended match."""
+"""Decisions on requests in every attended match."""
 EVOLVE: Mapping[type[Event], Evolution] = {
     CaseOpened: cases.after_opened,
     CaseStated: cases.after_stated,
@@ -60,30 +61,31 @@ EVOLVE: Mapping[type[Event], Evolution] = {
 CHECKS: tuple[Check, ...] = (cases.check_not_held, shuffle.with_seed)
 REVISIONS: Mapping[type, Revision] = {Report: cases.revise_report, Result: cases.revise_result}
 FOR_OFFICIALS: frozenset[type] = frozenset((*OFFICIALS_DECIDE, *ALWAYS_DECIDED, *REVISIONS))
-"""Requests for which this layer may decide or revise the events."""
+"""Requests that are decided here, or whose events are revised here."""
 _NOTES: tuple[Notes, ...] = (incidents.NOTES, cases.NOTES, cases.NOTES_AT_END, shuffle.NOTES)
 NOTES: Mapping[type[Event], tuple[Note, ...]] = {
     kind: tuple(notes[kind] for notes in _NOTES if kind in notes) for kind in chain.from_iterable(_NOTES)
 }
-"""Notes of each type of event, in order. In addition, :func:`takeback.note_event` notes every event."""
+"""Notes of each type of event of a game, in order. :func:`takeback.note_event` also notes every event."""
 CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
 
 
 def attends(opened: MatchOpened) -> bool:
-    """Return whether a match is attended: it has an adjudication or a shuffle by commitment."""
+    """Return whether a match is attended: it has officials or a shuffle by commitment."""
     return opened.adjudication is not None or opened.shuffle is not None
 
 
 def _may_follow(docket: Docket) -> bool:
-    """Return whether a consequence may be due: a case is open, or the next deal has no commitment."""
+    """Return whether a consequence may be due, as a cheap check before :data:`CONSEQUENCES`."""
     current = docket.shuffle
     return (current is not None and current.commitment is None) or any(case.is_open for case in docket.cases)
 
 
 def _noted(docket: Docket, play: Any, events: tuple[Event, ...], version: int) -> Docket:
-    """Return the docket after these events of the game, which follow event ``version`` and lead to ``play``.
+    """Return the docket after events of the game, which follow event ``version`` and lead to the state ``play``.
 
-    A ruling on a knock must be the only event: its note needs the game just after it."""
+    A ruling on a knock must be the only event: its note needs the state just after it.
+    """
     number = version
     for event in events:
         number += 1
@@ -114,7 +116,7 @@ class Procedure:
         return Attended(play=self.rules.start(opened), docket=docket)
 
     def begin(self, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-        """Return the events that follow the opening: the commitment to a seed, then the game's events."""
+        """Return the events after the opening: the commitment to a seed, then the game's events."""
         before, state = self._with_consequences((), state, moment)
         seed, number = self._checked(state, None, replace(moment, version=0)).seed, moment.version + len(before)
         events = self.rules.begin(state.play, replace(moment, version=number, seed=seed))
@@ -130,7 +132,7 @@ class Procedure:
             events, play = self.rules.take(state.play, request, moment)
             docket = _noted(state.docket, play, events, moment.version)
             return events, Attended(play=play, docket=docket, before=state.before)
-        # Only the game gets the derived seed, which is published later. The next commitment needs the secret one.
+        # Only the game gets the derived seed, which is published later. The next commitment needs the secret seed.
         events, play = self.rules.take(state.play, request, self._checked(state, request, moment))
         docket = _noted(state.docket, play, events, moment.version)
         return self._with_consequences(events, Attended(play=play, docket=docket, before=state.before), moment)
@@ -143,7 +145,7 @@ class Procedure:
         return Attended(play=play, docket=_noted(state.docket, play, (event,), number - 1), before=state.before)
 
     def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
-        """Return the result of :meth:`take` for a request of :data:`FOR_OFFICIALS`."""
+        """Return the result of :meth:`take` for the requests in :data:`FOR_OFFICIALS`."""
         kind, attends = type(request), state.docket.terms is not None
         decision = ALWAYS_DECIDED.get(kind) or (OFFICIALS_DECIDE.get(kind) if attends else None)
         if decision is not None:
@@ -155,16 +157,13 @@ class Procedure:
         return self._with_consequences(events, self._fold(state, events, moment.version), moment)
 
     def _checked(self, state: AttendedState, request: Request | None, moment: Moment) -> Moment:
-        """Return the moment for the game. Raises what a check raises."""
+        """Return the moment to pass to the game. Raises what the checks raise."""
         for check in CHECKS:
             moment = check(self.rules, state, request, moment)
         return moment
 
     def _with_consequences(self, events: tuple[Event, ...], state: AttendedState, moment: Moment) -> EventsAndMatch:
-        """Return ``events`` with all consequences, and the match after them.
-
-        ``events`` follow ``moment`` and lead to ``state``.
-        """
+        """Return ``events``, which lead to ``state``, with all consequences, and the match after them."""
         while _may_follow(state.docket):
             after = rulings.moment_after(moment, events)
             news = next(filter(None, (follow(self.rules, state, after) for follow in CONSEQUENCES)), ())
@@ -175,7 +174,6 @@ class Procedure:
         return events, state
 
     def _fold(self, state: AttendedState, events: tuple[Event, ...], version: int) -> AttendedState:
-        """Return the match after these events, which follow event ``version``."""
         for number, event in enumerate(events, version + 1):
             state = self.evolve(state, event, number)
         return state

@@ -1,4 +1,4 @@
-"""Cases: knocks that open them, statements, withdrawals and appeals (J1, J5-J7, J10)."""
+"""Cases: how knocks, reports and officials open them; statements, withdrawals and appeals (J1, J5-J7, J10)."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ STATEMENTS_MAX = 20
 def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) -> tuple[Event, ...]:
     """J1: Return the game's ruling on a knock if events can decide; else the event that opens or joins a case.
 
-    Raises the game's refusals, WrongPhase only if no case could decide either.
+    Raises the game's refusals; WrongPhase only if a case cannot decide either.
     """
     try:
         events, decided = _ruled_by_game(rules, state, request, moment)
@@ -61,9 +61,9 @@ def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) 
 def _ruled_by_game(
     rules: Ruleset, state: AttendedState, request: Knock, moment: Moment
 ) -> tuple[tuple[Event, ...], Case | None]:
-    """B-O5: Return the game's events for a knock, without the breaches that cases decide about.
+    """B-O5: Return the game's events for a knock, as if breaches that cases decide about did not exist.
 
-    Also returns the first of these cases; ``None`` without one, or if a different breach is upheld.
+    Also returns the first of these cases; ``None`` if there is no case, or if a breach without a case is upheld.
     """
     play, first = state.play, None
     while True:
@@ -81,12 +81,12 @@ def _ruled_by_game(
 
 
 def _looks_like_nothing(ruling: KnockDismissed) -> bool:
-    """Return whether a knock was for nothing, or too late, which look the same until the deal is over."""
+    """Return whether a knock was for nothing or seems so: until the deal is over, a late knock does."""
     return ruling.reason == "nothing" or (ruling.reason == "late" and ruling.within_deal)
 
 
 def _payer(rules: Ruleset, state: AttendedState, offence: str | None, accused: int) -> int | None:
-    """Return the payer of an offence that events cannot show; ``None`` if they can, or if it is impossible."""
+    """Return the payer of an offence that events cannot show; ``None`` for any other, or an impossible, offence."""
     if rules.unseen is None or offence is None or offence not in rules.unseen(state.play):
         return None
     if accused not in state.play.table.playing:
@@ -100,9 +100,9 @@ def _payer(rules: Ruleset, state: AttendedState, offence: str | None, accused: i
 def _open_or_join(
     rules: Ruleset, state: AttendedState, request: Knock, offence: str | None, payer: int, moment: Moment
 ) -> tuple[Event, ...]:
-    """J1: Return the event of a knock that rests on no event: it opens a case, or joins the case that waits.
+    """J1: Return the event by which a knock that no event proves opens a case, or joins the case that waits.
 
-    If a case has decided about the trick, returns the dismissal; in a game without knocks, raises WrongPhase.
+    If a case has already decided about the trick, returns the dismissal; in a game without knocks, raises WrongPhase.
     """
     docket = state.docket
     incident = incidents.alleged(state, offence, request.accused, payer, moment.version + 1)
@@ -163,9 +163,9 @@ def _open(
 
 
 def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int, **fields: Any) -> tuple[Event, ...]:
-    """J1: Return the event that opens a case.
+    """J1: Return the event that opens a case. ``fields``: further fields of the event.
 
-    Raises WrongPhase if the seat has too many waiting cases, or too many in this deal.
+    Raises WrongPhase if the seat has too many waiting cases, or too many cases in this deal.
     """
     docket, now = state.docket, phases.deal_of(state.play)
     if not is_official(by):
@@ -183,7 +183,7 @@ def revise_report(
 ) -> tuple[Event, ...]:
     """J1: Return the events of a report. In a game without knocks only the payer's report costs points at once.
 
-    There, a different seat's report opens a case, or joins the case that waits. Raises WrongPhase if a case has
+    In such a game, another seat's report opens a case, or joins the case that waits. Raises WrongPhase if a case has
     decided about the fault, AgainstTheRules if the payer has reported it already.
     """
     reported = events[0]
@@ -212,9 +212,9 @@ def revise_report(
 def revise_result(
     rules: Ruleset, state: AttendedState, request: Result, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J7: Return the events of an entered result, with the time for appeals in the rulings on its knocks.
+    """J7: Return an entered result's events, with the time for appeals in the rulings on its knocks.
 
-    Raises WrongPhase if a case has punished the error of a knock.
+    Raises WrongPhase if a case has already punished the error of a knock.
     """
     until = appeal_until(state, moment.at)
     for one in events:
@@ -231,8 +231,8 @@ def revise_result(
 def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
     """J1, J9-J11: Return the event that opens a case about an offence, a line of the protocol or a misclick.
 
-    Raises NotInPlay for a seat that does not exist, AgainstTheRules for a deal to come or an unknown offence,
-    WrongPhase if nothing can be decided now, and the game's refusals.
+    Raises NotInPlay for an unknown seat, AgainstTheRules for a deal to come or an unknown offence, WrongPhase if no
+    such case is possible now, and the game's refusals.
     """
     docket, now = state.docket, phases.deal_of(state.play)
     for seat in (request.seat, request.accused):
@@ -272,8 +272,8 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
 def make_statement(rules: Ruleset, state: AttendedState, request: Statement, moment: Moment) -> tuple[Event, ...]:
     """J1-J2: Return the event of a seat's statement in a case.
 
-    Raises WrongPhase if the case is decided, after too many statements, or if the payer would pay twice for one
-    error; NotInPlay for an unknown seat; AgainstTheRules for an event to come.
+    Raises WrongPhase if the case is decided, after too many statements, or if agreement would punish an error twice;
+    NotInPlay for an unknown seat; AgainstTheRules for an event to come.
     """
     case = state.docket.case(request.case)
     _check_seat(state, request.seat)
@@ -297,7 +297,7 @@ def make_statement(rules: Ruleset, state: AttendedState, request: Statement, mom
 def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: Moment) -> tuple[Event, ...]:
     """J1: Return the event that withdraws a case.
 
-    Raises NotYours if the caller is not the opener, WrongPhase after a ruling or if a different seat's knock joined.
+    Raises NotYours if the caller is not the opener, WrongPhase after a ruling or if another seat's knock joined.
     """
     case = state.docket.case(request.case)
     if moment.actor != case.by:
@@ -310,7 +310,7 @@ def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: 
 
 
 def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment) -> tuple[Event, ...]:
-    """J7, J10: Return the event of an appeal by a party, or by the official who has found an error in their ruling.
+    """J7, J10: Return the event of an appeal by a party, or by the official who found an error in their own ruling.
 
     Raises NotYours for a seat that is not a party or did not lose, and for an official who did not rule last;
     WrongPhase if the case waits for a ruling, was appealed before, or can no longer be appealed.
@@ -349,7 +349,7 @@ def _check_seat(state: AttendedState, seat: int) -> None:
 
 
 WHILE_HELD = (Abandon, Close, Knock, Void, *seating.REQUESTS)
-"""Requests that go to the game while play is held."""
+"""Requests that the game decides even while play is held."""
 
 
 def check_not_held(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
@@ -393,13 +393,13 @@ def after_stated(rules: Ruleset, state: AttendedState, event: CaseStated, number
 
 
 def after_withdrawn(rules: Ruleset, state: AttendedState, event: CaseWithdrawn, number: int) -> AttendedState:
-    """Return the match after a withdrawal: the breaches of the case are open again."""
+    """Return the match after a withdrawal, which opens the breach of the case again."""
     play = offences.let_go(state.play, event.case)
     return _with_case_changed(replace(state, play=play), event.case, status="withdrawn")
 
 
 def after_appealed(rules: Ruleset, state: AttendedState, event: CaseAppealed, number: int) -> AttendedState:
-    """Return the match after an appeal: the case waits again, and its earlier statements no longer count."""
+    """Return the match after an appeal: the case waits again, without its statements."""
     return _with_case_changed(state, event.case, status="appealed", said=(), reopened=event.seat is None)
 
 
@@ -412,7 +412,7 @@ def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _note_scored(docket: Docket, play: Any, event: DealScored, number: int) -> Docket:
-    """Return the docket after a deal: each case notes its price and fine in the line."""
+    """Note in each case of the deal the price and fine that its line has."""
     entered = [replace(case, entered=case.due) if case.deal == event.deal else case for case in docket.cases]
     return replace(docket, scored=event.deal, cases=tuple(entered))
 
@@ -423,9 +423,7 @@ def _note_report(docket: Docket, play: Any, event: Reported, number: int) -> Doc
 
 
 def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
-    """Return the docket with a case for a knock on which the referee ruled at once.
-
-    The case has only the fields that every seat may see."""
+    """Add a case for a knock on which the referee ruled, with only the fields that every seat may see."""
     deal = phases.deal_of(play)
     event = seen(event, "spectator", public=False)
     upheld = isinstance(event, KnockUpheld)
@@ -457,7 +455,7 @@ def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed,
 
 
 def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int) -> Docket:
-    """Return the docket after a penalty; the case notes a fine for a dismissed knock."""
+    """Note in the case the fine for a knock that the referee dismissed."""
     if event.case is None or event.points < 0:
         return docket
     case = docket.case(event.case)

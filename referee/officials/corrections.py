@@ -1,4 +1,4 @@
-"""Corrections: one event scores finished deals again, and has all numbers that count from then on (J8-J10)."""
+"""Corrections: an event scores finished deals again, and has all numbers that count from then on (J8-J10)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ from referee.visibility import Event, Recorded
 
 
 def correct(rules: Ruleset, state: AttendedState, request: Correct, moment: Moment) -> tuple[Event, ...]:
-    """J9, J10: Return an official's correction and its consequences. Raises what :func:`make_correction` raises."""
+    """J9, J10: Return a correction and the events that follow. Raises what :func:`make_correction` raises."""
     event = make_correction(rules, state, request, moment)
     return event, *next_deal_events(rules, state, event, moment)
 
@@ -36,7 +36,7 @@ def make_correction(
 ) -> ProtocolCorrected:
     """J8, J9: Return a correction, to be recorded as the event after ``moment.version``.
 
-    ``replaces``: the number of an earlier correction that no longer counts. Raises AgainstTheRules if a deal has no
+    ``replaces``: number of an earlier correction that then no longer counts. Raises AgainstTheRules if a deal has no
     line, WrongPhase if a later deal depends on the corrected numbers and is not struck, and what :func:`check_time`
     raises.
     """
@@ -92,10 +92,7 @@ def _first_deal(
 
 
 def check_time(rules: Ruleset, state: AttendedState, moment: Moment, *, beyond_doubt: bool = False) -> None:
-    """J8, J9: Raise WrongPhase if no correction is possible now.
-
-    The time limit does not apply to a correction ``beyond_doubt``.
-    """
+    """J8, J9: Raise WrongPhase if no correction is possible now. ``beyond_doubt`` lifts the time limit."""
     check_between_deals(rules, state)
     if not beyond_doubt and (until := _correction_until(state, moment.history)) is not None and moment.at >= until:
         raise WrongPhase("window_closed", "J8", until=until)
@@ -113,10 +110,9 @@ def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
 def next_deal_events(
     rules: Ruleset, state: AttendedState, event: ProtocolCorrected, moment: Moment
 ) -> tuple[Event, ...]:
-    """Return the commitment and draws for the next deal, which follow a correction.
+    """Return the commitment and draws for the next deal, which follow the correction ``event``.
 
-    ``event``: the correction, event ``moment.version`` + 1. A preview, without a seed, has none: an official could
-    preview until the draw suits them.
+    A preview, whose moment has no seed, has none: an official could preview until the draw suits them.
     """
     if not moment.seed:
         return ()
@@ -131,7 +127,7 @@ def next_deal_events(
 
 
 def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, number: int) -> AttendedState:
-    """Return the match after a correction. Its case, if any, notes the seats that gained."""
+    """Return the match after a correction. Its case notes the seats that gained."""
     assert rules.resumed is not None, "a game that scores again can resume"
     docket = state.docket
     if event.case is not None and event.case <= len(docket.cases):
@@ -142,7 +138,7 @@ def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrect
 
 
 def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> datetime | None:
-    """J8: Return the end of the time for corrections, if the match has ended and has officials."""
+    """J8: Return the time limit for corrections; ``None``: no limit."""
     ended_at: datetime | None = None
     for recorded in history:
         if type(recorded.event) in ENDS:
@@ -152,7 +148,7 @@ def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> date
 
 
 def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
-    """J8: Return the time until which a score may be corrected if doubt remains."""
+    """J8: Return the time limit for corrections of a match that ended at this time."""
     return ended_at + timedelta(minutes=terms.correction_minutes)
 
 
@@ -161,9 +157,9 @@ ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
 
 
 def ended_after(event: Event, at: datetime, before: datetime | None) -> datetime | None:
-    """Return the time at which a match ended, given one of :data:`ENDS`; ``None`` if the match goes on.
+    """Return the time at which the match ended, after one of :data:`ENDS`; ``None`` if the match goes on.
 
-    ``before``: the time according to earlier events. A correction of a match that stays ended does not change it.
+    ``before``: that time before the event. A correction of an ended match does not change it.
     """
     if isinstance(event, ProtocolCorrected):
         return None if event.won is None else before or at
@@ -171,7 +167,7 @@ def ended_after(event: Event, at: datetime, before: datetime | None) -> datetime
 
 
 def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
-    """Return the change of a line: its numbers, and the whole line if more has changed."""
+    """Return the change of a line: its new numbers, and the whole new line if more has changed."""
     numbers = LineCorrected(event=number, before=now.before, points=now.points)
     if isinstance(now, DealVoided):
         return numbers

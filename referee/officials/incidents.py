@@ -1,4 +1,4 @@
-"""Incidents: functions that find other allegations of an error, and the case that punished it (B-O5, J1, J3)."""
+"""Incidents: the errors that cases are about. Finds the cases and breaches about one error (B-O5, J1, J3)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,19 +19,20 @@ class Incident(Value):
 
     deal: int
     players: frozenset[int]
-    """Accused and payer: a wrong cut may be alleged against either (B17)."""
+    """Accused and payer: a wrong cut may be alleged against each of them (B17)."""
     offence: str | None
     events: tuple[int, ...]
     """Events that show the error; empty if it is only alleged."""
     span: Span
     named: bool = False
-    """True if an official has named the events: then different events may show the same error."""
+    """True if an official named the events: other events may then show the same error."""
 
 
 def may_be_same(one: Incident, other: Incident) -> bool:
     """Return whether two incidents may be one error.
 
-    They share deal, offence and a player; and an event shows both, or the spans overlap and one is only alleged.
+    Deal, offence and a player must be equal. In addition, an event shows both, or the spans overlap and one of the
+    incidents is only alleged.
     """
     if (one.deal, one.offence) != (other.deal, other.offence) or one.players.isdisjoint(other.players):
         return False
@@ -48,7 +49,7 @@ def of_case(docket: Docket, case: Case) -> Incident:
 
 
 def of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
-    """Return the incident that a ruling finds, with the events of the case or, if it has none, of the ruling."""
+    """Return the incident of a ruling, with the events of the case or, if it has none, of the ruling."""
     incident = replace(of_case(docket, case), offence=ruled.offence)
     if incident.events or not ruled.rests_on:
         return incident
@@ -68,7 +69,7 @@ def of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
 
 
 def alleged(state: AttendedState, offence: str | None, accused: int, payer: int, now: int) -> Incident:
-    """Return the incident alleged by a knock at event ``now`` without events: any such error in the deal so far."""
+    """Return the incident of a knock at event ``now`` that names no event: any such error in the deal so far."""
     return Incident(
         deal=phases.deal_of(state.play),
         players=frozenset((accused, payer)),
@@ -86,7 +87,7 @@ def in_trick(docket: Docket, incident: Incident) -> Incident:
 def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
     """Return the span of an error.
 
-    It covers the events that show the error (for a report, from the first event of its trick) or, without any, the
+    It covers the events that show the error (for a report, from the beginning of the trick) or, if no event does, the
     deal up to event ``now``.
     """
     if not events:
@@ -127,7 +128,7 @@ def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) ->
 def decided_in(docket: Docket, incident: Incident) -> Case | None:
     """Return the case that decides about this incident, if any.
 
-    It prefers a case that waits, then a case that punishes. A knock that the referee dismissed decides nothing.
+    A case that waits comes first, then one that punishes. A knock that the referee dismissed decides nothing.
     """
 
     def decides(case: Case) -> bool:
@@ -140,7 +141,7 @@ def decided_in(docket: Docket, incident: Incident) -> Case | None:
     return next(iter((*waiting, *punished, *cases)), None)
 
 
-# Notes of where deals and tricks begin
+# Notes on where deals and tricks begin
 
 
 def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
@@ -148,7 +149,7 @@ def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
-    """Return the docket after cards were dealt. Only a second dealing in a deal begins a trick."""
+    """Begin a trick if this is a second dealing in a deal."""
     return replace(docket, led=number, awaits_lead=False) if docket.under_way else docket
 
 
@@ -157,7 +158,7 @@ def _note_card(docket: Docket, play: Any, event: CardPlayed, number: int) -> Doc
 
 
 def _note_trick(docket: Docket, play: Any, event: TrickTaken, number: int) -> Docket:
-    """Return the docket after a trick, which in a tally also began with this event."""
+    """End the trick. In a tally it also begins with this event."""
     if docket.awaits_lead is None:
         return docket
     return replace(docket, led=number if docket.awaits_lead else docket.led, awaits_lead=True)

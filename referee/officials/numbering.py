@@ -1,6 +1,7 @@
-"""Numbers for the facts of a correction. One event contains them all, but games compare numbers (B71, B-O12).
+"""Temporary event numbers for the facts of a correction.
 
-Recorded lines name the ruling and the correction instead.
+One event contains all these facts, but games compare event numbers (B71, B-O12). Recorded lines have the numbers of
+the ruling and the correction instead.
 """
 
 from typing import Any
@@ -13,7 +14,7 @@ from referee.visibility import Event
 
 
 def recorded_form(fact: Event, correction: int) -> Event:
-    """Return a fact as recorded: event numbers greater than ``correction`` become ``correction``."""
+    """Return a fact in which event numbers greater than ``correction`` are replaced by ``correction``."""
     if isinstance(fact, KnockUpheld | KnockDismissed):
         return replace(fact, rests_on=_limited(fact.rests_on, correction))
     breaches: tuple[Breach, ...] | None = getattr(fact, "breaches", None)
@@ -28,27 +29,27 @@ def _limited(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
 
 
 class Numbering:
-    """Numbers greater than ``last``, and the recorded event for each."""
+    """Gives out numbers greater than ``last``, and maps each to the number of a recorded event."""
 
     def __init__(self, last: int) -> None:
         self._last = last
         self._recorded: dict[int, int] = {}
 
     def next(self, correction: int) -> int:
-        """Return a number for the next fact of this correction. The number before that stands for the ruling."""
+        """Return a number for the next fact of this correction. The number before it stands for the ruling."""
         self._last += 2
         self._recorded[self._last - 1] = correction - 1
         self._recorded[self._last] = correction
         return self._last
 
     def events(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the recorded events that these numbers stand for, each once."""
+        """Return the recorded numbers for these numbers, each once."""
         if self._recorded.keys().isdisjoint(numbers):
             return numbers
         return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
 
     def line(self, line: DealScored) -> DealScored:
-        """Return the line with recorded events."""
+        """Return the line with recorded numbers."""
         return replace(
             line,
             entries=tuple([replace(one, events=self.events(one.events)) for one in line.entries]),
@@ -57,11 +58,11 @@ class Numbering:
         )
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """Return the ledger with recorded events for the last deal's breaches."""
+        """Return the ledger with recorded numbers for the last deal's breaches."""
         return replace(ledger, past=tuple([self._breach(one) for one in ledger.past]))
 
     def _detail(self, value: Any) -> Any:
-        """Return a part of a line's detail with recorded events in each list named ``events``."""
+        """Return a part of a line's detail with recorded numbers in each list named ``events``."""
         if isinstance(value, dict):
             return {
                 name: list(self.events(tuple(part))) if name == "events" else self._detail(part)

@@ -1,6 +1,6 @@
 """The effects of a ruling: points in the deal under way, or corrected lines of the protocol (J9).
 
-A correction replaces the correction by an earlier ruling on the case.
+A later ruling on a case replaces the correction by an earlier ruling.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
 
 
 def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment) -> None:
-    """B-O5, J3: Raise WrongPhase if a different case or a recorded fault already punishes the same incident."""
+    """B-O5, J3: Raise WrongPhase if a different case or a recorded fault punishes the incident already."""
     if ruled.verdict != "upheld" or ruled.offence is None:
         return
     if case.verdict == "upheld" and case.offence == ruled.offence:
@@ -69,7 +69,7 @@ def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: Ca
 
 
 def _penalty_still_counts(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
-    """Return a function that reports whether another case's penalty counts: no later result replaced the deal."""
+    """Return a function that returns whether another case's penalty counts: no later result replaced its deal."""
 
     def counts(other: Case) -> bool:
         if other.corrected is not None or other.entered is None:
@@ -82,15 +82,12 @@ def _penalty_still_counts(rules: Ruleset, case: Case, ruled: CaseRuled, moment: 
 
 
 def awaits_score(state: AttendedState, case: Case) -> bool:
-    """Return whether the match goes on and the deal of a case is not scored yet."""
+    """Return whether the match goes on and the deal of the case is not scored."""
     return case.deal > state.docket.scored and not isinstance(state.play, Over)
 
 
 def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: Due | None) -> tuple[Event, ...]:
-    """Return the events that add a ruling's price to a deal and remove an earlier ruling's price (``due``).
-
-    If the ruling upholds a knock that was fined, the events refund the fine.
-    """
+    """Return the events that add a ruling's price to a deal, and cancel an earlier price or fine (``due``)."""
     events: tuple[Event, ...] = ()
     upheld = ruled.verdict == "upheld"
     found = ruled.offence if upheld else None
@@ -114,7 +111,7 @@ def game_before_score(
 ) -> Any:
     """Return the game just before a deal was scored, or the present game if it is not scored.
 
-    ``replaces``: the number of a correction to leave out. Raises WrongPhase if the deal does not count.
+    ``replaces``: number of a correction to leave out. Raises WrongPhase if the deal does not count.
     """
     if deal > state.docket.scored:
         return state.play
@@ -151,7 +148,7 @@ def check_result(rules: Ruleset, deal: int, result: Result, moment: Moment) -> N
 
 
 def same_lines_and_outcome(rules: Ruleset, one: Rescored, other: Rescored) -> bool:
-    """Return whether two replays have the same outcome and lines. The events that prove a line do not count."""
+    """Return whether two replays have the same outcome and lines. The events that prove a line may differ."""
 
     def outcome(rescored: Rescored) -> Any:
         table = rescored.state.table
@@ -182,7 +179,7 @@ def _repeats_last_ruling(case: Case, ruled: CaseRuled) -> bool:
 def correction_events(
     rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment
 ) -> tuple[Event, ...]:
-    """J8, J9: Return the correction that a ruling requires, and its consequences; none if the lines stay the same.
+    """J8, J9: Return the correction that a ruling requires and the events that follow; none if no line changes.
 
     ``moment``: just after the ruling. Raises WrongPhase if the line shows the result already, if the deal does not
     count, or if no correction is possible now.

@@ -1,6 +1,7 @@
 """A replay of a match with corrected facts for some of its deals (J9).
 
-All acts, dealers and dealt-in seats stay as recorded. The game makes each line again, with all that depends on it."""
+All acts, dealers and playing seats stay as recorded. The game makes each line again, with all that depends on it.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -51,10 +52,10 @@ class Rescored(Value):
     struck: tuple[int, ...]
     """Scored deals that do not count."""
     dependent: tuple[int, ...]
-    """Deals that were played, or ended at their last trick, only because of a number that has changed."""
+    """Deals that were played, or ended at their last trick, only because of a number that is now different."""
     end: Event | None
     ended_by: int
-    """Number of the recorded event that ended the match or wrote its last line; 0: the match goes on."""
+    """Number of the recorded event that ended the match, or of its last line; 0: the match goes on."""
     duel: tuple[int, ...]
     """Seats that play the next deal, if it is a duel."""
     called: tuple[int, ...]
@@ -81,7 +82,6 @@ def as_json(value: Any) -> Any:
 
 @cache
 def _events_by_topic(rules: Ruleset) -> Mapping[str, type[Event]]:
-    """Return the types of the game's events, by topic."""
     types: tuple[type[Event], ...] = (*event_kinds_in(events), ResultEntered, *rules.events)
     return {kind.TOPIC: kind for kind in types}
 
@@ -97,9 +97,9 @@ class _Corrections:
     def __init__(self, rules: Ruleset) -> None:
         self.event_types = _events_by_topic(rules)
         self.whole: dict[int, tuple[int, tuple[Event, ...]]] = {}
-        """Facts that replace a deal, after the number of their correction, by deal."""
+        """Facts that replace a deal, and the number of their correction, by deal."""
         self.added: dict[int, list[tuple[int, tuple[Event, ...]]]] = {}
-        """Facts to add before a score, after the number of their correction, by deal."""
+        """Facts to add before a score, with the numbers of their corrections, by deal."""
         self.strike: set[int] = set()
 
     def add_recorded(self, history: Iterable[Recorded], replaced: int | None) -> None:
@@ -132,8 +132,8 @@ def rescore(
 ) -> Rescored:
     """Return the match with these scripts and earlier corrections, without struck deals and acts taken back (J11).
 
-    ``number``: of the event that will record the scripts, by default the next. ``replaces``: the number of an earlier
-    correction that no longer counts.
+    ``number``: number of the event that will record the scripts, by default the next. ``replaces``: number of an
+    earlier correction that no longer counts.
     """
     if number is None:
         number = history[-1].originator_version + 1
@@ -146,7 +146,7 @@ def rescore(
 class _Replay:
     """A pass through a history with the corrected facts.
 
-    At each event, it compares the corrected match (``state``, ``lines``, ``end``, ``duel``) with the recorded match
+    It compares the corrected match (``state``, ``lines``, ``end``, ``duel``) with the recorded match
     (``recorded_points``, ``recorded_out``, ``called``, ``deal``), to find deals that depend on a changed number.
     """
 
@@ -173,9 +173,8 @@ class _Replay:
         self.terms = {name: getattr(self.state.table, name) for name in ("house", "tally", "penalise")}
         """Match's own values of the fields that :func:`as_tally` sets."""
         self.dealers: dict[tuple[int, int], int] = {}
-        """Seat that dealt, by the number of corrections until then and the deal."""
+        """Seat that dealt, by the number of earlier corrections and the deal."""
         self.begun: dict[int, int] = {}
-        """Number of the event that dealt the cards that were played, or that entered the result, by deal."""
         self.corrections_read = 0
         self._read_dealers_and_begins()
         self.recorded_points: tuple[int, ...] = self.state.table.points
@@ -183,16 +182,15 @@ class _Replay:
         self.called: tuple[int, ...] = ()
         self.deal = 1
         self.usual = self.state.table.dealer, self.state.table.playing
-        """Next dealer and the seats that are dealt in, unless the record has others."""
+        """Next dealer and playing seats, unless the record has others."""
         self.is_skipping = 1 in corrections.strike
         """True while recorded events are skipped, because the deal does not count or its script has been folded."""
         self.is_scripted = False
         """True if the script of the deal under way has been folded."""
         self.is_dependent = False
-        """True if the deal under way depends on a number that has changed."""
+        """True if the deal under way depends on a changed number."""
 
     def _read_dealers_and_begins(self) -> None:
-        """Fill ``dealers`` and ``begun`` from the history."""
         corrections, deal, whole = 0, 1, False
         for recorded in self.history:
             event = recorded.event
@@ -272,7 +270,7 @@ class _Replay:
             self.state = self.rules.evolve(self.state, event, number)
 
     def trick_taken(self, number: int, event: TrickTaken, recorded: Recorded) -> None:
-        """Fold a trick. Drop the deal if this trick ends the play by only one of the old and the new numbers."""
+        """Fold a trick. Drop the deal if the trick ends the play by only the old, or only the new, numbers."""
         if self.is_skipping or self.end is not None:
             return
         self.state = self.rules.evolve(self.state, event, number)
@@ -338,7 +336,7 @@ class _Replay:
             self.state = self.rules.evolve(self.state, fact, self.numbering.next(correction))
 
     def next_deal(self) -> None:
-        """Set the dealer and seats of the next deal: in a duel from its line, else as recorded or as usual."""
+        """Set dealer and playing seats of the next deal: in a duel from its line, else as recorded or as usual."""
         self.is_skipping = self.end is None and self.deal in self.corrections.strike
         if self.end is not None:
             return
@@ -354,7 +352,7 @@ class _Replay:
         self.seat_next_deal(dealer, playing)
 
     def seat_next_deal(self, dealer: int, playing: tuple[int, ...]) -> None:
-        """Set the next deal, its dealer and the seats that are dealt in."""
+        """Set the number, dealer and playing seats of the next deal."""
         table = self.state.table
         if (self.deal, dealer, playing) != (table.deal, table.dealer, table.playing):
             table = replace(table, deal=self.deal, dealer=dealer, playing=playing)

@@ -1,4 +1,4 @@
-"""Rulings by an official, or by the referee if the parties agree, and their consequences (J2-J4, J7-J10)."""
+"""Rulings by an official, or by the referee if the parties agree, with their consequences (J2-J4, J7-J10)."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,7 +24,7 @@ def adjudication_of(state: AttendedState) -> Adjudication:
 
 
 def appeal_until(state: AttendedState, at: datetime) -> datetime | None:
-    """J7: Return the end of the time to appeal from a ruling; ``None`` if there is no appeal."""
+    """J7: Return the end of the time to appeal from a ruling; ``None`` if no appeal is possible."""
     minutes = adjudication_of(state).appeal_minutes
     return at + timedelta(minutes=minutes) if minutes else None
 
@@ -48,7 +48,7 @@ def decide_ruling(rules: Ruleset, state: AttendedState, request: Ruling, moment:
         raise AgainstTheRules("undetermined_dismisses", "J4")
     if request.standard == "agreed_facts" and not _losing_side_agreed(case, upheld=upheld):
         raise AgainstTheRules("facts_not_agreed", "J2")
-    undone = case.corrected is not None  # deals that were played only because of it may have to be struck
+    undone = case.corrected is not None  # deals played only because of that correction may have to be struck
     if not upheld and (remedy.void or remedy.result is not None or (remedy.strike and not undone)):
         raise AgainstTheRules("remedy_for_nothing", "J3")
     if case.kind == "misclick" and (remedy.void or remedy.result is not None or remedy.strike):
@@ -79,7 +79,7 @@ def decide_ruling(rules: Ruleset, state: AttendedState, request: Ruling, moment:
 
 
 def check_may_rule(case: Case, moment: Moment) -> None:
-    """J7, J10: Raise NotYours if the official may not rule on this case again; WrongPhase if no ruling is due."""
+    """J7, J10: Raise NotYours if the official may not rule on this case again, WrongPhase if no ruling is due."""
     status = status_at(case, moment.at)
     if status == "withdrawn":
         raise WrongPhase("case_decided", "J7", status=status)
@@ -94,14 +94,14 @@ def check_may_rule(case: Case, moment: Moment) -> None:
 
 
 def _losing_side_agreed(case: Case, *, upheld: bool) -> bool:
-    """J2: Return whether the side against which this verdict goes has agreed in its statements."""
+    """J2: Return whether the side that would lose by this verdict agreed in its statements."""
     if not upheld:
         return case.opener is not None and case.agrees(case.opener) is False
     return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.opener))
 
 
 def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J2: Return the events of the referee's ruling on the first agreed case that can be ruled on now, if any."""
+    """J2: Return the events of a ruling on the first case that is agreed and can be ruled on now, if any."""
     for case in state.docket.cases:
         if not (case.is_open and _all_concerned_agree(state, case)):
             continue
@@ -113,7 +113,7 @@ def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> t
 
 
 def _all_concerned_agree(state: AttendedState, case: Case) -> bool:
-    """J2: Return whether the payer agrees to an offence, or all seats concerned agree to any other case."""
+    """J2: Return whether the payer agrees to an offence, or all other seats concerned to any other case."""
     if case.kind == "offence":
         return bool(case.agrees(case.payer)) or (case.payer == case.opener and case.status == "pending")
     table = state.play.table

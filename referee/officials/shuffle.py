@@ -1,7 +1,6 @@
 """The verifiable shuffle (J13): the house commits to a seed before each deal, and then each seat adds digits.
 
-So neither can choose the cards. ``openapi/guides/shuffle.md`` describes the calculation; ``openapi/shuffle.py``
-repeats it.
+So neither can choose the cards. ``openapi/guides/shuffle.md`` describes the calculation.
 """
 
 import re
@@ -30,7 +29,7 @@ def shuffle_of(opened: MatchOpened) -> Shuffle | None:
 
 
 def seed_of(seed: str) -> str:
-    """Return the seed to commit to, 64 hexadecimal digits: a seed of that form is not changed."""
+    """Return a seed of 64 hexadecimal digits unchanged, and any other seed as its SHA-256."""
     return seed if _SEED.fullmatch(seed) else _hash(seed)
 
 
@@ -60,7 +59,7 @@ def _commitment(state: AttendedState) -> Commitment | None:
 def add_entropy(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> tuple[Event, ...]:
     """J13: Return the event of the digits that a seat adds to the shuffle.
 
-    Raises WrongPhase if the cards are dealt or the seat has added digits already, and the game's refusals.
+    Raises WrongPhase after the deal or if the seat has added digits already, and the game's refusals.
     """
     commitment = _commitment(state)
     if commitment is None:
@@ -99,9 +98,9 @@ def after_commitment(rules: Ruleset, state: AttendedState, event: ShuffleCommitt
 
 
 def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
-    """Return the moment with the seed that decides what the house deals or draws; unchanged without a commitment.
+    """Return the moment with the seed by which the house deals or draws; unchanged without a commitment.
 
-    Raises WrongPhase for a request to deal while the deal still waits for seats to add digits.
+    Raises WrongPhase for a request to deal while the deal waits for seats to add digits.
     """
     commitment = _commitment(state)
     if commitment is None:

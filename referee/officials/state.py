@@ -18,7 +18,7 @@ P = TypeVar("P")
 CaseStatus = Literal["pending", "ruled", "appealed", "withdrawn", "final"]
 
 Span = tuple[int, int]
-"""First and last event between which something happened."""
+"""First and last event between which an incident happened."""
 
 
 class Due(Value):
@@ -49,7 +49,6 @@ class Case(Value):
     """Seat that pays if the case is upheld."""
     events: tuple[int, ...] = ()
     span: Span = (0, 0)
-    """Events between which the incident happened."""
     of: int | None = None
     """Case that decides about the same incident, if the referee dismissed this knock because of it."""
     joined: tuple[int, ...] = ()
@@ -71,7 +70,6 @@ class Case(Value):
     penalty: int | None = None
     """Points of the penalty in force."""
     fine: int = 0
-    """Points against the opener for a knock that the referee dismissed."""
     remedy: Remedy = Remedy()
     ruling: int = 0
     """Number of the last ruling's event."""
@@ -80,7 +78,7 @@ class Case(Value):
     corrected: int | None = None
     """Number of the last correction for this case."""
     gained: tuple[int, ...] = ()
-    """Seats whose points that correction improved."""
+    """Seats whose points were improved by that correction."""
 
     @property
     def due(self) -> Due | None:
@@ -112,9 +110,9 @@ class Case(Value):
     def went_against(self, seat: int) -> bool:
         """J7: Return whether the last ruling went against a seat.
 
-        An upheld knock goes against the accused and the payer, a dismissed knock against the players who knocked. A
-        dismissed claim about a line goes against its supporters, an upheld claim against the seats that did not gain;
-        against its opener only if they got more than they asked for.
+        About an offence: if upheld, against the accused and the payer; if dismissed, against the seats that knocked.
+        Otherwise: if upheld, against the seats that did not gain; if dismissed, against the seats that agreed to the
+        claim. An upheld claim goes against its opener only if the official did more than the opener asked for.
         """
         upheld, said = self.verdict == "upheld", self.agrees(seat)
         more = self.remedy != Remedy(result=self.result)  # more than the opener asked for
@@ -140,7 +138,7 @@ def cases_holding_play(docket: "Docket") -> tuple[int, ...]:
 
 
 class Commitment(Value):
-    """The seed that the house has committed to for a deal, and its hash."""
+    """The seed to which the house has committed for a deal, and its hash."""
 
     seed: str
     hash: str
@@ -157,7 +155,7 @@ class Shuffle(Value):
     seconds: int
     """Seconds a deal waits for the seats to add digits; 0: it does not wait."""
     commitment: Commitment | None = None
-    """Commitment for the present or next deal, once made."""
+    """Commitment for the present or next deal, if made."""
 
 
 TakesBack = Literal["agreed", "alone"]
@@ -171,13 +169,13 @@ class LastAct(Value):
     first: int
     """Number of the act's first event."""
     last: int = 0
-    """Number of its last event so far; 0: it has made no event of the game."""
+    """Number of the act's last event so far; 0: it has made no event of the game."""
     seen: bool = False
-    """True if the act has shown a player something, drew by chance or ended the deal."""
+    """True if the act showed players something, drew by chance or ended the deal."""
     done: bool = False
-    """True after a later request that is not an act: its events do not belong to this act."""
+    """True after a later request other than an act: later events do not belong to this act."""
     asked: tuple[int, ...] = ()
-    """Seats that want to take the act back, the actor first."""
+    """Seats that asked to take the act back, the actor first."""
 
 
 class Docket(Value):
@@ -192,7 +190,7 @@ class Docket(Value):
     begun: int = 0
     """Last event before the deal under way."""
     led: int = 0
-    """First event of the trick or, between tricks, of the last trick; in the first trick equal to ``begun``."""
+    """First event of this trick or, between tricks, of the last trick; in the first trick equal to ``begun``."""
     awaits_lead: bool | None = False
     """True if the next card begins a trick; ``None``: the deal is entered whole."""
     under_way: bool = False
@@ -202,12 +200,11 @@ class Docket(Value):
     shuffle: Shuffle | None = None
     takes_back: TakesBack | None = None
     of_club: bool = False
-    """True in a club's match: members with a key for officials are officials too."""
+    """True in a club's match, in which members with the scope `officiate` are officials too."""
     last: LastAct | None = None
     """Last act; ``None``: acts cannot be taken back, or the match has changed since."""
 
     def case(self, number: int) -> Case:
-        """Return the case with this number, which must exist."""
         return self.cases[number - 1]
 
     def with_case(self, case: Case) -> "Docket":

@@ -1,4 +1,4 @@
-"""Take-back of the last act (J11): the match returns to its state before the act; only its cases remain."""
+"""Take-back of the last act (J11): the match returns to its state before the act, with the present cases."""
 
 from contextlib import suppress
 from typing import Any
@@ -18,25 +18,22 @@ from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event, seen
 
-WITHOUT_AGREEMENT = frozenset(("tally",))
-"""Kinds of dealing in which no other seat must agree to a take-back."""
-
 
 def take_back_mode(opened: MatchOpened) -> TakesBack | None:
-    """Return how acts are taken back in a match; ``None`` if they cannot be."""
+    """Return how acts are taken back: in a tally ``alone``, otherwise ``agreed``; ``None`` if they cannot be."""
     if opened.adjudication is None or not opened.adjudication.take_back:
         return None
-    return "alone" if opened.dealing in WITHOUT_AGREEMENT else "agreed"
+    return "alone" if opened.dealing == "tally" else "agreed"
 
 
 def check_opening(opened: MatchOpened) -> None:
-    """J11: Raise AgainstTheRules if a match has take-backs by agreement and knocks: it would lose breaches."""
+    """J11: Raise AgainstTheRules for take-backs by agreement in a match with breaches, which they would remove."""
     if take_back_mode(opened) == "agreed" and opened.enforcement == "penalise":
         raise AgainstTheRules("take_back_needs_refuse", "J11")
 
 
 def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
-    """Return the match before the events of a request. For an act, it stores the present state."""
+    """Return the match prepared for a request's events, of which ``first`` is the first. An act stores the state."""
     docket = state.docket
     if docket.takes_back is None:
         return state
@@ -49,7 +46,7 @@ def before_request(state: AttendedState, request: Request, actor: Actor, first: 
 
 
 def note_event(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    """Return the docket after an event: the last act includes the event, or can no longer be taken back."""
+    """Return the docket after an event, which belongs to the last act or ends its possible take-back."""
     if (last := docket.last) is None:
         return docket
     if last.done:
@@ -59,7 +56,7 @@ def note_event(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _reveals(event: Event, seats: int) -> bool:
-    """J11: Return whether an event is shown differently to different seats, has a seed or ends a deal."""
+    """J11: Return whether an event shows seats different data, has a seed or ends a deal."""
     if type(event) in LAYS_OPEN or getattr(event, "seed", None) is not None:
         return True
     if not event.HIDDEN:
@@ -69,7 +66,7 @@ def _reveals(event: Event, seats: int) -> bool:
 
 
 def with_last_act_checked(before: AttendedState, after: AttendedState) -> AttendedState:
-    """Return the match ``after`` an event of the officials, without a last act if the event changed the game."""
+    """Return ``after``, without its last act if an event of the officials changed the game."""
     if (
         after.docket.last is None
         or after.play is before.play
@@ -80,7 +77,7 @@ def with_last_act_checked(before: AttendedState, after: AttendedState) -> Attend
 
 
 def _with_lasting_parts(play: Any, now: Any) -> Any:
-    """Return the earlier game with the present seating and number of cases."""
+    """Return the earlier game ``play`` with the present seating and number of cases."""
     table, ledger = play.table, replace(play.table.ledger, cases=now.table.ledger.cases)
     return replace(play, table=replace(table, ledger=ledger, seating=now.table.seating))
 
@@ -92,9 +89,9 @@ def check_play_not_held(docket: Docket) -> None:
 
 
 def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
-    """J11: Return the event of a seat's request to take back the last act, or its agreement to one.
+    """J11: Return the event of a seat that asks to take back the last act, or agrees to it.
 
-    For the last agreement, also returns the take-back. Raises WrongPhase while play is held and if the seat has asked
+    When all seats agree, also returns the take-back. Raises WrongPhase while play is held and if the seat has asked
     already, the game's refusals, and what :func:`act_to_take_back` raises.
     """
     with suppress(WrongPhase):
@@ -114,9 +111,9 @@ def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Momen
 
 
 def act_to_take_back(state: AttendedState, by: Actor | None = None) -> LastAct:
-    """Return the last act, which can be taken back.
+    """Return the last act.
 
-    Raises WrongPhase if it cannot be, or if ``by`` is a different seat than the act's and the act's has not asked.
+    Raises WrongPhase if it cannot be taken back, or if its seat must ask first and ``by`` is a different seat.
     """
     takes_back = state.docket.takes_back
     if takes_back is None:
@@ -141,7 +138,7 @@ def seats_to_agree(state: AttendedState) -> tuple[int, ...]:
 def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
     """J11: Return the numbers of the last act's events, for a case about a misclick.
 
-    Raises what :func:`act_to_take_back` raises, and WrongPhase if ``by`` is a different seat than the act's.
+    Raises what :func:`act_to_take_back` raises, and WrongPhase if the act is not of the seat ``by``.
     """
     last = act_to_take_back(state, by)
     if state.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
@@ -152,7 +149,7 @@ def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
 def take_back_events(state: AttendedState, case: Case) -> tuple[Event, ...]:
     """J11: Return the event that takes back the act of a case.
 
-    Raises WrongPhase if the act is no longer the last, and what :func:`act_to_take_back` raises.
+    Raises WrongPhase if it is not the last act, and what :func:`act_to_take_back` raises.
     """
     last = act_to_take_back(state)
     if last.first not in case.events:
@@ -161,7 +158,7 @@ def take_back_events(state: AttendedState, case: Case) -> tuple[Event, ...]:
 
 
 def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J11: Return the withdrawal of a misclick case whose act can no longer be taken back, if any."""
+    """J11: Return the event that withdraws a misclick case whose act can no longer be taken back, if any."""
     for case in state.docket.cases:
         if case.is_open and case.kind == "misclick":
             try:
@@ -194,7 +191,7 @@ def after_asked(rules: Ruleset, state: AttendedState, event: TakeBackAsked, numb
 def after_taken_back(rules: Ruleset, state: AttendedState, event: ActTakenBack, number: int) -> AttendedState:
     """Return the match before the last act, with the present cases and commitment.
 
-    A take-back without a ruling adds a decided case.
+    A take-back by the seats adds a decided case.
     """
     before, docket = state.before, state.docket
     assert before is not None, "the match has the state before the last act"

@@ -1,6 +1,6 @@
-"""Events of a case: statements and rulings if the events of a match cannot decide (J1-J7).
+"""Events of a case, a question that the events of a match cannot decide (J1-J7).
 
-Until a deal is over, a text written during it is visible only to its writer and the officials.
+Until a deal is over, only the writer and the officials see a text that was written during the deal.
 """
 
 from typing import Any, ClassVar
@@ -33,14 +33,14 @@ class Remedy(Value, omit_defaults=True):
 
 
 def text_for_writer(event: Any, field: str, viewer: Viewer) -> str:
-    """Return a text. Viewers other than its writer get an empty text until its deal is over."""
+    """Return a text. Until its deal is over, return an empty text for all viewers but the writer."""
     writer = seat_of(event.by) if isinstance(event, CaseOpened) else event.seat
     text: str = getattr(event, field)
     return text if not event.within_deal or viewer == writer else ""
 
 
 def result_without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
-    """Return a result. Viewers other than the opener get it without the notes of knocks until its deal is over."""
+    """Return a result. Until its deal is over, return it without notes for all viewers but the opener."""
     result: Result | None = getattr(opened, field)
     if result is None or not result.knocks or not opened.within_deal or viewer == seat_of(opened.by):
         return result
@@ -48,7 +48,7 @@ def result_without_notes(opened: Any, field: str, viewer: Viewer) -> Result | No
 
 
 def text_after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
-    """Return an official's text, or an empty text until its deal is over."""
+    """Return an official's text; an empty text until its deal is over."""
     text: str = getattr(ruled, field)
     return "" if ruled.within_deal else text
 

@@ -68,9 +68,9 @@ class Ended(Value, omit_defaults=True):
     """All winners, if partners win together."""
     settlement: wire_types.MoneyBySeat | None = None
     pot_before: wire_types.Money = 0
-    """The amount in the pot before it was shared."""
+    """Pot before it was shared."""
     shares: wire_types.MoneyBySeat = ()
-    """Amount that each seat drew from the pot; left out: the pot was not shared."""
+    """Amounts drawn from the pot, by seat; left out: the pot was not shared."""
     payments: wire_types.Many[Payment] = ()
     """Payments between the seats, as in ``match/won``."""
 
@@ -131,7 +131,7 @@ Line = DealScored | DealVoided
 
 
 def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
-    """Return all lines after their last correction, struck ones too, by the number of the event that wrote them."""
+    """Return all lines in their corrected form, even struck lines, by the number of the event that wrote them."""
     lines: dict[int, Line] = {}
     for recorded in history:
         event = recorded.event
@@ -183,7 +183,6 @@ class LineHistory(NamedTuple):
     line: DealScored
     """Line after all corrections."""
     won: Win | None
-    """Win of the match by this line, if any."""
     was: tuple[FormerLine, ...]
     """Line before each of its corrections."""
     struck: CorrectedBy | None
@@ -191,7 +190,7 @@ class LineHistory(NamedTuple):
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
-    """Return the history of the line that ``event`` wrote. ``won``: the win by this line, if any."""
+    """Return the history of the line that ``event`` wrote. ``won``: the win of the match by this line."""
     line, win, was, struck = written, cast(Win | None, won), list[FormerLine](), None
     for number, correction in corrections:
         by = reference_to(number, correction)

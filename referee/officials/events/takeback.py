@@ -9,7 +9,7 @@ from referee.visibility import Event, Recorded
 
 
 class TakeBackAsked(Event):
-    """A seat asked to take back its act, which is the last of the match, or another seat agreed to that."""
+    """A seat asked to take back the last act of the match, or agreed to take it back."""
 
     TOPIC: ClassVar[str] = "act/take-back-asked"
     seat: Seat
@@ -37,7 +37,6 @@ class ActTakenBack(Event):
 
     @property
     def undone(self) -> tuple[int, ...]:
-        """The numbers of the events that no longer count."""
         return tuple(range(self.first, self.last + 1))
 
 
