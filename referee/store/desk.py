@@ -334,18 +334,14 @@ class Desk:
 
     def _commit_on_stored_state(self, left: list[_Job], work: _Work, attempt: int = 1) -> None:
         """Decide the remaining jobs on the stored state, and store their rows with those in ``work``."""
-        self._refresh_cache(left, work)
+        if outdated := self._cached_of({job.command.id for job in left} - work.entries.keys()):
+            self._catch_up(outdated)
         if attempt == 1:
             left = self._decide_all(left, work)
         if left:
             self._look_up_answered(left, work)
             self._decide_all(left, work, on_stored_state=True)
         self._store_and_answer(work, attempt)
-
-    def _refresh_cache(self, jobs: list[_Job], work: _Work) -> None:
-        """Bring the cached aggregates of these jobs up to date with the store."""
-        if outdated := self._cached_of({job.command.id for job in jobs} - work.entries.keys()):
-            self._catch_up(outdated)
 
     def _look_up_answered(self, jobs: list[_Job], work: _Work) -> None:
         """Find out which of these jobs were answered before, and which would open a stored aggregate."""
