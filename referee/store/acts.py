@@ -1,4 +1,4 @@
-"""Acts with an Idempotency-Key, stored with their rows, so that a repeat is found without reading the match."""
+"""Acts with an Idempotency-Key. They are stored with their rows, so that a repeat is found without the match."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -13,11 +13,11 @@ from referee.actors import Actor
 from referee.store.rows import Row, act_of_row
 
 OWN_KEY_PREFIX = "~"
-"""Prefix of the ids that the desk gives to acts without an Idempotency-Key."""
+"""Prefix of the ids of acts without an Idempotency-Key."""
 
 
 class KeyedAct(NamedTuple):
-    """An act with an Idempotency-Key: ``key`` is the hash of :func:`key_of`; ``first`` and ``last`` its events."""
+    """An act with an Idempotency-Key: ``key`` is its :func:`key_of`; ``first`` and ``last`` number its events."""
 
     aggregate_id: UUID
     key: bytes
@@ -32,7 +32,7 @@ class KeyedAct(NamedTuple):
 
 
 class Store(Protocol):
-    """The methods of our recorders that the library's recorders do not have."""
+    """The methods that our recorders add to those of the eventsourcing library."""
 
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
@@ -46,13 +46,13 @@ class Store(Protocol):
         """Wait for the end of a transaction that may still be in progress."""
 
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
-        """Return those of the acts that are stored."""
+        """Return the stored acts with these aggregates and keys."""
 
     def select_secret(self) -> bytes:
         """Return the random secret made with the tables."""
 
     def select_ends(self) -> list[Any]:
-        """Return the states of the first and last of all rows, if any."""
+        """Return the states of the first and the last row of the store, if any."""
 
     def select_rows(self, aggregate_id: UUID, *, gt: int | None = None, lte: int | None = None) -> list[Row]:
         """Return the rows of an aggregate in order, those after ``gt`` and up to ``lte``."""
@@ -65,12 +65,12 @@ SECRET_BYTES = 32
 
 
 def key_of(actor: Actor, key: str) -> bytes:
-    """Return a short hash of an actor and the key of an act."""
+    """Return a short hash of an actor and an Idempotency-Key."""
     return sha256(f"{actor} {key}".encode()).digest()[:16]
 
 
 def keyed_acts(rows: Iterable[tuple[UUID | str, int, bytes]]) -> Iterator[KeyedAct]:
-    """Yield the keyed acts of rows, given as id, number and state in the order of storing."""
+    """Yield the keyed acts of rows. Each row is an id, a number and a state, in the order of storing."""
 
     def act_of(row: tuple[UUID | str, int, bytes]) -> tuple[UUID | str, Actor, str]:
         try:

@@ -1,4 +1,4 @@
-"""Aggregates: each is folded from its recorded events by the rules of its kind."""
+"""Aggregates (matches, clubs, the log): each is folded from its recorded events by the rules of its kind."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -20,7 +20,7 @@ class Rules(Protocol):
 
     @property
     def state(self) -> Any:
-        """The type of the states, for snapshots."""
+        """The type of the states, to read snapshots."""
 
     def start(self, opened: Any, /) -> Any:
         """Return the state after the first event."""
@@ -41,21 +41,18 @@ class Aggregate(Value):
     id: UUID
     version: int
     opened: Any
-    """First event. Each kind declares the exact type, for snapshots."""
+    """First event. Each kind declares its type, to read snapshots."""
     opened_at: datetime
     changed_at: datetime
     state: Any
-    """State that the rules fold from the events."""
     public_to: int = 0
-    """All events up to this number are public."""
+    """Number of the last public event; all before are public too."""
     ended_at: datetime | None = None
 
     OPENING: ClassVar[type[Event]]
-    """Type of the first event."""
     FACTS: ClassVar[tuple[type[Event], ...]]
-    """Types of all events."""
     REQUEST_OF: ClassVar[Callable[[bytes], Any]]
-    """Function that decodes a stored request."""
+    """Decodes a stored request."""
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
     """Event types after which all earlier events are public."""
     ENDS: ClassVar[frozenset[type[Event]]] = frozenset()
@@ -64,7 +61,7 @@ class Aggregate(Value):
     """Event types after which a snapshot is taken."""
 
     EVENTS_MAX: ClassVar[int] = EVENTS_MAX
-    """Maximum number of events of an aggregate; officials may add a few more."""
+    """Maximum number of events; officials may add a few more."""
 
     @classmethod
     def rules_for(cls, opened: Any) -> Rules:
@@ -76,7 +73,7 @@ class Aggregate(Value):
         return at
 
     def has_token(self, actor: Actor, token: str) -> bool:
-        """Return whether an actor's token has this SHA-256 now; always true for kinds that store no tokens."""
+        """Return whether an actor's token has this SHA-256 now; true for kinds without tokens."""
         return True
 
     def may_act(self, actor: Actor, token: str) -> bool:
@@ -84,7 +81,7 @@ class Aggregate(Value):
         return self.has_token(actor, token)
 
     def sole_actor(self, request: Any) -> Actor | None:
-        """Return the only actor who may make a request, except an official for a seat; ``None``: any actor may."""
+        """Return the only actor who may make a request (an official may act for a seat); ``None``: any actor may."""
         return getattr(request, "seat", "official")
 
     @property
@@ -117,12 +114,12 @@ def event_types() -> dict[str, type[Event]]:
 
 @cache
 def event_type(topic: str) -> type[Event]:
-    """Return the type of the events with this topic. Raises ``KeyError``."""
+    """Return the event type with this topic. Raises ``KeyError``."""
     return event_types()[topic]
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
-    """Return the aggregate after further events; without an aggregate, the first event must open it.
+    """Return the aggregate after further events. Without an aggregate, the first event opens one.
 
     Raises :class:`DamagedRow` if an event is missing or the first cannot open an aggregate, and errors of the rules.
     """
@@ -151,7 +148,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
 
 
 def with_known_state(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
-    """Return the same as :func:`fold`, for events after which the state is known. Checks nothing."""
+    """Return the aggregate after events that lead to ``state``, as :func:`fold` does, but without checks."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:

@@ -1,4 +1,4 @@
-"""The future outcome of a request to the desk."""
+"""Futures for the outcomes of requests to the desk."""
 
 import threading
 from collections.abc import Callable
@@ -17,8 +17,8 @@ class _Stage(Enum):
 class Answer:
     """The future outcome of one request, set once by the desk.
 
-    Faster than :class:`concurrent.futures.Future`: answers share a lock, and only a caller that blocks makes an
-    event.
+    It is faster than :class:`concurrent.futures.Future`: all answers share a lock, and only :meth:`result` makes a
+    :class:`threading.Event`.
     """
 
     __slots__ = ("_callback", "_outcome", "_stage", "aside")
@@ -35,12 +35,13 @@ class Answer:
 
     @property
     def done(self) -> bool:
-        """True if the outcome is known."""
         return self._stage is _Stage.DONE
 
     def when_done(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` on the desk's thread when the outcome is known, or now if it is known already. A later
-        callback replaces an earlier one."""
+        """Call ``callback`` on the desk's thread when the outcome is known, or now if it is known already.
+
+        A later callback replaces an earlier one.
+        """
         with self._changes:
             self._callback = callback
             done = self.done
@@ -76,14 +77,14 @@ class Answer:
     # For the desk
 
     def begin(self) -> bool:
-        """Mark the request as begun. Return false if its caller has cancelled it."""
+        """Mark the request as begun. Return false if its caller cancelled it."""
         with self._changes:
             if self._stage is _Stage.WAITING:
                 self._stage = _Stage.BEGUN
         return self._stage is _Stage.BEGUN
 
     def set(self, outcome: Outcome | Exception) -> None:
-        """Set the outcome, or the error that refuses the request, and call the callback."""
+        """Set the outcome or error, and call the callback."""
         with self._changes:
             self._outcome = outcome
             self._stage = _Stage.DONE

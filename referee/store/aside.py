@@ -1,6 +1,6 @@
-"""Threads for decisions on the whole history of a match, so that neither the writer nor the event loop waits.
+"""Threads that decide requests aside: on the whole history of a match, while the desk's thread continues.
 
-One thread is for short matches; one waits for the process of long matches (:mod:`referee.store.worker`).
+One thread is for short matches. One waits for the process for long matches (:mod:`referee.store.worker`).
 """
 
 import sys
@@ -15,11 +15,11 @@ from uuid import UUID
 from referee.store.command import Busy
 
 LONG_FROM = 500
-"""Number of events from which a match is long. A decision on 500 takes 25 ms."""
+"""Number of events from which a match is long. A decision on 500 events takes 25 ms."""
 WAITING_MAX = 64
-"""Maximum waiting decisions of each kind."""
+"""Maximum waiting decisions for each thread."""
 WAITING_OF_ONE_MAX = 4
-"""Maximum waiting decisions on one match: after the first, the others must be decided again."""
+"""Maximum waiting decisions on one match, because each makes the next ones outdated."""
 SWITCH_SECONDS = 0.0002
 """Seconds that a thread may run while others wait for the interpreter."""
 
@@ -31,7 +31,7 @@ _usual_seconds = sys.getswitchinterval()
 
 @contextmanager
 def yielding_often() -> Iterator[None]:
-    """Let other threads have the interpreter soon while this block runs."""
+    """Let other threads interrupt this block often."""
     global _at_work
     with _lock:
         _at_work += 1
@@ -49,7 +49,7 @@ class Aside(Generic[T]):
     """Two threads with a queue each, for short and for long matches."""
 
     def __init__(self, decide: Callable[[T], None]) -> None:
-        """``decide`` raises nothing."""
+        """``decide`` must not raise."""
         self._decide = decide
         self._queues: dict[bool, SimpleQueue[tuple[UUID, T] | None]] = {}
         """Queues by kind: true for long matches. ``None`` in a queue ends its thread."""
@@ -60,7 +60,7 @@ class Aside(Generic[T]):
         self._guard = threading.Lock()
 
     def put(self, aggregate_id: UUID, events: int, job: T) -> None:
-        """Queue a job for the threads. Raises :class:`Busy` if too many wait. ``events``: number of its history."""
+        """Queue a job on an aggregate with this number of events. Raises :class:`Busy` if too many jobs wait."""
         is_long = events >= LONG_FROM
         counted = (is_long, None), (is_long, aggregate_id)
         with self._guard:

@@ -1,10 +1,8 @@
 """J12: Refused attempts to act in a match, stored for its officials.
 
-Each match has its own chain of rows. A row names the version of the match and its hash, so that it cannot be moved in
-time. It never has the request or the token.
-
-A thread writes attempts from a bounded queue, or drops and counts them. Each of the first :data:`ROWS_EACH` attempts
-of an actor gets a row, later ones only when their number has doubled.
+Each match has its own chain of rows. A row has the version and hash of the match, so that it cannot be moved in time,
+but neither request nor token. A thread writes attempts from a bounded queue; if the queue is full, they are dropped.
+Each of an actor's first :data:`ROWS_EACH` attempts gets a row, later ones only when their number doubles.
 """
 
 import logging
@@ -30,23 +28,23 @@ from referee.visibility import SALT_BYTES, Event, Recorded
 log = logging.getLogger(__name__)
 
 ROWS_EACH = 20
-"""Number of attempts per actor and reason that each get a row."""
+"""Number of attempts, for each actor and reason, that all get a row."""
 WAITING_MAX = 10_000
 """Maximum attempts that wait for the writer."""
 REST_SECONDS = 0.25
-"""Seconds between two transactions, because on SQLite they delay acts."""
+"""Seconds between two transactions, which delay acts on SQLite."""
 AWAY_SECONDS = 2.0
 """Seconds between a failed transaction and the next."""
 TRIES = 20
-"""Maximum transactions tried for one batch, if other processes write the same stream."""
+"""Maximum transactions tried for one match's batch, if other processes write its attempts too."""
 STREAMS_MAX = 1000
 """Maximum matches whose counts are cached."""
 
 
 OFFICIALS_VIEW = "officials_view"
-"""The act of an attempt to see a match as its officials do."""
+"""``act`` of an attempt to see a match as its officials do."""
 HELD_BACK = "plays_in_match"
-"""Code of its refusal: a member who holds or gave the key or token plays."""
+"""``code`` of its refusal: a member who holds or gave the key or token plays."""
 
 
 class AttemptRefused(Event):
@@ -92,14 +90,14 @@ def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
 
 
 class _Stream:
-    """The number and hash of a match's last attempt, and the counts."""
+    """The number and hash of a match's last row of attempts, and its counts."""
 
     def __init__(self, rows: Iterable[StoredEvent]) -> None:
         self.number, self.prev = 0, FIRST
         self.stored_counts: dict[tuple[Actor, str], int] = {}
         """Count in the last row, by actor and code."""
         self.since: Counter[tuple[Actor, str]] = Counter()
-        """Attempts of this process since that row."""
+        """Attempts counted since that row."""
         for row in rows:
             self.take(row, *read_attempt(row))
 
@@ -139,9 +137,9 @@ class _Stream:
 
 
 class Attempts:
-    """Accepts attempts from any thread.
+    """Stores attempts from any thread.
 
-    ``counts`` by result: ``stored``, ``counted`` (in the next row of the same reason) or ``dropped``.
+    ``counts`` by result: ``stored``, ``counted`` (to appear in a later row) or ``dropped``.
     """
 
     def __init__(self, recorder: AggregateRecorder, counts: Counter[str] | None = None) -> None:
@@ -162,7 +160,6 @@ class Attempts:
 
     @property
     def waiting(self) -> int:
-        """Attempts in the queue."""
         return self._waiting.qsize()
 
     def settle(self, done: Callable[[], object]) -> None:

@@ -12,15 +12,15 @@ from referee.store.store import Loaded
 
 MEGABYTE = 1_000_000
 OVERTAKEN_MAX = 10_000
-"""Maximum aggregates whose latest known version is remembered."""
+"""Maximum aggregates that are remembered as outdated."""
 MEASURED_EVERY = 16
-"""Number of events after which an aggregate is measured again."""
+"""Number of events after which the size of an aggregate is measured again."""
 OVERHEAD, FACTOR = 500, 3
 """Bytes of an aggregate in memory: a constant, and bytes for each byte of its JSON."""
 
 
 class _Place(msgspec.Struct, frozen=True):
-    """A cached aggregate, its size in bytes, and the version at which it was measured."""
+    """A cached aggregate, its size in bytes, and its version when it was measured."""
 
     loaded: Loaded
     size: int
@@ -28,7 +28,7 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 class Cache:
-    """A thread-safe cache. Drops the least recently used first."""
+    """A thread-safe cache. It drops the least recently used aggregates."""
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
@@ -47,7 +47,7 @@ class Cache:
         return place.loaded if place else None
 
     def use(self, aggregate_id: UUID) -> Loaded | None:
-        """Return the cached aggregate and mark it as recently used."""
+        """Return the cached aggregate, and mark it as recently used."""
         try:
             self._places.move_to_end(aggregate_id)
             return self._places[aggregate_id].loaded
@@ -62,10 +62,8 @@ class Cache:
         return place is not None and place.loaded.aggregate.version < self._overtaken.get(aggregate_id, 0)
 
     def mark_stored(self, aggregate_id: UUID, version: int) -> None:
-        """Record that event ``version`` of an aggregate is stored, even if the aggregate is not cached.
-
-        A thread that is loading the aggregate may still cache an earlier version.
-        """
+        """Record that event ``version`` of an aggregate is stored, even if the aggregate is not cached: a thread may
+        be loading an earlier version."""
         with self._lock:
             place = self._places.get(aggregate_id)
             if place is not None and place.loaded.aggregate.version >= version:

@@ -1,4 +1,4 @@
-"""The only reader of the machine's clock."""
+"""The only module that reads the machine's clock."""
 
 import time
 from collections.abc import Callable
@@ -9,7 +9,7 @@ FIRST, LAST = datetime(2020, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 
 
 class ClockWrong(Exception):
-    """The machine's clock is out of range. ``shown``: its time, or the error that makes its time unusable."""
+    """The machine's clock is out of range. ``shown``: its time, or the error of reading it."""
 
     def __init__(self, shown: str) -> None:
         super().__init__(f"the clock of this machine shows no time from {FIRST.year} to {LAST.year - 1}: {shown}")
@@ -17,7 +17,7 @@ class ClockWrong(Exception):
 
 
 def checked(clock: Callable[[], datetime]) -> datetime:
-    """Return the time of a clock. Raises :class:`ClockWrong` if out of range."""
+    """Return the time of a clock. Raises :class:`ClockWrong`."""
     try:
         now = clock()
     except (OverflowError, ValueError, OSError) as error:
@@ -33,5 +33,5 @@ def utc_now() -> datetime:
 
 
 def machine() -> datetime:
-    """Return the time that the machine's clock shows, unchecked."""
+    """Return the unchecked time in UTC."""
     return datetime.fromtimestamp(time.time(), UTC)

@@ -18,11 +18,11 @@ class Stale(Exception):
 
 
 class KeyReused(Exception):
-    """The Idempotency-Key was used for a different request."""
+    """The Idempotency-Key belongs to a different request."""
 
 
 class OpenedByAnother(Exception):
-    """A different caller has opened the aggregate with this Idempotency-Key."""
+    """A different act opened the aggregate."""
 
 
 class Overtaken(Exception):
@@ -46,14 +46,14 @@ class NotHeld(Exception):
 
 
 class InDoubt(Exception):
-    """The store did not confirm the request, which may be stored. A retry with the same key finds out."""
+    """The request may be stored or not. A retry with the same key finds out."""
 
 
 class Command(Value):
-    """A request to an aggregate. If ``request`` is an opening event, it creates the aggregate.
+    """A request to an aggregate. An opening event as ``request`` creates the aggregate.
 
     ``expected``: the version from ``If-Match``. ``key``: the Idempotency-Key. ``token``: the SHA-256 of the caller's
-    token, if the desk must check that it is still valid.
+    token, if the desk must check it again.
     """
 
     id: UUID
@@ -65,7 +65,7 @@ class Command(Value):
 
 
 class Outcome(Value):
-    """The aggregate after a request, and the request's events. ``repeated``: it had been decided before."""
+    """The aggregate after a request, and the request's events. ``repeated``: the desk had decided it before."""
 
     aggregate: Aggregate
     events: tuple[Recorded, ...]

@@ -1,4 +1,4 @@
-"""Connections to the store of a URL. They are closed if the server is silent."""
+"""Store URLs, and connections to PostgreSQL that are closed if the server is silent."""
 
 import time
 from collections.abc import Callable, Generator
@@ -15,16 +15,16 @@ CONNECT_SECONDS = 2
 SILENCE_SECONDS = 3.0
 """Seconds that the server may be silent during a statement."""
 STATEMENT_SECONDS = 30
-"""Seconds after which the server aborts a statement, in case its client no longer exists."""
+"""Seconds after which the server aborts a statement, because its client may be gone."""
 REST_SECONDS = 0.5
-"""Seconds after a failed attempt to connect during which further attempts fail at once."""
+"""Seconds for which attempts to connect fail at once after one has failed."""
 TCP_SETTINGS = {
     "tcp_user_timeout": int(SILENCE_SECONDS * 1000),
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-"""Settings with which the kernel detects that the server is gone."""
+"""Settings by which the operating system notices that the server is gone."""
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ class Connection(psycopg.Connection[Any]):
     silence: float | None = SILENCE_SECONDS
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """Return the result of a driver's generator. The driver always waits with this."""
+        """Return the result of a driver's generator. The driver calls this for each wait."""
         if self.silence is None or timeout is not None:
             return super().wait(gen, interval, timeout)
         try:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 Fault = Literal["missing", "unreadable", "unfit"]
-"""Row's fault: it is missing; its bytes or topic cannot be read; or it does not fit the history before it."""
+"""Row's fault: it is missing, cannot be read, or does not fit the history before it."""
 
 
 class DamagedRow(ValueError):

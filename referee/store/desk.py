@@ -1,9 +1,9 @@
-"""The commit queue: one thread decides and commits all waiting requests in one transaction.
+"""The commit queue: one thread, the writer, decides and commits all waiting requests in one transaction.
 
 A request is answered after its commit. The desk first decides an act on the cached aggregate. If it refuses the act,
 or if a different process has committed first, it reads the newer rows and decides again. So an act needs no query in
-advance, and no answer rests on an old state. A repeat is recognised by its key, and a row whose commit was not
-confirmed by comparison.
+advance, and no answer rests on an old state. A repeat is recognised by its key. If a commit is not confirmed, the
+desk compares its rows with those stored.
 """
 
 import logging
@@ -60,37 +60,34 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
-"""Maximum requests in one transaction, so that it stays short."""
+"""Maximum requests in one transaction."""
 WAITING_MAX = 10_000
-"""Maximum waiting requests. Further requests are refused with :class:`Busy`."""
+"""Maximum waiting requests."""
 SNAPSHOT_SECONDS = 0.5
-"""Seconds that snapshots wait while requests arrive."""
+"""Seconds that due snapshots wait while requests arrive."""
 SALTS_AT_ONCE = 256
-"""Salts drawn from the system in one call."""
-OWN_DIGITS = 24
-"""Digits in the id of an act without a key."""
+OWN_ID_DIGITS = 24
 ATTEMPTS = 3
-"""Maximum attempts to decide a request after conflicts with other processes."""
+"""Maximum attempts to store a request after conflicts with other processes."""
 ASIDE_ATTEMPTS = 3
-"""Maximum attempts to decide a request aside, on the whole history, if the match changes meanwhile."""
+"""Maximum attempts to decide a request aside (:mod:`referee.store.aside`), if the match changes meanwhile."""
 SNAPSHOT_EVERY = 200
 """Number of events after which a snapshot is always taken."""
 REMEMBERED_ACTS_MAX = 4096
-"""Maximum keyed acts that the desk remembers, to recognise repeats before it decides."""
+"""Maximum keyed acts that the desk remembers, to recognise repeats."""
 CACHE_MEGABYTES = 32
-"""Maximum megabytes of all cached aggregates."""
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """A command in the queue. ``act_id``: its key, or an id made by the desk. ``name`` identifies a keyed act: the
-    aggregate and a hash of actor and key."""
+    """A command in the queue. ``act_id``: its key, or an id made by the desk. ``name``: the aggregate and
+    :func:`key_of` a keyed act."""
 
     command: Command
     act_id: str
     name: tuple[UUID, bytes] | None
     future: Answer
     decided: Decided | None = None
-    """The last decision made aside, if any."""
+    """Last decision made aside."""
     attempts: int = 0
     """Number of decisions made aside."""
 
@@ -106,16 +103,16 @@ class _Work:
         self.due: list[Loaded] = []
         """Aggregates to snapshot."""
         self.known: dict[tuple[UUID, bytes], KeyedAct] = {}
-        """Keyed acts, by name: made in this transaction, or looked up."""
+        """Keyed acts made in this transaction or looked up, by name."""
         self.opened: set[UUID] = set()
-        """Aggregates that are stored already, although a request of this batch opens them."""
+        """Stored aggregates that a request of this batch would open."""
         self.answers: list[tuple[_Job, Outcome | Exception]] = []
         self.to_refresh: dict[UUID, Loaded] = {}
         """Cached aggregates whose newer rows this transaction also reads."""
 
 
 def digest_of(request: bytes | msgspec.Raw) -> str:
-    """Return a short hash of a request, which shows whether a request with the same key is the same."""
+    """Return a short hash of a request, to compare requests that have the same key."""
     return sha256(request).hexdigest()[:16]
 
 
@@ -126,7 +123,7 @@ def seeds() -> Callable[[], str]:
 
 
 def salts() -> Iterator[bytes]:
-    """Yield random salts without end, for one thread. Many are drawn at once, with one call to the system."""
+    """Yield random salts without end, for one thread. One call to the system draws many."""
     while True:
         drawn = secrets.token_bytes(SALTS_AT_ONCE * SALT_BYTES)
         for start in range(0, len(drawn), SALT_BYTES):
@@ -145,28 +142,26 @@ class Desk:
         seed: Callable[[], str] | None = None,
         committed: Callable[[Sequence[Recorded]], None] = lambda recorded: None,
     ) -> None:
-        """``cache_bytes``: the memory that cached aggregates may use.
-
-        ``committed`` is called on the writer's thread with all events of a transaction.
-        """
+        """``cache_bytes``: maximum memory of cached aggregates. ``committed``: called on the writer's thread with the
+        events of each transaction."""
         self.referee = referee
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
         self._own_ids = seeds()
-        """Returns ids for acts without a key, unique among all processes."""
+        """Returns ids for acts without a key that no process uses twice."""
         self._salts = salts()
         self._cache = Cache(cache_bytes)
         self._recent_acts: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
-        """Last :data:`REMEMBERED_ACTS_MAX` keyed acts that were made or looked up."""
+        """Last keyed acts that were made or looked up, by name."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
         self._worker = Worker(referee.env)
         self._aside = Aside(self._decide_aside)
         self._to_send_aside: list[_Job] = []
-        """Jobs to decide aside as soon as this batch is stored."""
+        """Jobs to decide aside when this batch is stored."""
         self._decided_aside: dict[Answer, None] = {}
         """Answers that are being decided aside, in order."""
         self._closing = threading.Lock()
         self._postponed: list[_Job] = []
-        """Jobs for the next transaction, because the last one read newer rows."""
+        """Jobs for the next transaction: the present one also reads newer rows for them."""
         self._due: list[Loaded] = []
         self._snapshots_at = 0.0
         self._closed = False
@@ -190,11 +185,11 @@ class Desk:
         future = Answer()
         key = command.key
         name = None if key is None else (command.id, key_of(command.actor, key))
-        self._waiting.put(_Job(command, key or OWN_KEY_PREFIX + self._own_ids()[:OWN_DIGITS], name, future))
+        self._waiting.put(_Job(command, key or OWN_KEY_PREFIX + self._own_ids()[:OWN_ID_DIGITS], name, future))
         return future
 
     def cached(self, aggregate_id: UUID, *, allow_stale: bool = False) -> Aggregate | None:
-        """Return the cached aggregate; ``None`` if it is missing or, unless ``allow_stale``, known to be outdated."""
+        """Return the aggregate if it is cached and, unless ``allow_stale``, not known to be outdated."""
         if not allow_stale and self._cache.is_behind(aggregate_id):
             return None
         loaded = self._cache.use(aggregate_id)
@@ -219,7 +214,7 @@ class Desk:
         return None if loaded is None else (loaded.aggregate.version, loaded.head)
 
     def mark_stored(self, aggregate_id: UUID, version: int) -> None:
-        """Record that event ``version`` of an aggregate is stored, perhaps by a different process."""
+        """Record that a process has stored event ``version`` of an aggregate."""
         self._cache.mark_stored(aggregate_id, version)
 
     def run_on_history(
@@ -227,15 +222,15 @@ class Desk:
     ) -> T:
         """Return the result of ``work`` on a match with ``events`` events. Blocks the thread.
 
-        For a long match it runs in a separate process: ``work`` must be a function of a module, and its arguments and
-        result must be picklable. Raises what ``work`` raises, and :class:`Busy` if the process does not answer.
+        For a long match it runs in a separate process, as :meth:`Worker.__call__` describes. Raises what ``work``
+        raises.
         """
         if events < LONG_FROM:
             return work(self.referee, *args, **kwargs)
         return self._worker(work, *args, **kwargs)
 
     def stop_worker(self) -> None:
-        """Refuse all work on long matches from now on, and abort the work in progress. Does not wait."""
+        """Refuse all further work on long matches, and abort the present work. Does not wait."""
         self._worker.stop()
 
     @property
@@ -250,19 +245,18 @@ class Desk:
 
     @property
     def busy_seconds(self) -> float:
-        """Seconds since the writer began its present batch, or 0."""
+        """Seconds since the writer began its present batch; 0 if it waits."""
         began = self._busy_since
         return 0.0 if began is None else time.monotonic() - began
 
     @property
     def failed(self) -> tuple[float, str] | None:
-        """Seconds since the store failed to store a transaction, and the reason; ``None`` if it stored the last."""
+        """Seconds since a transaction failed, and the reason; ``None`` if the last one succeeded."""
         failed = self._failed
         return None if failed is None else (time.monotonic() - failed[0], failed[1])
 
     @property
     def waiting(self) -> int:
-        """Requests in the queue."""
         return self._waiting.qsize()
 
     @property
@@ -270,7 +264,7 @@ class Desk:
         return len(self._cache)
 
     def close(self) -> None:
-        """Answer all requests in the queue, then stop. Decisions made aside are answered with :class:`Busy`."""
+        """Answer all requests in the queue, then stop. Jobs that are being decided aside get :class:`Busy`."""
         with self._closing:
             self._closed = True
             self._waiting.put(None)
@@ -304,7 +298,7 @@ class Desk:
         self._take_snapshots()
 
     def _next_batch(self, postponed: list[_Job], last: bool) -> tuple[list[_Job], bool]:
-        """Return the postponed and the waiting jobs, and true if they are the last before the desk closes."""
+        """Return the postponed and waiting jobs, and whether they are the last before the desk closes."""
         batch = [*postponed]
         if not batch and (self._waiting.empty() or time.monotonic() > self._snapshots_at):
             self._take_snapshots()
@@ -318,9 +312,9 @@ class Desk:
         return batch, last
 
     def _commit(self, batch: list[_Job], postponed: Sequence[_Job] = ()) -> list[_Job]:
-        """Decide each job in order, each on the state after the jobs before it, and store all rows at once.
+        """Decide the jobs in order, each on the state after the jobs before it, and store all rows at once.
 
-        Return the jobs to postpone. ``postponed``: jobs of the batch that may not be postponed again.
+        Return the jobs to postpone. ``postponed``: jobs of the batch that must not be postponed again.
         """
         work = _Work()
         left = self._decide_all(batch, work)
@@ -333,7 +327,7 @@ class Desk:
         return left
 
     def _commit_on_stored_state(self, left: list[_Job], work: _Work, attempt: int = 1) -> None:
-        """Decide the remaining jobs on the stored state, and store their rows with those in ``work``."""
+        """Decide jobs on the stored state, and store their rows with those in ``work``."""
         if outdated := self._cached_of({job.command.id for job in left} - work.entries.keys()):
             self._catch_up(outdated)
         if attempt == 1:
@@ -344,7 +338,7 @@ class Desk:
         self._store_and_answer(work, attempt)
 
     def _look_up_answered(self, jobs: list[_Job], work: _Work) -> None:
-        """Find out which of these jobs were answered before, and which would open a stored aggregate."""
+        """Note in ``work`` which jobs were answered before, and which would open a stored aggregate."""
         openings = {job.command.id for job in jobs if isinstance(job.command.request, Event)}
         work.opened = {aggregate_id for aggregate_id in openings if self.referee.exists(aggregate_id)}
         # Acts are read last, so that a repeat that a different process has stored meanwhile is recognised.
@@ -356,8 +350,8 @@ class Desk:
     def _decide_all(self, jobs: list[_Job], work: _Work, *, on_stored_state: bool = False) -> list[_Job]:
         """Decide the jobs and return those left undecided.
 
-        Unless ``on_stored_state``, a job is left undecided if its cached aggregate is outdated, if it was refused or
-        follows a refused job of its aggregate, or if it opens a cached aggregate: the cached state may be old.
+        Unless ``on_stored_state``, the cached state may be old. So these jobs are left undecided: jobs on an outdated
+        aggregate, refused jobs and later jobs on their aggregates, and jobs that open a cached aggregate.
         """
         undecided, doubted = [], set[UUID]()
         for job in jobs:
@@ -387,7 +381,7 @@ class Desk:
         return undecided
 
     def _may_repeat_opening(self, job: _Job) -> bool:
-        """Return whether the job opens an aggregate that is cached, without being a remembered act."""
+        """Return whether the job opens a cached aggregate and is not a remembered act."""
         if not isinstance(job.command.request, Event) or self._cache.get(job.command.id) is None:
             return False
         return job.name is None or job.name not in self._recent_acts
@@ -436,7 +430,7 @@ class Desk:
     def _make_rows(
         self, job: _Job, loaded: Loaded | None, events: tuple[Event, ...], at: datetime, work: _Work
     ) -> tuple[list[Recorded], str]:
-        """Add the rows of these events to ``work``. Return the recorded events and the hash of the last row."""
+        """Add the events' rows to ``work``. Return the recorded events and the hash of the last row."""
         command = job.command
         version, prev = (loaded.aggregate.version, loaded.head) if loaded else (0, FIRST)
         request_json = msgspec.json.encode(command.request)
@@ -459,7 +453,7 @@ class Desk:
     def _make_outcome(
         self, job: _Job, aggregate: Any, history: list[Recorded], head: str, kept: int, work: _Work
     ) -> Outcome:
-        """Add state and keyed act to ``work``, and return the outcome. ``kept``: version of the last snapshot."""
+        """Add aggregate and keyed act to ``work``, and return the outcome. ``kept``: version of the last snapshot."""
         version, after = aggregate.version, aggregate.SNAPSHOT_AFTER
         due = version >= kept + SNAPSHOT_EVERY or not after.isdisjoint([type(one.event) for one in history])
         work.entries[aggregate.id] = loaded = Loaded(aggregate, head, version if due else kept)
@@ -522,9 +516,9 @@ class Desk:
         self._after_commit(work)
 
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
-        """Decide jobs again after a conflict: together, then one by one.
+        """Decide jobs again after a conflict: first together, then one by one.
 
-        Answer them with :class:`Busy` if ``error`` is not a conflict, or after :data:`ATTEMPTS`.
+        Answer them with :class:`Busy` after :data:`ATTEMPTS`, or if ``error`` is not a conflict.
         """
         log.info("%s: deciding %d requests again", type(error).__name__, len(jobs))
         if not isinstance(error, IntegrityError) or attempt == ATTEMPTS:
@@ -542,7 +536,6 @@ class Desk:
             self._recent_acts.popitem(last=False)
 
     def _after_commit(self, work: _Work) -> None:
-        """Report the stored events, and schedule the snapshots."""
         if work.history:
             self._committed(work.history)
         if work.due and not self._due:
@@ -550,7 +543,6 @@ class Desk:
         self._due += work.due
 
     def _take_snapshots(self) -> None:
-        """Store all due snapshots in one transaction."""
         if not self._due:
             return
         due, self._due = self._due, []
@@ -562,7 +554,6 @@ class Desk:
     # Decisions made aside, on other threads
 
     def _send_aside(self, job: _Job) -> None:
-        """Have a job decided by a different thread, which puts it back into the queue."""
         loaded = self._cache.get(job.command.id)
         job.future.aside = True
         self._decided_aside[job.future] = None
@@ -572,8 +563,10 @@ class Desk:
             self._give_up(job.future)
 
     def _decide_aside(self, job: _Job) -> None:
-        """Decide a job on the whole history of its aggregate, and put it back into the queue. The writer stores the
-        decision if the aggregate has not changed since."""
+        """Decide a job on the whole history of its aggregate, and put it back into the queue.
+
+        The writer uses the decision if the aggregate has not changed since.
+        """
         command = job.command
         try:
             aggregate = self.get(command.id)
@@ -589,7 +582,7 @@ class Desk:
                 self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
 
     def _give_up(self, future: Answer, error: Exception | None = None) -> None:
-        """Answer a job that is being decided aside with ``error`` or :class:`Busy`, unless it has been answered."""
+        """Answer a job that is being decided aside with ``error`` or :class:`Busy`, unless it is answered."""
         if self._decided_aside.pop(future, future) is None:
             future.set(error or Busy())
 
@@ -604,7 +597,7 @@ class Desk:
         return loaded
 
     def _catch_up(self, cached: dict[UUID, Loaded]) -> None:
-        """Add to these cached aggregates the events that other processes have stored since."""
+        """Add to these cached aggregates the events that other processes have stored."""
         self._apply_newer(cached, self.referee.newer(cached.values()))
 
     def _apply_newer(self, cached: dict[UUID, Loaded], newer: dict[UUID, list[StoredEvent]]) -> None:

@@ -26,12 +26,10 @@ class Log(Aggregate):
     FACTS: ClassVar[tuple[type[Event], ...]] = (LogOpened, LogSigned)
     REQUEST_OF: ClassVar[Callable[[bytes], Sign]] = msgspec.json.Decoder(Sign).decode
     EVENTS_MAX: ClassVar[int] = 2**31
-    """Enough for one signature per minute."""
 
     @classmethod
     def rules_for(cls, opened: LogOpened) -> Rules:
         return RULES
 
     def sole_actor(self, request: Any) -> Actor | None:
-        """Return the operator, the only actor who signs."""
         return "operator"

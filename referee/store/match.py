@@ -31,7 +31,7 @@ from referee.tokens import hash_in_match
 from referee.visibility import Event, Recorded, Viewer, seen
 
 OF_A_SEAT = (SeatAct, Knock)
-"""Requests that always name the seat that acts."""
+"""Requests that always name their seat."""
 
 
 def _facts() -> tuple[type[Event], ...]:
@@ -62,7 +62,7 @@ class Match(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:
-        """Return the ruleset; for an attended match, with the officials' procedures. Raises ``NotInstalled``."""
+        """Return the ruleset, in an attended match with the officials' procedures. Raises ``NotInstalled``."""
         check_installed((opened.ruleset,))
         rules = RULESETS[opened.ruleset]
         return attended(rules) if attends(opened) else rules
@@ -84,7 +84,6 @@ class Match(Aggregate):
 
     @property
     def seating(self) -> Seating:
-        """The tokens, and the agreements to the stakes."""
         seating: Seating = self.play.table.seating
         return seating
 
@@ -100,7 +99,7 @@ class Match(Aggregate):
         return corrections.ended_after(event, at, before)
 
     def has_token(self, actor: Actor, token: str) -> bool:
-        """Return whether this is the SHA-256 of the actor's present token."""
+        """Return whether the SHA-256 is of the actor's present token."""
         seating, token = self.seating, hash_in_match(self.id, token)
         seat = seat_of(actor)
         if seat is not None:
@@ -111,7 +110,7 @@ class Match(Aggregate):
         return place is not None and compare_digest(seating.officials[place], token)
 
     def holder(self, token: str) -> Actor | None:
-        """Return the actor whose token has this SHA-256, if any. The time needed does not depend on the token."""
+        """Return the actor whose token has this SHA-256, if any. Takes equally long for all tokens."""
         seating, token = self.seating, hash_in_match(self.id, token)
         found: Actor | None = None
         of_officials = zip(officials(len(seating.officials)), seating.officials, strict=True)
@@ -134,7 +133,7 @@ class Match(Aggregate):
             isinstance(request, Invite) and request.role == "seat"
         )
         seat: int | None = getattr(request, "seat", None) if of_a_seat else None
-        if seat is not None:  # this seat speaks only for itself
+        if seat is not None:
             return actor_at(seat)
         return None if isinstance(request, Result) else "official"
 
@@ -149,7 +148,7 @@ class Match(Aggregate):
         return acts + takeback.offered(state, viewer) if isinstance(viewer, int) else acts
 
     def shown(self, viewer: Viewer) -> Shown:
-        """J5: Return the match as the viewer may see it; without a next seat while a case holds play."""
+        """J5: Return the match as the viewer may see it, without next seats while a case holds play."""
         shown, docket = self.rules.view(self.play, viewer), self.docket
         return shown if docket is None or not cases_holding_play(docket) else replace(shown, to_act=())
 
@@ -165,7 +164,6 @@ class Match(Aggregate):
         return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
-        """Return a recorded event as the viewer may see it."""
         event = seen(recorded.event, viewer, recorded.originator_version <= self.public_to)
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
 

@@ -23,10 +23,9 @@ WAIT_SECONDS = 2.0
 
 
 def retried(call: Callable[..., Any]) -> Any:
-    """Return a function that repeats ``call`` for a while if connections are lost.
+    """Return a function that repeats ``call`` for :data:`RETRY_SECONDS` if connections are lost.
 
-    It raises the error of the last try that reached the server, which may have taken effect; otherwise the first
-    error.
+    It raises the error of the last try that reached the server and may have taken effect, otherwise the first error.
     """
 
     @wraps(call)
@@ -46,7 +45,7 @@ def retried(call: Callable[..., Any]) -> Any:
 
 
 class Pool:
-    """A pool of connections that replaces the library's pool."""
+    """A pool of at most ``size`` connections that replaces the library's pool."""
 
     def __init__(self, opened: Callable[[float | None], Connection], size: int, silence: float | None) -> None:
         self._opened, self._silence = opened, silence
@@ -64,13 +63,13 @@ class Pool:
         """Do nothing: connections are opened when needed."""
 
     def close(self) -> None:
-        """Close all idle connections now, and each other connection when it is returned."""
+        """Close idle connections now, and others when they are returned."""
         self._closed = True
         self._clear()
 
     @contextmanager
     def without_limit(self) -> Iterator[None]:
-        """Let connections wait without limit during this block. No other thread may use the pool meanwhile."""
+        """Let connections wait without limit in this block. No other thread may use the pool meanwhile."""
         silence, self._silence = self._silence, None
         try:
             yield

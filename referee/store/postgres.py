@@ -1,10 +1,9 @@
-"""The library's PostgreSQL store with faster and ordered writes.
+"""The eventsourcing library's PostgreSQL store, with faster and ordered writes.
 
-A batch with its keyed acts is one statement, two to five times as fast as the library.
-
-The library's own database functions do not wait for one another, so a follower can miss an event that is committed
-late. Our function takes an advisory lock, ``hashtextextended('public.referee_events', 0)`` (schema and table); a lock
-on the table would wait for each VACUUM.
+A batch with its keyed acts is one statement, two to five times as fast as in the library. The library's database
+functions do not wait for one another, so a follower can miss an event that is committed late. Our function takes an
+advisory lock, ``hashtextextended('public.referee_events', 0)`` (schema and table). A lock on the table would wait for
+each VACUUM.
 """
 
 import secrets
@@ -31,9 +30,9 @@ from referee.store.pool import Pool, retried
 from referee.store.rows import Row
 
 CREATING = 0x6B6E61636B65
-"""Key of the advisory lock for creating the tables of events."""
+"""Key of the advisory lock for creating tables."""
 PAGE = 5000
-"""Rows or acts per read when keyed acts are made from events."""
+"""Rows or acts in memory while keyed acts are made from events."""
 NEWER = (
     "SELECT newer.* FROM unnest({asked}) AS asked (id, version),"
     " LATERAL (SELECT originator_id, originator_version, topic, state FROM {table}"
@@ -76,7 +75,7 @@ def _without_retry(call: Any) -> Any:
 
 
 class Recorder(PostgresApplicationRecorder):
-    """Stores a batch in one statement (:class:`~referee.store.acts.Store`)."""
+    """A recorder that stores a batch in one statement (:class:`~referee.store.acts.Store`)."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -156,7 +155,7 @@ class Recorder(PostgresApplicationRecorder):
 
     @retried
     def settle(self) -> None:
-        """Wait for the writers' lock, which a transaction holds even after its connection is lost."""
+        """Wait for the writers' lock: a transaction holds it even after its connection is lost."""
         with self.datastore.get_connection() as connection:
             connection.execute(self._take_turn)
 
@@ -253,7 +252,7 @@ class Factory(PostgresFactory):
     @contextmanager
     def _locked_for_creating(self) -> Iterator[None]:
         with self.pool.without_limit(), self.datastore.transaction(commit=True) as cursor:
-            # The connection is idle while the tables are created on another, which may have to wait.
+            # The connection is idle while a different connection creates the tables, which may have to wait.
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CREATING])
             yield

@@ -2,8 +2,8 @@
 
 A row's topic names the type of its event; its state is ``{"v", "at", "actor", "act", "digest", "prev", "salt",
 "request"?, "event"}``. ``v`` is :data:`FORM`. The first row of an act has the ``request`` byte for byte. ``prev`` is
-the hash of the aggregate's previous row, and that row's leaf in the tree over the log: SHA-256 of a zero byte; the
-aggregate's id, the row's number and topic, each with a line break; and the stored bytes (:mod:`referee.log.tree`).
+the hash of the aggregate's previous row, which is also its leaf in the tree over the log
+(:func:`~referee.log.tree.leaf_hash`).
 
 ``salt`` is 16 random bytes in base64, shown only with the whole row. Without it, a caller could check a guess of a
 hidden row against its public leaf.
@@ -31,11 +31,11 @@ Salt = Annotated[bytes, msgspec.Meta(min_length=SALT_BYTES, max_length=SALT_BYTE
 
 
 FORM: Literal[2] = 2
-"""Version of the form of rows; earlier commits have a lower one, or none."""
+"""Version of the form of rows. Rows of earlier commits have a lower one, or none."""
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """A row that was read. The library's ``StoredEvent`` takes six times as long to make."""
+    """A row as read. The library's ``StoredEvent`` takes six times as long to make."""
 
     originator_id: UUID
     originator_version: int
@@ -70,7 +70,7 @@ class RawRow(_Head, frozen=True, gc=False, kw_only=True):
 
 
 class _Shape(msgspec.Struct):
-    """The fields that show whether a row is of an earlier release."""
+    """The fields that show whether a row has an earlier form."""
 
     prev: str
     event: msgspec.Raw
@@ -109,7 +109,7 @@ def _raw_decoder(topic: str) -> Callable[[bytes], RawRow]:
 
 @lru_cache(1024)
 def _check_actor(text: str) -> None:
-    """Raise ``ValidationError`` for a text that is no actor. Cached, because the pattern is slow."""
+    """Raise ``ValidationError`` for a text that is no actor. The cache avoids the slow pattern."""
     msgspec.convert(text, Actor)
 
 
@@ -119,7 +119,7 @@ def make_ready() -> None:
 
 
 def to_row(recorded: Recorded) -> StoredEvent:
-    """Return the row of a recorded event, which must have its salt."""
+    """Return the row of a recorded event, which must have a salt."""
     assert len(recorded.salt) == SALT_BYTES, "a row without a salt could be guessed by its hash"
     row = _Row(
         form=FORM,
@@ -154,7 +154,7 @@ def from_row(stored: AnyRow) -> Recorded:
 
 
 def raw_rows(stored: Iterable[AnyRow]) -> list[RawRow]:
-    """Return rows without decoding their events. Raises :class:`DamagedRow`, but not for wrong fields of an event."""
+    """Return rows without decoding their events. Raises :class:`DamagedRow`, except for wrong fields of events."""
     return _decoded(stored, _raw_decoder)
 
 
@@ -188,7 +188,7 @@ class OlderStore(Exception):
 
 
 def refuse_older(states: Iterable[Any]) -> None:
-    """Raise :class:`OlderStore` if these states of first and last rows all have an earlier form."""
+    """Raise :class:`OlderStore` if these states of rows all have an earlier form."""
     shapes = [*map(_is_older, states)]
     if shapes and all(shapes):
         raise OlderStore

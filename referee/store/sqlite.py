@@ -1,4 +1,4 @@
-"""The library's SQLite store, with a table of keyed acts."""
+"""The eventsourcing library's SQLite store, with a table of keyed acts."""
 
 import secrets
 import threading
@@ -25,12 +25,11 @@ ACTS = "stored_acts"
 SECRET = "stored_secret"
 
 
-_uuid_of = lru_cache(4096)(UUID)
-"""Parsing the id of a row would take longer than reading the row."""
+_uuid_of = lru_cache(4096)(UUID)  # parsing the id of a row takes longer than reading the row
 
 
 class Recorder(SQLiteApplicationRecorder):
-    """Stores events and keyed acts (:class:`~referee.store.acts.Store`)."""
+    """A recorder of events and keyed acts (:class:`~referee.store.acts.Store`)."""
 
     def convert_originator_id(self, originator_id: str) -> UUID:
         return _uuid_of(originator_id)
@@ -45,7 +44,7 @@ class Recorder(SQLiteApplicationRecorder):
 
     def _create_table(self, c: SQLiteCursor) -> None:
         """Create the tables; fill a new table of acts from the events, as after a restore."""
-        # SQLite refuses a transaction that reads first and then writes while a different one is writing.
+        # SQLite refuses a transaction that reads before it writes while a different one writes.
         if not self._is_whole(c):
             c.execute("COMMIT")
             c.execute("BEGIN IMMEDIATE")
@@ -129,10 +128,7 @@ class Recorder(SQLiteApplicationRecorder):
         return [Row(aggregate_id, *row) for row in self._select_tuples(aggregate_id, gt=gt, lte=lte)]
 
     def _select_tuples(self, aggregate_id: UUID, **which: Any) -> list[tuple[int, str, bytes]]:
-        """Return number, topic and state of rows. A topic that is not UTF-8 is read with replacement characters.
-
-        The library's method makes a mapping of each row.
-        """
+        """Return number, topic and state of rows. A topic that is not UTF-8 has replacement characters."""
         try:
             return self._select("topic", aggregate_id, **which)
         except OperationalError as error:
@@ -173,7 +169,7 @@ class Recorder(SQLiteApplicationRecorder):
 
 
 class Datastore(SQLiteDatastore):
-    """The library's datastore, except that a writer that gets no connection releases its turn."""
+    """The library's datastore, but a writer that gets no connection releases its turn."""
 
     def __init__(self, db_name: str, *, lock_timeout: int | None) -> None:
         super().__init__(db_name, lock_timeout=lock_timeout)
@@ -183,7 +179,7 @@ class Datastore(SQLiteDatastore):
     def get_connection(self, *, commit: bool) -> Iterator[SQLiteConnection]:
         """Lend a connection; for a commit, to one writer at a time.
 
-        Raises ``ConnectionUnavailableError`` if it waits too long.
+        Raises ``ConnectionUnavailableError`` after waiting too long.
         """
         if self.pool.is_sqlite_memory_mode or not commit:
             with super().get_connection(commit=commit) as connection:

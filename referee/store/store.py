@@ -1,4 +1,4 @@
-"""The event store: rows and snapshots of aggregates, read and written with the eventsourcing library's recorders."""
+"""The event store (:class:`Referee`): rows and snapshots of aggregates, by the eventsourcing library's recorders."""
 
 import itertools
 import logging
@@ -33,7 +33,7 @@ class UnknownAggregate(LookupError):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """An aggregate, the hash of its last row (``head``), and the version of its last snapshot (``kept``), or 0."""
+    """An aggregate, the hash of its last row (``head``), and the version of its last snapshot or 0 (``kept``)."""
 
     aggregate: Aggregate
     head: str
@@ -53,14 +53,14 @@ SNAPSHOT_TOPIC = "snapshot"
 SNAPSHOTS_TRIED = 3
 """Maximum snapshots that are tried before all rows are folded."""
 ACT_EVENTS = 32
-"""Number of rows in one read for the first event of an act."""
+"""Number of rows in each read of :meth:`Referee.first_of_act`."""
 
 
 @cache
 def shape_of(state: Any) -> str:
-    """Return a hash of the schema of a state's type: snapshots with a different hash cannot be used.
+    """Return a hash of the schema of a state's type. Snapshots with a different hash cannot be used.
 
-    The descriptions, which come from docstrings, do not change it.
+    Descriptions, which come from docstrings, do not count.
     """
     schema = _without_descriptions(msgspec.json.schema(state))
     return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
@@ -88,7 +88,7 @@ def snapshot_row(loaded: Loaded) -> StoredEvent:
 
 
 def _loaded(row: StoredEvent) -> Loaded | None:
-    """Return the aggregate in a snapshot; ``None`` if its shape is not of this release."""
+    """Return the aggregate in a snapshot; ``None`` if its :func:`shape_of` differs now."""
     snapshot = msgspec.json.decode(row.state, type=Snapshot)
     kind = KINDS[snapshot.kind]
     raw = msgspec.json.decode(snapshot.aggregate)
@@ -116,7 +116,7 @@ def _after_rows(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
 
 
 def _unfit(aggregate: Aggregate | None, rows: Sequence[StoredEvent], error: Exception) -> Exception:
-    """Return a :class:`DamagedRow` for the first row to which the rules cannot be applied, or else ``error``."""
+    """Return a :class:`DamagedRow` for the first row to which the rules cannot be applied; without one, ``error``."""
     for row in rows:
         try:
             aggregate = fold(aggregate, [from_row(row)])
@@ -131,7 +131,7 @@ def _hash_of(row: StoredEvent) -> str | None:
 
 
 def _check_unbroken(rows: Sequence[A], aggregate_id: UUID, after: int, to: int | None) -> Sequence[A]:
-    """Return the rows, which follow event ``after``. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
+    """Return the rows after event ``after``. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
     number = after + len(rows)
     if rows and rows[-1].originator_version != number:  # numbers are unique and ascend
         found = {row.originator_version for row in rows}
@@ -193,24 +193,21 @@ class Referee(Application[UUID]):
         return JsonRows(transcoder=self.factory.transcoder())
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[Row]:
-        """Return the rows of an aggregate in order. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
+        """Return an aggregate's rows in order. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
         rows = self._store.select_rows(aggregate_id, gt=after or None, lte=to)
         return _check_unbroken(rows, aggregate_id, after, to)
 
     def history(
         self, aggregate_id: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> list[Recorded]:
-        """Return at most ``limit`` recorded events of an aggregate in order.
-
-        Raises :class:`DamagedRow`.
-        """
+        """Return at most ``limit`` recorded events of an aggregate in order. Raises :class:`DamagedRow`."""
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in _check_unbroken(stored, aggregate_id, after, to if limit is None else None)]
 
     def first_of_act(self, recorded: Recorded, earlier: Sequence[Row] = ()) -> int:
         """Return the number of the first event of this event's act. Raises :class:`DamagedRow`.
 
-        ``earlier``: the rows directly before this event, if they have been read.
+        ``earlier``: rows directly before this event, if already read.
         """
         while recorded.request is None and (end := recorded.originator_version - 1):
             rows = earlier or self.rows(recorded.originator_id, after=max(0, end - ACT_EVENTS), to=end)
@@ -248,7 +245,7 @@ class Referee(Application[UUID]):
         return bool(self.recorder.select_events(aggregate_id, limit=1))
 
     def opened_by(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """Return the act with which this actor and key opened an aggregate; ``None`` if it does not exist.
+        """Return the act of this actor and key that opened an aggregate; ``None`` if it does not exist.
 
         Raises :class:`OpenedByAnother` if a different act opened it.
         """
@@ -264,11 +261,11 @@ class Referee(Application[UUID]):
         return self.load(aggregate_id, to=at).aggregate
 
     def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
-        """Return the rows stored after these versions of aggregates, by aggregate."""
+        """Return the rows that follow these versions of aggregates, by aggregate."""
         return _rows_by_aggregate(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
-        """Return an aggregate after further rows; if they do not follow its last row, load it again.
+        """Return an aggregate after further rows. If they do not follow its last row, load it again.
 
         Raises what :meth:`load` raises.
         """
@@ -277,7 +274,7 @@ class Referee(Application[UUID]):
         return _after_rows(loaded, rows)
 
     def acts(self, keys: Iterable[tuple[UUID, bytes]]) -> dict[tuple[UUID, bytes], KeyedAct]:
-        """Return those of the keyed acts that are stored, by aggregate and key."""
+        """Return the stored acts with these aggregates and keys, by aggregate and key."""
         found = {(act.aggregate_id, act.key): act for act in self._store.select_acts(keys)}
         for name, act in list(found.items()):
             if not act.is_whole:
@@ -304,7 +301,7 @@ class Referee(Application[UUID]):
     def insert(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()
     ) -> dict[UUID, list[StoredEvent]]:
-        """Store rows and their keyed acts, all or none. Return :meth:`newer` of ``known``.
+        """Store rows and their keyed acts, all or none. Return what :meth:`newer` returns for ``known``.
 
         Raises the library's ``IntegrityError`` if a row exists.
         """
@@ -317,7 +314,6 @@ class Referee(Application[UUID]):
         return row in self.recorder.select_events(row.originator_id, gt=version - 1, lte=version)
 
     def take_snapshots(self, due: Sequence[Loaded]) -> None:
-        """Store snapshots of these aggregates."""
         assert self.snapshots is not None
         rows = [snapshot_row(loaded) for loaded in due]
         try:

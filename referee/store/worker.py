@@ -1,7 +1,7 @@
 """A separate process for work on the whole history of a long match.
 
-A thread would compete with event loop and writer for the interpreter. The process has a lower priority, only reads
-the store, does one piece of work at a time, and ends when idle.
+A thread would compete with the event loop and the writer for the interpreter. The process has a lower priority, only
+reads the store, does one piece of work at a time, and ends when idle.
 """
 
 import logging
@@ -39,9 +39,9 @@ class Worker:
         """``settings``: the settings of the store that the process opens."""
         self._settings, self._seconds, self._idle_seconds = dict(settings), seconds, idle_seconds
         self._turn = threading.Lock()
-        """Held by the thread that uses, starts or ends the process."""
+        """Held by a thread that uses, starts or ends the process."""
         self._guard = threading.Lock()
-        """Held briefly while the process is started or ended, so that none is started after :meth:`stop`."""
+        """Held briefly to start or end the process, so that no process is started after :meth:`stop`."""
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._idle: threading.Timer | None = None
@@ -56,8 +56,8 @@ class Worker:
     def __call__(self, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the result of ``work`` on the store, or raise its error.
 
-        ``work`` must be a function of a module, with arguments and a result that can be pickled. Raises :class:`Busy`
-        if the process cannot be started, ends, or does not answer in time.
+        ``work`` must be a function of a module. Its arguments and result must be picklable. Raises :class:`Busy` if
+        the process cannot be started, ends, or does not answer in time.
         """
         with self._taking_turn():
             try:
@@ -71,21 +71,21 @@ class Worker:
                 self._end()
                 raise
             if isinstance(error, MemoryError):
-                self._end()  # incomplete work may hold memory
+                self._end()  # because unfinished work may hold memory
         if error is not None:
             raise error
         done: T = result
         return done
 
     def stop(self) -> None:
-        """Refuse all work from now on, and abort the work in progress. Does not wait."""
+        """Refuse all further work, and abort the present work. Does not wait."""
         with self._guard:
             self._closed = True
             if self._process is not None:
                 self._process.kill()
 
     def close(self) -> None:
-        """Stop, and wait until the process has ended."""
+        """Stop, and wait for the end of the process."""
         self.stop()
         with self._turn:
             self._end()
@@ -116,8 +116,7 @@ class Worker:
         return pipe.recv()
 
     def _running_pipe(self) -> Connection:
-        """Return the pipe to the process. Start the process if it does not run; raise :class:`Busy` after
-        :meth:`stop`."""
+        """Return the pipe to the process, which is started if necessary. Raises :class:`Busy` after :meth:`stop`."""
         if self._pipe is not None and self.pid is not None:
             return self._pipe
         self._end()

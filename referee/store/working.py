@@ -1,4 +1,7 @@
-"""The worker's process (:class:`~referee.store.worker.Worker`): ``python -m referee.store.working DESCRIPTOR``."""
+"""The program of the process of :class:`~referee.store.worker.Worker`.
+
+``python -m referee.store.working DESCRIPTOR``; the file descriptor is a pipe to the service.
+"""
 
 import gc
 import os
@@ -18,7 +21,7 @@ from typing import Any
 from referee.store.store import Referee
 
 NICENESS = 5
-"""Number of steps by which the priority is lower than the service's."""
+"""Number by which the priority is lower than the service's."""
 MEMORY_MAX = 700_000_000
 """Maximum bytes of memory of the process."""
 
@@ -31,7 +34,7 @@ class Store:
         self._referee: Referee | None = None
 
     def opened(self) -> Referee:
-        """Return the store. Opening creates no tables."""
+        """Return the store. Creates no tables."""
         if self._referee is None:
             self._referee = Referee(self._settings)
         return self._referee
@@ -46,7 +49,7 @@ def _read_messages(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
 
 
 def _limit_memory() -> None:
-    """Limit the memory, and let the kernel end this process first if memory runs out."""
+    """Limit the memory, and make this process the first that the system ends if memory runs out."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     with suppress(OSError, ValueError):
@@ -69,7 +72,7 @@ def main(descriptor: int) -> None:
     for sent_to_all in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
         signal.signal(sent_to_all, signal.SIG_IGN)
     _limit_memory()
-    gc.disable()  # during work it would look at the whole history again and again
+    gc.disable()  # during work it would scan the whole history again and again
     pipe, heard = Connection(descriptor), SimpleQueue[bytes]()
     threading.Thread(target=_read_messages, args=(pipe, heard), daemon=True).start()
     store = Store(loads(heard.get()))
