@@ -16,7 +16,7 @@ from referee import wire_types
 T = TypeVar("T")
 K = TypeVar("K", bound=tuple[Any, ...])
 Number = Annotated[int, Meta(ge=0, le=wire_types.ENTRIES_MAX)]
-"""Number in a cursor; plus a page's limit it fits a column of integers."""
+"""Number in a cursor. The sum of it and a page's limit fits an integer column."""
 Moment = Annotated[datetime, Meta(tz=True)]
 """Time in a cursor."""
 QUERIES_KEPT = 256
@@ -29,10 +29,10 @@ def cursor_of(*place: Any) -> str:
 
 
 def read_cursor(cursor: str, kind: type[K]) -> K:
-    """Return the place in a cursor. Raises: ValueError if :func:`cursor_of` did not make the cursor.
+    """Return the place in a cursor. Raises: ValueError if it is damaged, not a ``kind``, or has a time not in UTC.
 
-    A client can compute the checksum, so ``kind`` limits what reaches the database. Only times in UTC are
-    accepted: others may be out of range in UTC.
+    A client can compute the checksum, so ``kind`` limits which values reach the database. Other times are refused,
+    because converting them to UTC may overflow.
     """
     try:
         raw = urlsafe_b64decode(cursor)
@@ -47,22 +47,22 @@ def read_cursor(cursor: str, kind: type[K]) -> K:
 
 
 class Page(NamedTuple, Generic[T]):
-    entries: tuple[T, ...]
+    items: tuple[T, ...]
     next: str | None
     """Cursor of the next page; ``None``: this is the last."""
 
 
-def page_of(found: Sequence[T], limit: int, place: Callable[[T], tuple[Any, ...]]) -> Page[T]:
-    """Return the page of at most ``limit + 1`` found entries. ``place``: returns the place of an entry."""
-    return Page(tuple(found[:limit]), cursor_of(*place(found[limit - 1])) if len(found) > limit else None)
+def page_of(found: Sequence[T], limit: int, place_of: Callable[[T], tuple[Any, ...]]) -> Page[T]:
+    """Return the first ``limit`` found items as a page. One item more shows that there is a next page."""
+    return Page(tuple(found[:limit]), cursor_of(*place_of(found[limit - 1])) if len(found) > limit else None)
 
 
 class Order:
     """The order of a list by columns that are unique together, and its pages."""
 
-    def __init__(self, place: type[tuple[Any, ...]], *columns: Column[Any]) -> None:
+    def __init__(self, kind: type[tuple[Any, ...]], *columns: Column[Any]) -> None:
         self.columns = columns
-        self._place = place
+        self._kind = kind
         self._names = [f"after_{column.name}" for column in columns]
 
     @property
@@ -72,14 +72,14 @@ class Order:
         return tuple_(*self.columns) > tuple_(*named)
 
     def values(self, cursor: str | None) -> dict[str, Any]:
-        """Return the parameters of :attr:`beyond`, named ``after_`` plus the column's name; empty without a cursor.
+        """Return the parameters of :attr:`beyond`, or none without a cursor: then leave out the condition.
 
         Raises: ValueError if the cursor is not of this list.
         """
-        return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._place), strict=True))
+        return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._kind), strict=True))
 
     def page(self, found: Sequence[T], limit: int) -> Page[T]:
-        """Return the page of rows ``found`` with :func:`rows_of` as limit."""
+        """Return the page of ``found``, the rows of a query that is limited by :func:`rows_of`."""
         return page_of(found, limit, attrgetter(*(column.name for column in self.columns)))
 
 

@@ -33,7 +33,7 @@ class Author(Value):
     """The author of an entry or of a proposal: a caller in the club, or an actor in a match."""
 
     actor: Actor
-    """Actor of the event."""
+    """Actor who sent the act, or who ended or corrected the match."""
     member: wire_types.MemberNumber | None
     """Member who owns the key of the actor; null: a program, the operator, or an actor without a key."""
     match: wire_types.MatchId | None
@@ -89,7 +89,8 @@ class Journal(Value):
 
 
 def name_of(journal: Journal, account: Account) -> str | None:
-    """Return the name of an account's member; ``None`` if it has none or may not be shown."""
+    """Return the name of an account's member; ``None`` for an account of the club, or a name that may not be
+    shown."""
     member = member_of(account)
     return None if member is None else journal.names.get(member)
 
@@ -102,8 +103,8 @@ def accounts(journal: Journal) -> tuple[Account, ...]:
 
 
 def balances(journal: Journal) -> tuple[Balance, ...]:
-    """Return the closing balances, with 0 for each currency that an account used, and for the club's own accounts in
-    every currency."""
+    """Return the closing balances by account. Each account has its used currencies, the club's own accounts have all
+    currencies, even with a balance of 0."""
     closing = {(one.account, one.currency): one.amount for one in journal.closing}
     used = {(account, currency) for account in OWN for currency in journal.currencies}
     used |= {(one.account, one.currency) for one in journal.opening} | set(closing)

@@ -1,4 +1,4 @@
-"""The requests to the officials of a match, and the union of all requests to a match, in their stored form."""
+"""Requests to the officials of a match, as clients send them and as they are stored; the union of all requests."""
 
 from typing import Annotated
 
@@ -23,11 +23,11 @@ class Proceeding(Value, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class OpenCase(Proceeding, tag_field="act", tag="case"):
-    """Open a case, as an official or about a line of the protocol or a misclick."""
+    """Open a case. About an offence only an official opens one: a seat sends a knock instead."""
 
     kind: CaseKind
     seat: SeatSent | None = None
-    """Seat that knocks; left out: an official knocks."""
+    """Seat that opens the case; left out: an official opens it."""
     accused: SeatSent | None = None
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     """Offence; left out: the case is about a line or a misclick."""
@@ -51,7 +51,7 @@ class StatementSent(Proceeding):
 
 
 class Statement(StatementSent, kw_only=True, tag_field="act", tag="statement"):
-    """A seat's statement about the facts in a case."""
+    """A statement with the number of its case, as stored."""
 
     case: NumberSent
 
@@ -68,13 +68,13 @@ class AppealSent(Proceeding):
     """A party asks for a different official, or the official who ruled reports an error of their own."""
 
     seat: SeatSent | None = None
-    """Seat that appeals; left out: the official who ruled asks (J10)."""
+    """Seat that appeals; left out: the official who ruled (J10)."""
     text: Prose = ""
     """Reasons."""
 
 
 class Appeal(AppealSent, kw_only=True, tag_field="act", tag="appeal"):
-    """An appeal in a case."""
+    """An appeal with the number of its case, as stored."""
 
     case: NumberSent
 
@@ -85,9 +85,9 @@ class RemedySent(Value, forbid_unknown_fields=True, omit_defaults=True):
     void: bool = False
     """Void the deal under way: it is dealt again."""
     result: Result | None = None
-    """Result of the deal. It replaces everything played and knocked for since the cards were dealt."""
+    """Result of the deal. It replaces all acts and knocks since the cards were dealt."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)] = ()
-    """Deals to strike, because they were played, or ended as they did, only as the result of a wrong number."""
+    """Later deals to strike: a wrong score decided whether they were played, or how they ended."""
 
 
 class PrecedentSent(Value, forbid_unknown_fields=True):
@@ -117,7 +117,7 @@ class RulingSent(Proceeding):
 
 
 class Ruling(RulingSent, kw_only=True, tag_field="act", tag="ruling"):
-    """The ruling of an official on a case."""
+    """A ruling with the number of its case, as stored."""
 
     case: NumberSent
 
@@ -128,7 +128,7 @@ class Correct(Proceeding, tag_field="act", tag="correct"):
     why: Why
     """Reason for the correction."""
     scripts: Annotated[tuple[Script, ...], Meta(max_length=wire_types.LINES_MAX)] = ()
-    """Scripts with which deals are scored, in addition to the recorded play or instead of it."""
+    """Changes of deals: each replaces the play of a deal, or adds acts before its score."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=wire_types.LINES_MAX)] = ()
     """Numbers of the deals that no longer count."""
     case: wire_types.CaseNumber | None = None
@@ -150,7 +150,7 @@ Request = (
     | Ruling
     | Correct
 )
-"""Any request to a match. Its stored tag distinguishes a knock from an act."""
+"""Any request to a match. The stored field ``act`` or, for a knock, ``knock`` names its kind."""
 
 
 def act_name(request: Value) -> str:

@@ -99,5 +99,5 @@ async def list_attempts(
     await service.refused_attempts.wait_until_stored()
     rows = await in_thread(service.refused_attempts.rows, match_id, after=after_of(cursor), limit=limit + 1)
     page = page_by_number(rows, limit, attrgetter("originator_version"))
-    body = encode(AttemptPage(items=tuple(map(attempt_seen, page.entries)), next=page.next))
+    body = encode(AttemptPage(items=tuple(map(attempt_seen, page.items)), next=page.next))
     return await page_reply(request, body, page.next, caller.texts)

@@ -199,7 +199,7 @@ async def list_knocks(
     def read_page(connection: Connection, match_id: UUID) -> tuple[bytes, dict[str, str]]:
         found = cases.answer(connection, match_id, caller.viewer, after, limit + 1)
         page = page_by_number(found, limit, attrgetter("case"))
-        shown = tuple(case_of(match, one.entries, match.version, language, at) for one in page.entries)
+        shown = tuple(case_of(match, one.entries, match.version, language, at) for one in page.items)
         return encode(KnockPage(items=shown, next=page.next)), next_link(request, page.next)
 
     page, link = await service.projections.ask_of(cases, match_id, match.version, read_page)

@@ -67,7 +67,7 @@ async def list_evenings(
     page = numbered_page((one for one in numbered if season in (None, one[1].season)), cursor, limit)
     seen = tuple(
         EveningSeen(evening=number, on=evening.on, season=evening.season, closed=evening.closed)
-        for number, evening in page.entries
+        for number, evening in page.items
     )
     shown = EveningPage(version=club.version, items=seen, next=page.next)
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)

@@ -88,7 +88,7 @@ async def list_keys(
     caller = await request.service.club_access.caller(request, club_id, min_version)
     must_have(caller, "keys")
     page = numbered_page(enumerate(caller.club.state.keys, 1), cursor, limit)
-    seen = [_fields(f"k{number}", key) for number, key in page.entries]
+    seen = [_fields(f"k{number}", key) for number, key in page.items]
     shown = {"version": caller.club.version, "items": seen, "next": page.next}
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)
 

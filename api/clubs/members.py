@@ -66,10 +66,10 @@ async def list_members(
     caller = await service.club_access.caller(request, club_id, min_version)
     numbered = enumerate(caller.club.state.members, 1)
     page = numbered_page((one for one in numbered if not here or one[1].left is None), cursor, limit)
-    names = await service.member_names.names_of(caller.club, dict(page.entries))
+    names = await service.member_names.names_of(caller.club, dict(page.items))
     known = names if isinstance(caller, KeyHolder) else {}
     numbers = await service.member_names.numbers_of(
-        caller.club, (one for one, _ in page.entries if sees_numbers(caller, one))
+        caller.club, (one for one, _ in page.items if sees_numbers(caller, one))
     )
     seen = tuple(
         MemberSeen(
@@ -79,7 +79,7 @@ async def list_members(
             erased=member.erased,
             **numbers.get(number, Numbers())._asdict(),
         )
-        for number, member in page.entries
+        for number, member in page.items
     )
     shown = MemberPage(version=caller.club.version, items=seen, next=page.next)
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)

@@ -133,10 +133,10 @@ async def get_standings(
         rows = {_place(row, results.get(row, NOTHING)): row for row in results.keys() | knocks}
         places = sorted(place for place in rows if after is None or place > after)
         page = page_of(places, limit, lambda last: last)
-        here = [rows[place] for place in page.entries]
+        here = [rows[place] for place in page.items]
         seen = (_seen(row, results.get(row, NOTHING), *knocks.get(row, (0, 0))) for row in here)
         return Page(tuple(seen), page.next)
 
     page, behind = await service.projections.ask_of_all(matches, read, fresh=fresh)
-    shown = StandingPage(season=season, items=page.entries, next=page.next, behind=behind)
+    shown = StandingPage(season=season, items=page.items, next=page.next, behind=behind)
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)

@@ -29,10 +29,10 @@ CodeSent = Annotated[
     "/invitations/{invitation:str}",
     operation_id="get_invitation",
     summary="Get what an invitation admits to",
-    description="Returns the seat or role of a match that the code gives, with the players, the stakes and the "
-    "opening points; or the key of a club, with its member and scopes; and the inviter. Changes nothing and needs no "
-    "credential except the code. 404 `no-such-invitation`; 409 `invitation-ended` if it was redeemed, replaced or "
-    "revoked; 409 `invitation-expired` after seven days.",
+    description="Returns what the code gives, and the inviter. A seat or role of a match comes with the players, the "
+    "stakes and the opening points; the key of a club with its member and scopes. Changes nothing. The code is the "
+    "only credential, but a malformed `Authorization` header is refused (400, 401). 404 `no-such-invitation`; 409 "
+    "`invitation-ended` if it was redeemed, replaced or revoked; 409 `invitation-expired` after seven days.",
     tags=["Matches"],
     operation_class=described(gives=SeatInvitation | KeyInvitation, errors=(400, 401, 404, 409, 503), tagged=False),
 )
@@ -52,8 +52,8 @@ async def get_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
     operation_id="redeem_invitation",
     summary="Redeem an invitation",
     description="Gives the holder of the code its seat or role with a token, or its key of a club. The secret is "
-    "shown this once. An earlier token of the seat or role ends. **In a club's match for money the seat agrees to "
-    "the stakes by this**: look at them first with `get_invitation`. The events and the club's audit name the "
+    "shown this once. An earlier token of the seat or role ends. **In a club's match for money, redeeming a seat "
+    "agrees to the stakes**: look at them first with `get_invitation`. The events and the club's audit name the "
     "inviter.\n\n"
     "A code can be redeemed once, within seven days (else 409). After a lost answer repeat the request with the same "
     "`Idempotency-Key` of 16 characters or more: the same key and code give the same secret.",

@@ -29,7 +29,7 @@ from projections.follow.follow import Projection
 from projections.follow.page import Page
 from referee.visibility import Recorded
 
-Lines = Mapping[str, Sequence[RowMapping]]
+RowsByTable = Mapping[str, Sequence[RowMapping]]
 """Rows of a projection by table, with JSON as text."""
 
 
@@ -38,11 +38,11 @@ class _Queries:
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
-        self._lines = {name: _query_of(table) for name, table in projection.metadata.tables.items()}
+        self._queries = {name: _query_of(table) for name, table in projection.metadata.tables.items()}
 
-    def lines(self, connection: Connection, aggregate_id: UUID) -> Lines:
+    def rows(self, connection: Connection, aggregate_id: UUID) -> RowsByTable:
         parameters = {"aggregate": aggregate_id}
-        return {name: connection.execute(query, parameters).mappings().all() for name, query in self._lines.items()}
+        return {name: connection.execute(query, parameters).mappings().all() for name, query in self._queries.items()}
 
 
 def _query_of(table: Table) -> Select[Any]:
@@ -60,11 +60,11 @@ class _StoredState(NamedTuple):
 
     queries: _Queries
     aside: tuple[int, str] | None
-    """Event at which the projection has set the aggregate aside, and the error."""
+    """Event that the projection could not apply, and the error; ``None``: it follows the aggregate."""
     position: int
     """Position up to which the projection has read the log."""
     version: int
-    lines: Lines
+    rows: RowsByTable
 
 
 class StoredProjections:
@@ -89,8 +89,9 @@ class StoredProjections:
     def close(self) -> None:
         self._memory.close()
 
-    def of(self, aggregate_id: UUID) -> "ProjectionCheck":
-        """Read the projections about an aggregate, before its events are read, and return its check."""
+    def check_of(self, aggregate_id: UUID) -> "ProjectionCheck":
+        """Read what the projections store about an aggregate, and return its check. Call it before reading its
+        events."""
         self._memory.rollback()
         if not self._queries:
             return ProjectionCheck([], aggregate_id, self._memory)
@@ -103,7 +104,7 @@ class StoredProjections:
                     aside.get(queries.projection.key),
                     positions.get(queries.projection.key, 0),
                     queries.projection.version(connection, aggregate_id),
-                    queries.lines(connection, aggregate_id),
+                    queries.rows(connection, aggregate_id),
                 )
                 for queries in self._queries
             ]
@@ -126,7 +127,10 @@ class ProjectionCheck:
         self._failed: dict[str, str] = {}
 
     def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
-        """Apply rows of the aggregate to the projections in memory, up to event ``readable``."""
+        """Apply rows up to event ``readable`` to the projections in memory, each as far as its stored one.
+
+        ``recorded``: the decoded events, by number. Errors are kept for :meth:`compare`.
+        """
         rows = [row for row in rows if isinstance(row.number, int) and row.number <= readable]
         log = [(row.position, self._id.hex, row.number, row.topic, row.state) for row in rows]
         for queries, _, position, version, _ in self._states:
@@ -138,11 +142,11 @@ class ProjectionCheck:
             if news and projection.name not in self._failed:
                 try:
                     projection.apply(self._memory, Page(news, lambda _, number, *__: recorded[number]))
-                except Exception as error:  # a row may hold anything
+                except Exception as error:  # a damaged row can cause any error
                     self._failed[projection.name] = f"{type(error).__name__}: {error}"
 
     def compare(self, history: History) -> None:
-        """Report the differences between stored and calculated projections, after all rows were added."""
+        """Report how stored and calculated projections differ. Call it after the last :meth:`add`."""
         broken = history.readable < history.events
         for state in self._states:
             projection, version = state.queries.projection, state.version
@@ -166,13 +170,13 @@ class ProjectionCheck:
             elif version > due:
                 history.report(version, f"projection {name} has it, though its position is before it")
             if version or not calculated:
-                for what in _row_differences(projection, state.lines, state.queries.lines(self._memory, self._id)):
+                for what in _row_differences(projection, state.rows, state.queries.rows(self._memory, self._id)):
                     history.report(0, f"projection {name}: {what}")
 
 
-def _row_differences(projection: Projection, stored_lines: Lines, calculated_lines: Lines) -> Iterator[str]:
+def _row_differences(projection: Projection, stored_rows: RowsByTable, calculated_rows: RowsByTable) -> Iterator[str]:
     for name, table in projection.metadata.tables.items():
-        calculated, stored = _by_key(table, calculated_lines[name]), _by_key(table, stored_lines[name])
+        calculated, stored = _by_key(table, calculated_rows[name]), _by_key(table, stored_rows[name])
         for key in dict.fromkeys((*calculated, *stored)):
             place = f"{name}{key}" if key else name
             if key not in stored:
@@ -186,10 +190,10 @@ def _row_differences(projection: Projection, stored_lines: Lines, calculated_lin
                         yield from (f"{place}: {what}" for what in _cell_differences(column, actual, expected))
 
 
-def _by_key(table: Table, lines: Sequence[RowMapping]) -> dict[str, RowMapping]:
+def _by_key(table: Table, rows: Sequence[RowMapping]) -> dict[str, RowMapping]:
     """Return the rows by their primary key as text, without the aggregate's id."""
     keys = [column.name for column in table.primary_key.columns if column.name != "match"]
-    return {", ".join(f" {key} {line[key]}" for key in keys): line for line in lines}
+    return {", ".join(f" {key} {row[key]}" for key in keys): row for row in rows}
 
 
 def _cell_differences(column: Any, actual: Any, expected: Any) -> Iterator[str]:

@@ -61,7 +61,7 @@ def verify_aggregate(
     try:
         # Attempts and projections are read before the rows, because rows may be added meanwhile.
         attempts = AttemptCheck(valid_id, stored.attempts(aggregate_id))
-        projection_check = projections.of(valid_id)
+        projection_check = projections.check_of(valid_id)
         history, refs = History(valid_id, stored.snapshots(aggregate_id)), dict[str, int]()
         for rows in stored.rows(aggregate_id):
             recorded = history.add(rows)

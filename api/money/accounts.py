@@ -33,7 +33,7 @@ class AccountSeen(Value):
     balance: wire_types.Money
     """Minor units. A debit, such as a member's debt, is above zero."""
     to_receive: wire_types.Money | None
-    """Minor units that the club owes the member, below zero the member's debt; null: an account of the club."""
+    """`balance` with the other sign: above zero, the club owes the member; null: an account of the club."""
     name: Ref | None
     """Name of the member; null: an account of the club."""
 
@@ -42,7 +42,7 @@ class AccountPage(Value):
     """A page of the balances of a club."""
 
     entry: wire_types.EntryCount
-    """Number of the last entry in the balances."""
+    """Number of the last entry that the balances include: `at`, or the last of all entries if it is earlier."""
     items: Annotated[tuple[AccountSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """Balances by currency and account. In each currency the balances of all pages add up to 0."""
     next: wire_types.Cursor | None
@@ -53,8 +53,8 @@ class AccountPage(Value):
     operation_id="list_accounts",
     summary="List the account balances of a club",
     description="Returns the balance of each account that has postings: now, or after the entry `at`. With `evening` "
-    "it returns the sums of that evening's postings. The `Link` to the next page has the `entry` of this page as "
-    "`at`, so that all pages have the balances of one time. With `cursor` send `at` too. `fresh` waits for matches "
+    "it returns the sums of that evening's postings. The `Link` to the next page sends this `entry` as `at`, so "
+    "that no page includes later entries. If you send `cursor` yourself, send `at` too. `fresh` waits for matches "
     "that have just ended. Requires `audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
@@ -100,7 +100,7 @@ async def list_accounts(
 
     entry, found = await ask_the_books(service, caller.club, read, fresh=fresh)
     page = _page(found, limit, cursor)
-    whose = [(one, member_of(one.account)) for one in page.entries]
+    whose = [(one, member_of(one.account)) for one in page.items]
     names = await names_by_member(service, caller, (member for _, member in whose if member is not None))
     seen = tuple(
         AccountSeen(

@@ -79,7 +79,7 @@ async def list_closings(
     def read(connection: Connection, club_id: UUID) -> tuple[bytes, str | None]:
         found = ledger.closings_of(connection, club_id, after=after, limit=limit + 1)
         page = page_by_number(found, limit, attrgetter("closing"))
-        return encode(ClosingPage(items=tuple(map(_seen, page.entries)), next=page.next)), page.next
+        return encode(ClosingPage(items=tuple(map(_seen, page.items)), next=page.next)), page.next
 
     body, following = await ask_the_books(service, caller.club, read, fresh=False)
     return await page_reply(request, body, following, NO_TEXTS)

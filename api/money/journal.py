@@ -28,7 +28,7 @@ class EntrySeen(EntryFields):
     """An entry. Its postings add up to 0."""
 
     by: Author
-    """Sender of the act, or the actor who ended the match."""
+    """Actor who sent the act, or who ended or corrected the match."""
 
 
 class JournalPage(Value):
@@ -43,8 +43,8 @@ class JournalPage(Value):
     "/clubs/{club:uuid}/journal",
     operation_id="list_entries",
     summary="List the entries of a club's books",
-    description="Returns a page of entries, by number. An entry never changes: a later one reverses an error. "
-    "Requires `audit` or `treasury`.",
+    description="Returns a page of entries, by number. An entry never changes: a later entry reverses a wrong "
+    "one. Requires `audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=JournalPage, errors=(400, 401, 403, 404, 409, 503)),
@@ -78,7 +78,7 @@ async def list_entries(
     def read(connection: Connection, club_id: UUID) -> tuple[bytes, str | None]:
         found = list(ledger.read(connection, club_id, after=after, limit=limit + 1))
         page = page_by_number(found, limit, attrgetter("number"))
-        return encode(JournalPage(items=tuple(map(seen, page.entries)), next=page.next)), page.next
+        return encode(JournalPage(items=tuple(map(seen, page.items)), next=page.next)), page.next
 
     body, following = await ask_the_books(service, club, read, fresh=fresh)
     return await page_reply(request, body, following, NO_TEXTS)

@@ -83,9 +83,9 @@ async def list_proposals(
         must_have(caller, "audit")
     waiting = sorted(state.proposals.items())
     page = numbered_page((one for one in waiting if _sees(caller, one[1])), cursor, limit)
-    times = await in_thread(_times, service, club_id, [one.event for _, one in page.entries])
+    times = await in_thread(_times, service, club_id, [one.event for _, one in page.items])
     found = [
-        await _seen(service, caller, number, one, at) for (number, one), at in zip(page.entries, times, strict=True)
+        await _seen(service, caller, number, one, at) for (number, one), at in zip(page.items, times, strict=True)
     ]
     shown = ProposalPage(version=caller.club.version, items=tuple(found), next=page.next)
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)

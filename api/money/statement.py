@@ -136,7 +136,7 @@ def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -
         connection, club_id, account, currency, after=after, first=first, last=last, limit=limit + 1
     )
     page = page_by_number(found, limit, attrgetter("number"))
-    lines = tuple(map(_line, page.entries))
+    lines = tuple(map(_line, page.items))
     if lines:
         return _Lines(lines, lines[0].balance - lines[0].amount, lines[-1].balance, page.next)
     _, to = ledger.days(connection, club_id, None, last)

@@ -18,7 +18,7 @@ from referee.store.connection import Opener
 CHANNEL = "referee_events"
 """Channel of the event store's notifications."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds before the first attempt to open a lost connection again, which double each time, and their maximum."""
+"""Seconds before reconnecting: after the first failure (they double after each further one), and at most."""
 QUIET_SECONDS = 15.0
 """Seconds without a notification after which the connection is tested."""
 
@@ -27,12 +27,13 @@ log = logging.getLogger(__name__)
 
 
 class Listener:
-    """Calls ``wake`` on a thread for each notification, and whenever it starts to listen."""
+    """A thread that calls ``wake`` for each notification, and whenever it starts to listen."""
 
     def __init__(
         self, parameters: dict[str, Any], wake: Callable[[], None], *, channel: str = CHANNEL, schema: str = "public"
     ) -> None:
-        """``schema``: the schema of the projections. A lock of the session shows that a follower writes to them."""
+        """``schema``: the schema of the projections. A lock on it shows other processes that a follower is
+        connected."""
         self._open, self._wake, self._channel, self._schema = Opener(parameters), wake, channel, schema
         self._closed = threading.Event()
         self._here, self._there = socket.socketpair()

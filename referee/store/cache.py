@@ -16,11 +16,11 @@ OVERTAKEN_MAX = 10_000
 MEASURED_EVERY = 16
 """Number of events after which the size of an aggregate is measured again."""
 OVERHEAD, FACTOR = 500, 3
-"""Bytes of an aggregate in memory: a constant, and bytes for each byte of its JSON."""
+"""Estimate of an aggregate's bytes in memory: a constant, plus a factor times the bytes of its JSON."""
 
 
-class _Place(msgspec.Struct, frozen=True):
-    """A cached aggregate, its size in bytes, and its version when it was measured."""
+class _Cached(msgspec.Struct, frozen=True):
+    """A cached aggregate, its size in bytes, and its version when the size was measured."""
 
     loaded: Loaded
     size: int
@@ -28,11 +28,12 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 class Cache:
-    """A thread-safe cache. It drops the least recently used aggregates."""
+    """A thread-safe cache. Above ``bytes_max`` it drops the least recently used aggregates, but never the last
+    one."""
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
-        self._places: OrderedDict[UUID, _Place] = OrderedDict()
+        self._places: OrderedDict[UUID, _Cached] = OrderedDict()
         self._overtaken: OrderedDict[UUID, int] = OrderedDict()
         self._lock = threading.Lock()
         self.size = 0
@@ -73,10 +74,10 @@ class Cache:
             while len(self._overtaken) > OVERTAKEN_MAX:
                 self._drop(self._overtaken.popitem(last=False)[0])
 
-    def keep(self, entries: Iterable[Loaded]) -> None:
-        """Cache each of these aggregates unless a later version is cached."""
+    def keep(self, aggregates: Iterable[Loaded]) -> None:
+        """Cache each aggregate unless a later version is cached. Then drop others if the cache is too large."""
         with self._lock:
-            for loaded in entries:
+            for loaded in aggregates:
                 self._keep(loaded)
             while self.size > self._bytes_max and len(self._places) > 1:
                 self._drop(next(iter(self._places)))
@@ -98,7 +99,7 @@ class Cache:
         else:
             size, measured = place.size, place.measured
         self.size += size - (place.size if place else 0)
-        self._places[aggregate_id] = _Place(loaded, size, measured)
+        self._places[aggregate_id] = _Cached(loaded, size, measured)
         self._places.move_to_end(aggregate_id)
 
     def _drop(self, aggregate_id: UUID) -> None:
