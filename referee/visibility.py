@@ -37,6 +37,8 @@ class Event(Value, omit_defaults=True):
 
 
 E = TypeVar("E", bound=Event)
+KERNEL = __name__.partition(".")[0]
+"""Package of the event types that no installed game brings."""
 _encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
 
@@ -63,17 +65,19 @@ def with_topic(event: Event) -> msgspec.Raw:
 def stored_with_topic(kind: type[Event], official: bool, public: bool) -> Callable[[bytes], msgspec.Raw | None]:
     """Return a function that adds the topic to the stored JSON of an event, without decoding the event.
 
-    The result equals :func:`with_topic` of the event as the viewer may see it; ``None`` if the JSON is not ASCII or
-    may have a field that is hidden from the viewer.
+    The result equals :func:`with_topic` of the event as the viewer may see it. It is ``None`` if the event must be
+    decoded: the JSON has an escape or a character that is not printable ASCII, or may have a field that is hidden
+    from the viewer. Events of installed games are always decoded: only a row of the kernel has no field that its
+    type has lost.
     """
     hidden = _hidden(kind, official, public)
-    if any(callable(instead) for _, instead in hidden):
+    if kind.__module__.partition(".")[0] != KERNEL or any(callable(instead) for _, instead in hidden):
         return lambda stored: None
-    names = "|".join([f'"{name}":' for name, _ in hidden]) or "(?!)"
-    has_hidden, begins = re.compile(names.encode()).search, _beginnings[kind]
+    must_decode = re.compile("|".join([r"[^ -\[\]-~]", *(rf'"{name}"\s*:' for name, _ in hidden)]).encode()).search
+    begins = _beginnings[kind]
 
     def unchanged(stored: bytes) -> msgspec.Raw | None:
-        if not stored.isascii() or stored[:2] != b'{"' or has_hidden(stored):
+        if stored[:2] != b'{"' or must_decode(stored):
             return None
         return msgspec.Raw(begins + stored[1:])
 

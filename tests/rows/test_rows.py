@@ -3,7 +3,7 @@
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 from uuid import UUID
 
 import msgspec
@@ -16,7 +16,7 @@ from referee.log.facts import Sign
 from referee.store.aggregate import KINDS, event_type, event_types
 from referee.store.desk import digest_of
 from referee.store.rows import JsonRows, from_row, raw_rows, row_hash, to_row
-from referee.visibility import Viewer, seen, stored_with_topic, with_topic
+from referee.visibility import Event, Hidden, Viewer, seen, stored_with_topic, with_topic
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.jsonl"))
@@ -75,14 +75,34 @@ def test_the_stored_json_of_an_event_is_what_a_viewer_sees_unless_fields_are_hid
     assert shown_as_stored > len(samples()) / 2
 
 
-def test_stored_json_that_is_not_ascii_or_has_a_hidden_field_is_not_shown_as_stored() -> None:
+def test_stored_json_with_an_escape_a_line_break_or_a_hidden_field_is_not_shown_as_stored() -> None:
     played = event_type("card/played")
     official, spectator = (stored_with_topic(played, is_official, False) for is_official in (True, False))
-    for state in (b'{"seat":1,"card":"\xff"}', b"5", b"null"):
+    for state in (
+        b'{"seat":1,"card":"\xff"}',
+        b"5",
+        b"null",
+        b'{"seat":1,\n"card":"SA"}',
+        b'{"seat":1,"c\\u0061rd":"SA"}',
+    ):
         assert official(state) is spectator(state) is None
     against_a_rule = b'{"seat":1,"card":"SA","breaches":[{"rule":"B28"}]}'
-    assert spectator(against_a_rule) is None
+    assert spectator(against_a_rule) is spectator(against_a_rule.replace(b":[", b" : [")) is None
     assert official(against_a_rule) == msgspec.Raw(b'{"topic":"card/played",' + against_a_rule[1:])
+
+
+class Renamed(Event, frozen=True):
+    """An event of an installed game. Its field has a different name in JSON; an earlier release had one more."""
+
+    TOPIC: ClassVar[str] = "installed/renamed"
+    HIDDEN: ClassVar[Hidden] = {"number": "open"}
+    seat: int
+    number: int | None = msgspec.field(name="n", default=None)
+
+
+def test_an_event_of_an_installed_game_is_never_shown_as_stored() -> None:
+    for state in (b'{"seat":1,"n":3}', b'{"seat":1,"lost":3}', b'{"seat":1}'):
+        assert stored_with_topic(Renamed, False, False)(state) is None
 
 
 def test_every_kind_of_request_stands_in_a_row() -> None:
