@@ -1,8 +1,8 @@
 """Threads for calls that use the database or take long: a small pool with a bounded queue for each kind.
 
-Each call counts for a holder: a club, or an address that sends no key. A free thread takes a call of the holder that
-has the fewest threads. When the queue is full, a new call may replace the newest call of the holder with the most. So
-while others wait, no holder has more than half of the threads or queue places.
+Each call counts for a holder: a club, or an address that sends no key. A thread that becomes free takes a call of the
+holder that has the fewest threads. When the queue is full, a new call may replace the newest call of the holder with
+the most. So while others wait, each holder comes down to at most half of the threads and queue places.
 """
 
 import asyncio
@@ -94,7 +94,7 @@ class Threads:
     def _make_room(self, holder: str) -> _Call:
         """Remove and return the newest waiting call of the holder that has the most calls.
 
-        Raises Busy if ``holder`` would have more than that holder afterwards.
+        Raises Busy if ``holder``, with its new call, would then have the most calls.
         """
         most = max(self._waiting, key=self._held.__getitem__, default=holder)
         if self._held[most] <= self._held[holder] + 1:
@@ -122,11 +122,15 @@ class Threads:
         with self._lock:
             if (call := self._next()) is None:
                 return
-        result, error = None, None
+        result: Any = None
+        error: BaseException | None = None
         if not call.future.cancelled():
             try:
                 with self._within():
                     result = call.work()
+            except StopIteration as raised:  # no future takes it
+                error = RuntimeError("the call raised StopIteration")
+                error.__cause__ = raised
             except BaseException as raised:
                 error = raised
         with self._lock:

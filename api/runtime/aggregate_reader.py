@@ -5,6 +5,7 @@ Methods raise ``UnknownAggregate`` if the match or club does not exist.
 
 import asyncio
 import logging
+from contextlib import suppress
 from uuid import UUID
 
 from api.http.problems import Problem
@@ -15,6 +16,7 @@ from referee.phases import Over
 from referee.store.aggregate import Aggregate
 from referee.store.clock import utc_now
 from referee.store.club import Club
+from referee.store.command import Busy
 from referee.store.damaged import DamagedRow
 from referee.store.desk import Desk
 from referee.store.match import Match
@@ -92,7 +94,8 @@ class AggregateReader:
     async def _loaded(self, aggregate_id: UUID) -> Aggregate:
         """Return an aggregate, read once for all requests that wait for it."""
         if aggregate_id in self._loading:
-            await asyncio.shield(self._loading[aggregate_id])
+            with suppress(Busy):  # the load counted for a different caller
+                await asyncio.shield(self._loading[aggregate_id])
             if found := self._desk.cached(aggregate_id):
                 return found  # if it is not cached, another process has added events
         loading = asyncio.ensure_future(in_thread(self._desk.get, aggregate_id))

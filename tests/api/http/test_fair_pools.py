@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import httpx
+import pytest
 
 from api.http.threads import Threads, answering_for, in_long_thread
 from referee.store.command import Busy
@@ -95,6 +96,17 @@ def test_no_one_has_more_than_half_of_the_threads_while_others_wait() -> None:
         assert set(await ended([*many, *few])) == {"many", "few"}
 
     asyncio.run(all_of_it())
+
+
+def test_a_call_that_raises_stop_iteration_ends_with_an_error() -> None:
+    threads = Threads("ends", 1, waiting=1)
+
+    async def call() -> None:
+        async with asyncio.timeout(SECONDS_MAX):
+            await threads(next, iter(()))
+
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        asyncio.run(call())
 
 
 def test_no_one_has_more_than_half_of_the_places_while_others_wait() -> None:
