@@ -21,8 +21,9 @@ from msgspec.structs import replace
 from referee.actors import Actor, actor_of
 from referee.acts import Act, Bid, Deal, Discard, Exchange, Fault, Knock, Play, Report, RequestCards
 from referee.cards import texts_of
-from referee.events import LAYS_OPEN, Dealt, Enforcement, KnockUpheld, MatchOpened, PlayEnded
+from referee.events import LAYS_OPEN, Dealt, Enforcement, KnockDismissed, KnockUpheld, MatchOpened, PlayEnded
 from referee.games import RULESETS
+from referee.officials.events.cases import CaseStated
 from referee.refusals import Refused
 from referee.requests import Request
 from referee.ruleset import Moment
@@ -459,10 +460,13 @@ def visible_events(events: tuple[Event, ...], viewer: Viewer) -> list[Event]:
 def revealed(left: tuple[Event, ...], right: tuple[Event, ...]) -> bool:
     """Return whether the rules make a fact public.
 
-    That is an upheld knock, a wrong number that was found, a fault that ends the play (D-O15), the length of a
-    declared sequence (E-O11), and everything at the end of the deal.
+    That is an upheld knock, a right knock that joins a case (a wrong one is dismissed), a wrong number that was found,
+    a fault that ends the play (D-O15), the length of a declared sequence (E-O11), and everything at the end of the
+    deal.
     """
     topics = {event.TOPIC for event in left} ^ {event.TOPIC for event in right}
+    if topics == {CaseStated.TOPIC, KnockDismissed.TOPIC}:
+        return True
     if any(isinstance(event, KnockUpheld) or type(event) in LAYS_OPEN for event in (*left, *right)):
         return True
     if topics & {"deal/misdeal-found", PlayEnded.TOPIC}:
