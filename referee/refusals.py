@@ -42,7 +42,7 @@ class OutOfTurn(Refused):
 
 
 class NotYours(Refused):
-    """The act belongs to a different person in the case or match, for example the official who ruled."""
+    """Only a different person in the case or match may do this, for example the official who ruled."""
 
     status = "who"
 

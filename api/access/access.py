@@ -39,7 +39,8 @@ class Matches(Clubs, Protocol):
         """Return the match, perhaps in an older version."""
 
     async def begun(self, match_id: UUID) -> Match:
-        """Return the match after its first event. Raises ``DamagedRow`` (503) if that event cannot be read."""
+        """Return the match as it was after its first event. Raises ``DamagedRow`` (503) if that event cannot be
+        read."""
 
     async def newest(self, match: Match) -> Match:
         """Return the newest stored version of the match."""
@@ -50,7 +51,7 @@ class Names(Protocol):
         """Return the texts that members wrote in a match."""
 
     async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
-        """Return the match with the names of its players, and the texts with the ETag mark of these names."""
+        """Return the match with its players' names, and ``texts`` with the mark of these names for the ETag."""
 
 
 class InThread(Protocol):
@@ -78,12 +79,12 @@ class Access:
         limits: Limits,
         tickets: Tickets,
         in_thread: InThread,
-        held_back: Callable[[Match, Caller], None],
+        note_held_back: Callable[[Match, Caller], None],
     ) -> None:
-        """``held_back``: records that a caller was refused the officials' view, because a member who holds or gave
-        their key or token plays in the match."""
+        """``note_held_back``: records that a caller sees less than their credential allows, because a member who may
+        know it plays in the match."""
         self._matches, self._names, self._limits = matches, names, limits
-        self._tickets, self._in_thread, self._held_back = tickets, in_thread, held_back
+        self._tickets, self._in_thread, self._note_held_back = tickets, in_thread, note_held_back
 
     async def key_if_shown(self, request: Req) -> KeyHolder | None:
         """Return the holder of the key in a request, ``None`` without a key."""
@@ -108,10 +109,10 @@ class Access:
     async def acts(
         self, request: Req, match_id: UUID, shown: Credential, *requests: Request, noted: bool = True
     ) -> tuple[Match, Caller]:
-        """Return the match, perhaps in an older version, and the caller with the right to make these requests.
+        """Return the match, perhaps in an older version, and the caller, who may make these requests.
 
-        ``noted``: note the requests as attempts (J12). Raises the Problems (403) of :meth:`Caller.must_act` and
-        :meth:`Caller.must_be_theirs`.
+        ``noted``: if the requests are refused, they are recorded for the officials (J12). Raises the Problems (403)
+        of :meth:`Caller.must_act` and :meth:`Caller.must_be_theirs`.
         """
         match, caller = await self._holder(match_id, shown)
         texts = self._names.texts_in(match) if caller.knows_names(match) else NO_TEXTS
@@ -120,7 +121,7 @@ class Access:
                 caller = caller.reissues(match, requests[0])
             caller.must_act(match, _needed_scope(match, requests))
         if caller.held_back and not noted:
-            self._held_back(match, caller)
+            self._note_held_back(match, caller)
         for one in requests:
             if noted:
                 caller.tries(request, match, one)
@@ -186,7 +187,7 @@ class Access:
     async def _with_names(self, match: Match, caller: Caller) -> tuple[Match, Caller]:
         """Return the match and the caller, with names and texts if the caller may see them."""
         if caller.held_back:
-            self._held_back(match, caller)
+            self._note_held_back(match, caller)
         if not caller.knows_names(match):
             return match, caller
         match, texts = await self._names.named(match, self._names.texts_in(match))
@@ -203,7 +204,7 @@ class Access:
         return await self._known(match, shown, key)
 
     async def _must_know(self, match_id: UUID, shown: Credential | None, key: KeyHolder | None) -> None:
-        """Raise ``UnknownAggregate`` (404) for a damaged match, unless the caller could see it when it was opened."""
+        """Raise ``UnknownAggregate`` (404) unless the caller could see this damaged match at its opening."""
         match = await self._matches.begun(match_id)
         if by_no_credential(match) is None and _caller_of(match, shown, key) is None:
             raise UnknownAggregate(str(match_id))
@@ -232,7 +233,7 @@ class Access:
 
 
 def _caller_of(match: Match, shown: Credential | None, key: KeyHolder | None) -> Caller | None:
-    """Return the caller with this credential; ``None`` if they may not see the match, or it does not have this
+    """Return the caller with this credential; ``None`` if they may not see the match, or the match has no such
     token."""
     if key is not None:
         return by_key(match, key)
@@ -240,8 +241,8 @@ def _caller_of(match: Match, shown: Credential | None, key: KeyHolder | None) ->
 
 
 def _must_see(match: Match, caller: Caller | None) -> Caller:
-    """Return the caller. For ``None`` raise ``UnknownAggregate`` (404) if the match is not public, else Problem
-    (401)."""
+    """Return the caller. If it is ``None``, raise ``UnknownAggregate`` (404) for a match that is not public, else
+    Problem (401)."""
     if caller is not None:
         return caller
     if by_no_credential(match) is None:
@@ -250,7 +251,7 @@ def _must_see(match: Match, caller: Caller | None) -> Caller:
 
 
 def _needed_scope(match: Match, requests: tuple[Request, ...]) -> Scope:
-    """Return the scope that these requests need from a key whose member has no seat in the match."""
+    """Return the scope that a key needs for these requests if its member has no seat in the match."""
     if requests and isinstance(requests[0], IssueToken | Invite):
         return "open" if isinstance(requests[0], IssueToken) or requests[0].role in ROLES_OF_PROGRAMS else "officiate"
     return "officiate" if requests and match.sole_actor(requests[0]) == "official" else "play"

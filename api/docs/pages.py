@@ -51,7 +51,7 @@ def render_text(language: str, title: str, body: str) -> bytes:
 
 
 def words_in(language: Language, texts: Mapping[str, Text]) -> Callable[..., str]:
-    """Return a function that returns the text of a code in this language, with values for the names in it."""
+    """Return a function that returns the text of a code in this language, with its placeholders filled."""
 
     def word(code: str, **values: object) -> str:
         return filled(texts[code].in_(language), {name: str(value) for name, value in values.items()})
@@ -61,12 +61,13 @@ def words_in(language: Language, texts: Mapping[str, Text]) -> Callable[..., str
 
 @cache
 def policy_of_kind(kind: str, *more: str) -> str:
-    """Return the content security policy of the pages of a kind, which may load only the sources in ``more``."""
+    """Return the content security policy of the pages of a kind. ``more``: directives such as ``img-src 'self'``."""
     return policy_of(render("frame.html", kind, "", ""), *more)
 
 
 def policy_of(page: bytes, *more: str) -> str:
-    """Return the content security policy of a page. It allows the page's inline style and the sources in ``more``."""
+    """Return the content security policy of a page. It allows the page's inline style, and what the directives in
+    ``more`` allow."""
     style = page.partition(b"<style>")[2].partition(b"</style>")[0]
     known = b64encode(sha256(style).digest()).decode()
     return "; ".join(

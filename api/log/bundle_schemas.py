@@ -11,7 +11,7 @@ from msgspec import Meta, field
 
 from api.http.problems import Problem
 from api.money.ledger_access import Cause, Day
-from api.runtime.proofs import Leaf, Placed, ProofText, texts
+from api.runtime.proofs import Leaf, Placed, ProofText, in_base64
 from projections.follow.page import topics
 from projections.journal import JournalEntry
 from referee import wire_types
@@ -197,7 +197,7 @@ def bundle_of(
     """
     consistency = None
     if extended is not None:
-        consistency = BundleConsistency(from_=extended, proof=texts(tree.consistency(extended)))
+        consistency = BundleConsistency(from_=extended, proof=in_base64(tree.consistency(extended)))
     numbers: dict[str, list[int]] = {}
     for _, (_, whose, number, _, _) in rows:
         numbers.setdefault(published_id(whose), []).append(number)
@@ -224,7 +224,7 @@ def bundle_of(
                     version=number,
                     topic=topic,
                     state=base64(state),
-                    proof=texts(tree.inclusion(leaf)),
+                    proof=in_base64(tree.inclusion(leaf)),
                 )
                 for leaf, (_, whose, number, topic, state) in rows
             ]

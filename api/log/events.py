@@ -8,7 +8,7 @@ from api.http.params import EventAsked, MatchId
 from api.http.problems import Problem
 from api.http.replies import PLAIN, PRIVATE, Reply
 from api.runtime.call import ApiCall
-from api.runtime.proofs import answer, in_tree, last_signed, rows_of, texts
+from api.runtime.proofs import answer, in_base64, in_tree, last_signed, rows_of
 from referee.log.tree import Tree
 
 
@@ -39,7 +39,7 @@ async def get_event_proof(request: ApiCall, match_id: MatchId, event: EventAsked
         if not found or found[0].leaf >= tree.size:
             return None
         index = found[0].leaf
-        lines = ["c2sp.org/tlog-proof@v1", f"index {index}", *texts(tree.inclusion(index)), "", signed.note]
+        lines = ["c2sp.org/tlog-proof@v1", f"index {index}", *in_base64(tree.inclusion(index)), "", signed.note]
         return "\n".join(lines)
 
     proof = await in_tree(service, signed, proved)

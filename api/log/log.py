@@ -12,7 +12,7 @@ from api.http.problems import Problem
 from api.http.replies import OPEN, PLAIN, Reply
 from api.http.threads import in_thread
 from api.runtime.call import ApiCall
-from api.runtime.proofs import ProofText, answer, in_tree, last_signed, texts
+from api.runtime.proofs import ProofText, answer, in_base64, in_tree, last_signed
 from api.runtime.signer import stored_log
 from referee.log.facts import LogSize, Origin
 from referee.value import Value
@@ -119,4 +119,4 @@ async def get_consistency(
         raise Problem("no_such_size", size=signed.size)
 
     proof = await in_tree(service, signed, lambda _, tree: tree.first(end).consistency(from_))
-    return await answer(request, ConsistencyProof(from_=from_, to=end, proof=texts(proof)), OPEN)
+    return await answer(request, ConsistencyProof(from_=from_, to=end, proof=in_base64(proof)), OPEN)

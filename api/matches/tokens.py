@@ -29,7 +29,7 @@ class TokenWanted(Value, forbid_unknown_fields=True):
     """The seat or role to get a new token."""
 
     seat: SeatSent | None = None
-    """Seat; left out with other roles."""
+    """Seat for the role `seat`; left out for other roles."""
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)] = "seat"
 
 
@@ -51,10 +51,10 @@ WANTED: Body[TokenWanted] = Body(TokenWanted)
     "/matches/{match:uuid}/tokens",
     operation_id="issue_token",
     summary="Issue a new token for a seat, a scribe or a watcher",
-    description="Makes a token and shows it this once: for a seat that lost its own, for a scribe or for a watcher. "
-    "An official may do this, in a club's match also a key with `open` (else 403). The earlier token of the seat or "
-    "role is refused from then on, and its open streams end. The events `match/token-ended` and `match/token-made` "
-    "record the change.\n\n"
+    description="Makes a token for a scribe, a watcher or a seat that lost its own, and shows it this once. In a "
+    "club's match seats are invited instead (409). An official may do this, in a club's match also a key with `open` "
+    "whose member does not play in it (else 403). The earlier token of the seat or role is refused from then on, and "
+    "its open streams end. The events `match/token-ended` and `match/token-made` record the change.\n\n"
     "A repeated request makes yet another token. If an answer is lost, send the request again.",
     tags=["Matches"],
     security=TOKEN,
@@ -97,8 +97,8 @@ class OfficialToken(Value):
     "are shown this once and not stored. The official keeps the token and gives the SHA-256 to those who open "
     "matches for them. **Do not invent such a token**: one that can be guessed opens every match that names it. No "
     "match shows the SHA-256 to any caller.\n\n"
-    "Every caller who may open a match without a club may send this, and a key of a club with `open`. Without such a "
-    "key the request counts as the opening of a match (403 `quota-reached`).",
+    "Every caller who may open a match without a club may send this, and so may a club's key with `open`. Without "
+    "such a key the request counts as the opening of a match (403 `quota-reached`).",
     tags=["Matches"],
     operation_class=described(
         gives=OfficialToken,

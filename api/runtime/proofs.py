@@ -56,7 +56,7 @@ class Placed(NamedTuple):
     row: Row
 
 
-def texts(proof: Sequence[bytes]) -> tuple[str, ...]:
+def in_base64(proof: Sequence[bytes]) -> tuple[str, ...]:
     return tuple(map(base64, proof))
 
 
@@ -76,8 +76,8 @@ async def last_signed(service: Service) -> LogSigned:
 async def in_tree(
     service: Service, signed: LogSigned, question: Callable[[Connection, Tree], T], *, takes_long: bool = False
 ) -> T:
-    """Return the answer to a question about the signed tree. Raises Problem (503) while the projection of the log has
-    fewer rows."""
+    """Return the answer to a question about the signed tree. Raises Problem (503) while the projected tree is smaller
+    than ``signed``."""
     projection = service.projections.tree
 
     def in_connection(connection: Connection) -> T:
@@ -99,7 +99,7 @@ def rows_of(
     last: int,
     kinds: Collection[str] | None = None,
 ) -> list[Placed]:
-    """Return the rows ``first`` to ``last`` of a match or club, up to the last one in the tree.
+    """Return the rows ``first`` to ``last`` of a match or club. Stop at the first row that is not yet in the tree.
 
     ``kinds``: only the rows with these topics.
     """
@@ -114,6 +114,6 @@ def rows_of(
 
 
 async def answer(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
-    """Return proofs, or 304 if the caller has them. Refs are not replaced by texts."""
+    """Return proofs, or 304 if the caller has them. Names and texts stay keyed hashes."""
     written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
     return await marked_reply(request, written, NO_TEXTS, headers=headers, media_type=media_type)

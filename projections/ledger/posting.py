@@ -11,7 +11,7 @@ from projections.closings import digest
 from projections.journal import JournalEntry
 from projections.ledger.tables import Keeping, Money, Tables
 from referee.actors import Actor
-from referee.clubs.facts import MATCHES_MAX, BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of, day_of
+from referee.clubs.facts import MATCH_BALANCE_MAX, BooksClosed, ClubFounded, ClubSet, MoneyPosted, account_of, day_of
 from referee.events import MatchOpened
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
 from referee.settlement import amounts_owed
@@ -96,7 +96,7 @@ class Writing:
         """Return whether each balance stays within the limit for matches."""
         self._load_balances(club, currency, postings)
         after = (self._balances.get((club, currency, one), 0) + amount for one, amount in postings.items())
-        return all(abs(balance) <= MATCHES_MAX for balance in after)
+        return all(abs(balance) <= MATCH_BALANCE_MAX for balance in after)
 
     def _post(self, recorded: Recorded, posted: MoneyPosted) -> None:
         club, postings = recorded.originator_id, {one.account: one.amount for one in posted.postings}

@@ -83,12 +83,12 @@ SieAccount = Annotated[str, Meta(examples=["1910"], extra_json_schema={"pattern"
 
 
 class SieAccounts(Value, forbid_unknown_fields=True):
-    """The accounts for the club's own accounts in a SIE file."""
+    """Account numbers in a SIE file for the accounts of the club's books."""
 
     cash: SieAccount = "1910"
     bank: SieAccount = "1930"
     members: SieAccount = "2890"
-    """Account for the club's debt to its members, and for the members' debt."""
+    """Account for what the club owes its members, and for what they owe the club."""
     pot: SieAccount = "2890"
     fees: SieAccount = "3990"
     opening: SieAccount = "2061"
@@ -145,8 +145,8 @@ Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
 
 AMOUNT_MAX = 10**10
 """Maximum amount of one command, in minor units."""
-MATCHES_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
-"""Maximum balance after a match, so that it stays an exact JSON number."""
+MATCH_BALANCE_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
+"""Maximum balance after a match. With all commands in addition it stays an exact JSON number."""
 LIMIT_DAYS = timedelta(days=30)
 """Time for which a payout counts against ``payout_limit``."""
 
@@ -201,7 +201,8 @@ class ClubSet(Event):
     currencies: Currencies | None = None
     timezone: Zone | None = None
     payout_limit: wire_types.Money | None = None
-    """Minor units. A payout that takes a member above this sum within 30 days needs a second person."""
+    """Minor units. A payout needs a second person if the member's payouts within 30 days exceed this in its
+    currency."""
     keep_years: wire_types.Years | None = None
     """Years for which the books must be kept; 0: no minimum."""
     sie: SieAccounts | None = None
@@ -229,7 +230,7 @@ class MemberNamed(Event):
 
 
 class MemberLeft(Event):
-    """A member left. The number is not used again; the events before revoked the member's keys."""
+    """A member left. The number is not used again. The events just before this one revoked the member's keys."""
 
     TOPIC: ClassVar[str] = "member/left"
     member: wire_types.MemberNumber
@@ -242,11 +243,11 @@ class MemberErased(Event):
     TOPIC: ClassVar[str] = "member/erased"
     member: wire_types.MemberNumber
     texts: wire_types.Hash
-    """SHA-256 over the list of deleted texts and replacements, which is stored with the texts."""
+    """SHA-256 of the list of deletions and replacements. The list is stored with the texts."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
     """Member's balances at that time, by currency of the club: all 0."""
     entry: wire_types.EntryCount = 0
-    """Number of the last entry on the member's account, which a closing contains; 0: the account had no entry."""
+    """Number of the last entry on the member's account; 0: no entry. A closing covers it."""
     deleted: wire_types.Tally = 0
     """Number of texts by the member that were deleted."""
     changed: wire_types.Tally = 0
@@ -279,7 +280,7 @@ class KeyIssued(Event):
     member: wire_types.MemberNumber | None = None
     app: AppName | None = None
     given_by: wire_types.Givers = ()
-    """Members who hold or gave the key that issued this one."""
+    """Members who may know this key: they hold or gave the key that issued it."""
 
 
 class KeyInvited(Event):
@@ -322,7 +323,7 @@ class KeyRotated(Event):
     until: Time
     """Time at which the old secret ends."""
     given_by: wire_types.Givers = ()
-    """Members who hold or gave the key that rotated this one."""
+    """Members who may know the new secret: they hold or gave the key that rotated this one."""
 
 
 class KeyRevoked(Event):
@@ -331,8 +332,8 @@ class KeyRevoked(Event):
     TOPIC: ClassVar[str] = "key/revoked"
     key: KeyId
     counts_until: Time | None = None
-    """Time until which its member still counts as a second person, although another member revoked the key; left out:
-    the member does not count."""
+    """Time until which the key's member still counts as a second person, if a different member revoked the key; left
+    out: the member does not count."""
 
 
 class EveningOpened(Event):
@@ -352,7 +353,7 @@ class EveningClosed(Event):
 
 
 class MoneyPosted(Event):
-    """An entry was posted in the books. Its number is its place among these entries in the order of the log."""
+    """An entry was posted in the books. The entries of a club have numbers from 1, in the order of the log."""
 
     TOPIC: ClassVar[str] = "money/posted"
     kind: EntryKind
@@ -375,7 +376,7 @@ class MoneyPosted(Event):
 
 
 class BooksClosed(Event):
-    """The books were closed up to an entry. Later entries have later numbers."""
+    """The books were closed up to entry ``through``. Later entries have higher numbers."""
 
     TOPIC: ClassVar[str] = "books/closed"
     closing: wire_types.ClosingNumber

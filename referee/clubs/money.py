@@ -14,7 +14,7 @@ from referee.actors import Actor
 from referee.clubs import commands, facts
 from referee.clubs.facts import (
     LIMIT_DAYS,
-    MATCHES_MAX,
+    MATCH_BALANCE_MAX,
     Account,
     EntryKind,
     MoneyDraft,
@@ -203,7 +203,7 @@ def _member_posting(found: commands.EntryFound) -> tuple[Posting, int]:
 def _check_bounds(found: commands.EntryFound) -> None:
     """Raise ``ClubState`` if a balance would be too large without this entry."""
     for posting, balance in zip(found.postings, found.balances, strict=True):
-        if abs(balance - posting.amount) > MATCHES_MAX:
+        if abs(balance - posting.amount) > MATCH_BALANCE_MAX:
             raise ClubState("balance_too_large", None, account=posting.account)
 
 

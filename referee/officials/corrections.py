@@ -1,4 +1,5 @@
-"""Corrections: an event scores finished deals again, and has all numbers that count from then on (J8-J10)."""
+"""Corrections: the event that scores finished deals again and contains all numbers that count from then on
+(J8-J10)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -37,8 +38,8 @@ def make_correction(
     """J8, J9: Return a correction, to be recorded as the event after ``moment.version``.
 
     ``replaces``: number of an earlier correction that then no longer counts. Raises AgainstTheRules if a deal has no
-    line, WrongPhase if a later deal depends on the corrected numbers and is not struck, and what :func:`check_time`
-    raises.
+    line, WrongPhase if a later deal depends on a changed number and the request does not strike it, and what
+    :func:`check_time` raises.
     """
     history, play, number = moment.history, state.play, moment.version + 1
     check_time(rules, state, moment, beyond_doubt=request.beyond_doubt)
@@ -78,7 +79,8 @@ def make_correction(
 def _first_deal(
     request: Correct, history: Sequence[Recorded], lines: Mapping[int, Line], replaces: int | None
 ) -> int:
-    """Return the first deal that a correction changes. Raises AgainstTheRules if a deal has no line."""
+    """Return the first deal that a correction changes. Raises AgainstTheRules if a named deal has no line, or if the
+    request names and replaces none."""
     deals = {one.deal for one in request.scripts} | set(request.strike)
     unknown = deals - {line.deal for line in lines.values()}
     deals.update(
@@ -112,8 +114,7 @@ def next_deal_events(
 ) -> tuple[Event, ...]:
     """Return the commitment and draws for the next deal, which follow the correction ``event``.
 
-    A preview, whose moment has no seed, has none: an official could preview until the draw suits them.
-    """
+    Returns none for a preview, whose moment has no seed: an official could preview until the draw suits them."""
     if not moment.seed:
         return ()
     number = moment.version + 1
@@ -127,7 +128,7 @@ def next_deal_events(
 
 
 def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, number: int) -> AttendedState:
-    """Return the match after a correction. Its case notes the seats that gained."""
+    """Return the match after a correction. The case of the correction notes the seats that gained."""
     assert rules.resumed is not None, "a game that scores again can resume"
     docket = state.docket
     if event.case is not None and event.case <= len(docket.cases):
@@ -159,15 +160,14 @@ ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
 def ended_after(event: Event, at: datetime, before: datetime | None) -> datetime | None:
     """Return the time at which the match ended, after one of :data:`ENDS`; ``None`` if the match goes on.
 
-    ``before``: that time before the event. A correction of an ended match does not change it.
-    """
+    ``before``: the time returned for the earlier events. A correction keeps it if the match was over and stays so."""
     if isinstance(event, ProtocolCorrected):
         return None if event.won is None else before or at
     return at
 
 
 def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
-    """Return the change of a line: its new numbers, and the whole new line if more has changed."""
+    """Return the new numbers of a line, with the whole new line if the numbers do not suffice."""
     numbers = LineCorrected(event=number, before=now.before, points=now.points)
     if isinstance(now, DealVoided):
         return numbers

@@ -1,7 +1,6 @@
 """The numbered rules of each ruleset as data: our own words, English and Swedish.
 
-Each ruleset has one TOML file, named by its key; that of an installed game is in the game's package.
-"""
+Each ruleset has one TOML file, named by its key. An installed game has its file in its own package."""
 
 from __future__ import annotations
 

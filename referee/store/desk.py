@@ -64,7 +64,7 @@ BATCH_MAX = 256
 WAITING_MAX = 10_000
 """Maximum waiting requests."""
 SNAPSHOT_SECONDS = 0.5
-"""Seconds that due snapshots wait while requests arrive."""
+"""Seconds for which due snapshots may wait while requests arrive."""
 SALTS_AT_ONCE = 256
 OWN_ID_DIGITS = 24
 ATTEMPTS = 3
@@ -79,12 +79,12 @@ CACHE_MEGABYTES = 32
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """A command in the queue. ``act_id``: its key, or an id made by the desk. ``name``: the aggregate and
-    :func:`key_of` a keyed act."""
+    """A command in the queue. ``act_id``: its key, or an id made by the desk. ``keyed_as``: the aggregate's id and
+    :func:`key_of` the act; ``None`` without a key."""
 
     command: Command
     act_id: str
-    name: tuple[UUID, bytes] | None
+    keyed_as: tuple[UUID, bytes] | None
     future: Answer
     decided: Decided | None = None
     """Last decision made aside."""
@@ -104,7 +104,7 @@ class _Work:
         """Aggregates to snapshot."""
         self.known: dict[tuple[UUID, bytes], KeyedAct] = {}
         """Keyed acts made in this transaction or looked up, by name."""
-        self.opened: set[UUID] = set()
+        self.already_opened: set[UUID] = set()
         """Stored aggregates that a request of this batch would open."""
         self.answers: list[tuple[_Job, Outcome | Exception]] = []
         self.to_refresh: dict[UUID, Loaded] = {}
@@ -196,7 +196,7 @@ class Desk:
         return loaded.aggregate if loaded else None
 
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
-        """Return the aggregate from the cache, or from the store if missing or outdated.
+        """Return the cached aggregate. Read it from the store if it is missing, outdated or below ``min_version``.
 
         Raises what :meth:`Referee.load` raises.
         """
@@ -220,9 +220,8 @@ class Desk:
     def run_on_history(
         self, events: int, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Return the result of ``work`` on a match with ``events`` events. Blocks the thread.
-
-        For a long match it runs in a separate process, as :meth:`Worker.__call__` describes. Raises what ``work``
+        """Call ``work`` with a referee and return its result. ``events``: length of the match. Blocks the thread. For
+        a long match the call runs in a separate process, as :meth:`Worker.__call__` describes. Raises what ``work``
         raises.
         """
         if events < LONG_FROM:
@@ -340,9 +339,9 @@ class Desk:
     def _look_up_answered(self, jobs: list[_Job], work: _Work) -> None:
         """Note in ``work`` which jobs were answered before, and which would open a stored aggregate."""
         openings = {job.command.id for job in jobs if isinstance(job.command.request, Event)}
-        work.opened = {aggregate_id for aggregate_id in openings if self.referee.exists(aggregate_id)}
-        # Acts are read last, so that a repeat that a different process has stored meanwhile is recognised.
-        if names := [job.name for job in jobs if job.name is not None]:
+        work.already_opened = {aggregate_id for aggregate_id in openings if self.referee.exists(aggregate_id)}
+        # Read acts last, to recognise a repeat that another process has stored meanwhile.
+        if names := [job.keyed_as for job in jobs if job.keyed_as is not None]:
             work.known = self.referee.acts(names) | work.known
 
     # The writer's thread: decisions
@@ -350,8 +349,8 @@ class Desk:
     def _decide_all(self, jobs: list[_Job], work: _Work, *, on_stored_state: bool = False) -> list[_Job]:
         """Decide the jobs and return those left undecided.
 
-        Unless ``on_stored_state``, the cached state may be old. So these jobs are left undecided: jobs on an outdated
-        aggregate, refused jobs and later jobs on their aggregates, and jobs that open a cached aggregate.
+        Without ``on_stored_state`` the cached state may be old. Then these jobs are left: jobs on an outdated
+        aggregate, refused jobs, later jobs on the aggregate of a refused one, and new openings of a cached aggregate.
         """
         undecided, doubted = [], set[UUID]()
         for job in jobs:
@@ -384,12 +383,12 @@ class Desk:
         """Return whether the job opens a cached aggregate and is not a remembered act."""
         if not isinstance(job.command.request, Event) or self._cache.get(job.command.id) is None:
             return False
-        return job.name is None or job.name not in self._recent_acts
+        return job.keyed_as is None or job.keyed_as not in self._recent_acts
 
     def _decide(self, job: _Job, work: _Work) -> Outcome:
         """Return the outcome of a request and add its rows to ``work``."""
         at = checked(self._clock)
-        if job.name is not None and (made := work.known.get(job.name) or self._recent_acts.get(job.name)) is not None:
+        if job.keyed_as is not None and (made := work.known.get(job.keyed_as) or self._recent_acts.get(job.keyed_as)):
             return self._repeated_outcome(job, made, work)
         if isinstance(job.command.request, Event):
             return self._decide_opening(job, job.command.request, at, work)
@@ -397,7 +396,7 @@ class Desk:
 
     def _decide_opening(self, job: _Job, opening: Event, at: datetime, work: _Work) -> Outcome:
         aggregate_id = job.command.id
-        if aggregate_id in work.entries or aggregate_id in work.opened:
+        if aggregate_id in work.entries or aggregate_id in work.already_opened:
             raise OpenedByAnother
         rules = KINDS[opening.TOPIC].rules_for(opening)
         moment = Moment(1, at, self._seed(), match=aggregate_id)
@@ -459,8 +458,8 @@ class Desk:
         work.entries[aggregate.id] = loaded = Loaded(aggregate, head, version if due else kept)
         if due:
             work.due.append(loaded)
-        if job.name is not None:
-            work.known[job.name] = made = KeyedAct(*job.name, history[0].originator_version, version)
+        if job.keyed_as is not None:
+            work.known[job.keyed_as] = made = KeyedAct(*job.keyed_as, history[0].originator_version, version)
             work.made.append(made)
         return Outcome(aggregate=aggregate, events=tuple(history))
 
@@ -500,12 +499,13 @@ class Desk:
                 # A row holds the id of its act, its time and the hash before it, so an identical row is this desk's.
                 stored = not unsent(error) and self.referee.is_stored(work.rows[0])
             except PersistenceError:
+                self._note_failure(error)
                 for job, _ in work.answers:
                     job.future.set(InDoubt())
                 return
             if not stored:
                 if not unsent(error) and not isinstance(error, IntegrityError):
-                    self._failed = time.monotonic(), str(error).partition("\n")[0]
+                    self._note_failure(error)
                 self._decide_again([job for job, _ in work.answers], attempt, error)
                 return
         self._cache.keep(work.entries.values())
@@ -514,6 +514,9 @@ class Desk:
             job.future.set(answer)
         self._apply_newer(work.to_refresh, newer)
         self._after_commit(work)
+
+    def _note_failure(self, error: PersistenceError) -> None:
+        self._failed = time.monotonic(), str(error).partition("\n")[0]
 
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
         """Decide jobs again after a conflict: first together, then one by one.

@@ -424,7 +424,7 @@ class TestReversals:
         till.posts(confirm, till.of[5])
 
     def test_a_reversed_match_that_makes_a_balance_too_large_is_refused(self, till: Till):
-        large = replace(between(3, 2, kind="match"), balances=(0, -facts.MATCHES_MAX))
+        large = replace(between(3, 2, kind="match"), balances=(0, -facts.MATCH_BALANCE_MAX))
         taken_back = replace(large, postings=tuple(replace(one, amount=-one.amount) for one in large.postings))
         assert till.refused(commands.Reverse(entry=3, found=taken_back)) == (
             "balance_too_large",

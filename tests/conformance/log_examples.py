@@ -9,7 +9,7 @@ from eventsourcing.persistence import StoredEvent
 
 from api.log.bundle_schemas import BundleAbout, Last, bundle_of, entry_view
 from api.log.log import ConsistencyProof, LogShown
-from api.runtime.proofs import Placed, texts
+from api.runtime.proofs import Placed, in_base64
 from projections.closings import digest
 from projections.journal import JournalEntry
 from projections.ledger.tables import NO_DIGEST
@@ -46,8 +46,8 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
     tiles = rolled_up({}, b"".join(leaves), 0)
     tree = Tree(size=len(leaves), tiles=lambda *tile: tiles[tile])
     note = signed(Checkpoint(origin=KEY.name, size=tree.size, root=tree.root()), [KEY])
-    older = texts(tree.consistency(BEFORE))
-    proof = ["c2sp.org/tlog-proof@v1", f"index {BEFORE}", *texts(tree.inclusion(BEFORE)), "", note]
+    older = in_base64(tree.consistency(BEFORE))
+    proof = ["c2sp.org/tlog-proof@v1", f"index {BEFORE}", *in_base64(tree.inclusion(BEFORE)), "", note]
     said = LogSigned(size=tree.size, root=tree.root().hex(), note=note)
     placed = [
         Placed(index, (index, str(row.originator_id), row.originator_version, row.topic, row.state))

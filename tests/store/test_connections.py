@@ -203,6 +203,7 @@ def test_a_late_transaction_is_found_by_its_key(postgres_url: str) -> None:
         proxy.hold()
         with pytest.raises(InDoubt):
             send(desk, match_id, Deal(seat=0), key="once")
+        assert desk.failed is not None
         proxy.forward()
         until = time.monotonic() + 30
         while len(referee.rows(match_id)) == 1:

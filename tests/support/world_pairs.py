@@ -460,9 +460,9 @@ def visible_events(events: tuple[Event, ...], viewer: Viewer) -> list[Event]:
 def revealed(left: tuple[Event, ...], right: tuple[Event, ...]) -> bool:
     """Return whether the rules make a fact public.
 
-    That is an upheld knock, a right knock that joins a case (a wrong one is dismissed), a wrong number that was found,
-    a fault that ends the play (D-O15), the length of a declared sequence (E-O11), and everything at the end of the
-    deal.
+    That is an upheld knock, a right knock that joins a case (a wrong one is dismissed), a wrong number that was
+    found, a fault that ends the play (D-O15), the length of a declared sequence (E-O11), and everything at the end of
+    the deal.
     """
     topics = {event.TOPIC for event in left} ^ {event.TOPIC for event in right}
     if topics == {CaseStated.TOPIC, KnockDismissed.TOPIC}:

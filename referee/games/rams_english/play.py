@@ -17,7 +17,7 @@ CODE_OF_DUTY = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_hea
 
 
 def higher_cards(cards: Cards, best: Cards) -> Cards:
-    """Return the cards above ``best``, all of its suit."""
+    """Return the cards above ``best``. All ``cards`` must be of its suit."""
     return cards & -(best << 1)
 
 
@@ -60,8 +60,8 @@ def possible_cards(state: Playing, seat: int) -> Cards:
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """D48-D58, D-O24: Return the event of a card played, with the faults that it makes or shows.
 
-    Raises: WrongPhase in a tally, OutOfTurn or NotInPlay for any other seat, NoSuchCard for a card not held,
-    AgainstTheRules for a fault if faults are refused.
+    Raises: WrongPhase in a tally, OutOfTurn or NotInPlay for a seat not on turn, NoSuchCard for a card that the seat
+    cannot hold, AgainstTheRules for a fault with known cards if faults are refused.
     """
     seat = act.seat
     if state.table.tally:
@@ -114,8 +114,7 @@ def _no_such_card(state: Playing, card: str) -> NoSuchCard:
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """D57-D58, D-O15: Return the event of a complete trick, or of the end of the play; else no event.
 
-    A fault of the announcer that is reported between two tricks ends the play with the second.
-    """
+    If a fault of the announcer is reported between two tricks, the play ends after the second."""
     done = len(state.won)
     if state.trick:
         return (TrickTaken(seat=state.winner, trick=done + 1),) if len(state.trick) == len(state.order) else ()
@@ -147,7 +146,7 @@ def denied_cards(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
 
 
 def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
-    """D-O24: Return the faults of a closed hand that had denied this card by an earlier play.
+    """D-O24: Return the faults in earlier plays of a closed hand that this card proves.
 
     If the match refuses faults, they cost nothing.
     """
@@ -161,7 +160,7 @@ def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
 
 
 def _denials_after(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial, ...]:
-    """Return the denials after a card: without those that it disproves, with its own."""
+    """Return the denials after a played card: its own, and the earlier ones that it does not disprove."""
     denials = tuple(
         denial
         for denial in state.denials
