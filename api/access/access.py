@@ -39,7 +39,7 @@ class Matches(Clubs, Protocol):
         """Return the match, perhaps in an older version."""
 
     async def begun(self, match_id: UUID) -> Match:
-        """Return the match as it was after its first event. Raises ``DamagedRow`` (503) if that event cannot be
+        """Return the match in its state after the first event. Raises ``DamagedRow`` (503) if that event cannot be
         read."""
 
     async def newest(self, match: Match) -> Match:
@@ -109,7 +109,7 @@ class Access:
     async def acts(
         self, request: Req, match_id: UUID, shown: Credential, *requests: Request, noted: bool = True
     ) -> tuple[Match, Caller]:
-        """Return the match, perhaps in an older version, and the caller, who may make these requests.
+        """Return the match, perhaps in an older version, and the caller with the right to these requests.
 
         ``noted``: if the requests are refused, they are recorded for the officials (J12). Raises the Problems (403)
         of :meth:`Caller.must_act` and :meth:`Caller.must_be_theirs`.
