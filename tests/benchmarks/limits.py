@@ -110,7 +110,7 @@ async def beside(port: int) -> tuple[float, list[object]]:
 
 
 def _acts(figures: dict[str, float]) -> float:
-    assert not figures["errors"], "who plays is refused nothing"
+    assert not figures["errors"], "players are not refused"
     return figures["acts"]
 
 

@@ -69,7 +69,7 @@ async def _play(port: int) -> list[tuple[int, float]]:
         assert status == 201, answer
         length += len(events)
         took.append((length, milliseconds))
-    assert json.loads(answer)["version"] == length, "the match has as many events as were counted"
+    assert json.loads(answer)["version"] == length, "the number of events is right"
     client.transport.close()
     return took
 

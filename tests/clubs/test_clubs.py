@@ -250,7 +250,7 @@ class TestKeys:
         treasurer, secretary = room.key("treasury"), room.key("keys")
         request = commands.RotateKey(key=treasurer, hash="3" * 64)
         assert room.refused(request, f"key:{secretary}") == ("scopes_not_yours", {"scopes": ("treasury",)})
-        assert room.do(request, f"key:{treasurer}"), "his own he may"
+        assert room.do(request, f"key:{treasurer}"), "a member may revoke their own key"
 
     def test_a_key_is_not_rotated_by_a_lesser_key_of_the_same_member(self, room: Room):
         display, all_of_it = room.key("read", member=1), room.key("read", "keys", member=1)
@@ -277,7 +277,7 @@ class TestKeys:
         assert needs(room.club, commands.Rename(member=2, name=ref("c")), by) == "self"
         assert needs(room.club, commands.Rename(member=1, name=ref("c")), by) == "keys"
         assert needs(room.club, commands.Leave(member=2), by) == "self"
-        assert needs(room.club, commands.Leave(member=1), "key:k1") == "keys", "which does as much for everybody"
+        assert needs(room.club, commands.Leave(member=1), "key:k1") == "keys", "leaving ends all keys of the member"
         assert needs(room.club, commands.Join(name=ref("c")), by) == "keys"
         assert needs(room.club, commands.OpenEvening(on=date(2026, 11, 22), season="2026/27"), by) == "open"
 

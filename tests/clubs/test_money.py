@@ -479,4 +479,4 @@ class TestScopes:
         assert needs(till.club, commands.Pay(payer=2, payee=3, amount=1), till.of[4]) == "self"
         number = till.proposes(commands.Pay(payer=2, payee=3, amount=500), till.of[2])
         for asks in (commands.ConfirmSent(proposal=number), commands.Decline(proposal=number)):
-            assert needs(till.club, asks, till.of[4]) is None, "the proposal says who may"
+            assert needs(till.club, asks, till.of[4]) is None, "the proposal names the confirming member"

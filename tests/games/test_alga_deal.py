@@ -198,7 +198,7 @@ class TestStockRunsOut:
         assert match.legal(1) == (KeepCards(seat=1),), "it would not say which cards came"
         match.refused(RequestCards(seat=1), rule="A11", code="cards_needed")
         match.do(RequestCards(seat=1, cards=(*high[12:], *hands[1][:2])))
-        assert match.phase == "exchanging", "who has not spoken yet may still ask"
+        assert match.phase == "exchanging", "a seat that has not bid may still ask"
         match.do(RequestCards(seat=2, cards=(*hands[1][2:], *hands[2][:2])))
         match.do(*(KeepCards(seat=seat) for seat in range(3, 8)))
         (new,) = match.happened(NewHands)
@@ -219,7 +219,7 @@ class TestStockRunsOut:
         (new,) = match.happened(NewHands)
         assert new.last
         assert new.seed is not None
-        assert len(set(new.hands[0]) - set(thrown)) == 4, "the whole stock, and two of his own"
+        assert len(set(new.hands[0]) - set(thrown)) == 4, "the whole stock, and two of the thrown cards"
         assert match.phase == "auction"
 
     def test_in_the_house_all_who_ask_are_served(self):

@@ -105,7 +105,7 @@ class TestForgottenQuestion:
         assert match.points[P4] == 12 - 2
         assert entries(match.line, P3) == [(-2, "A46")]
         assert match.points[P2] == 5
-        assert match.points[P1] == 9 - match.line.tricks[P1], "the declarer by his tricks"
+        assert match.points[P1] == 9 - match.line.tricks[P1], "the declarer goes down by the tricks taken"
 
     def test_with_normal_values_the_trickless_score_their_tricks_without_risk(self):
         match = self.forgotten("1 1 2 1 | 3 1", forgotten_question_effect="normal_value")

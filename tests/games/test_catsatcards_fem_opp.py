@@ -279,7 +279,7 @@ class TestRitual:
         match.do(PickUp(seat=P4))
         match.refused(KnockForCards(seat=P4), rule="C60", code="formula_too_late")
         assert upheld(match, P1, P4).payer == P4
-        assert PickUp(seat=P1) in match.legal(P1), "nobody can say the formula any more"
+        assert PickUp(seat=P1) in match.legal(P1), "the formula can no longer be said"
 
     def test_without_the_ritual_there_is_nothing_to_say(self):
         match = fem().after(Deal(seat=P4, counts=(6, 6, 6, 5)))

@@ -58,7 +58,7 @@ class TestOrdinaryHands:
     @pytest.mark.rule("C-O2", "C-O29")
     def test_the_declarer_may_be_treated_as_the_others(self):
         match = cats(play_on_applies_to_declarer=True).play_deal("1 0 0 0", "2 2 3 4 | 1 2")
-        assert match.points[P1] == 10, "a late trick, and nobody had to be asked"
+        assert match.points[P1] == 10, "a late trick, and no seat had to be asked"
         match = cats(play_on_applies_to_declarer=True).play_deal("1 0 0 0", "2 2 2 2 | 2 2", join="P2")
         assert match.points[P1] == 12 + 5 + 6
 
@@ -272,7 +272,7 @@ class TestExactTricks:
         match.announce().trick()
         assert match.won_by == (P3, "zero_at_once")
         assert match.line.kind == "zero_at_once"
-        assert match.points == (12, 12, 0, 12), "the missed bid is not reckoned"
+        assert match.points == (12, 12, 0, 12), "the missed bid does not count"
         assert match.happened(MatchWon)[0].rule == "C55"
 
     @pytest.mark.rule("C55", "C-O18")

@@ -86,7 +86,7 @@ class Playout:
         """Do one act of a seat that may act."""
         t = self.t
         acts = [act for seat in range(self.players) for act in t.legal(seat)]
-        assert acts, "somebody can act"
+        assert acts, "a seat can act"
         act = self.luck.choice(acts)
         if isinstance(act, Bid) and act.bid == "redeal":  # not every other deal
             act = self.luck.choice(acts)

@@ -138,7 +138,7 @@ def test_an_eliminated_player_pays_for_five_more_points():
     """P1 at 4 loses rödskägg to P3 at 1; P2 wins later: P1 pays 18, P3 2 and P4 12, and P2 receives 32."""
     t = table(points=(4, 6, 1, 6), stakes=ORE).dealt("1 3 1 1 | 1 1").declares(P1, "rodskagg").tricks(2)
     assert (of(t).status, amounts(of(t)), of(t).payments) == ("open", (0, 0, 0, 0), ())
-    assert all(seat.lines == () for seat in of(t).seats), "nobody owes anything before somebody has won"
+    assert all(seat.lines == () for seat in of(t).seats), "before the win no seat owes anything"
     t.dealt("2 2 2 2 | 2 2").declares(P2, 4).tricks(4).asks(P2, "fold fold").knocks_out(P2)
     found = of(t)
     assert amounts(found) == (-18, 32, -2, -12)
@@ -320,8 +320,10 @@ class TestHouseRules:
         assert paid(found) == [(loser, winner, between, between * 100, "E-O42")]
         own = lines(found, loser)
         assert own[0][:2] == (None, "opening")
-        assert all(amount == points * 100 for _, _, points, amount in own[:-1]), "his own points are worth that"
-        assert own[-1] == (None, "E-O42", points[winner], -points[winner] * 100), "and the winner's against him"
+        assert all(amount == points * 100 for _, _, points, amount in own[:-1]), "the loser's points have this value"
+        assert own[-1] == (None, "E-O42", points[winner], -points[winner] * 100), (
+            "the winner's points count against the loser"
+        )
 
     @pytest.mark.rule("E-O42", "E49", "E52")
     def test_each_loser_pays_the_partner_on_the_left(self):

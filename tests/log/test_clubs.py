@@ -103,5 +103,5 @@ def test_a_statement_during_the_next_deal_is_in_no_bundle_until_that_deal_is_ove
     sign(client)
     audited = client.get(f"{table.path}/bundle", headers={"Authorization": f"Bearer {key}"})
     official = table.get("/bundle", "official")
-    assert topics_in(official)[-1] == "deal/scored", "of a deal under way nobody gets rows"
+    assert topics_in(official)[-1] == "deal/scored", "no caller gets rows of a deal under way"
     assert topics_in(audited) == topics_in(official)

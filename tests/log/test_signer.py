@@ -104,13 +104,13 @@ def signatures(url: str) -> list[tuple[Any, LogSigned]]:
 class TestWhenItSigns:
     def test_new_rows_are_signed_and_the_checkpoint_is_stored(self, store_url: str, tmp_path: Path) -> None:
         with parts(store_url, tmp_path / "note") as log:
-            assert not log.look(), "there is nothing"
+            assert not log.look(), "no row is new"
             log.play()
             assert log.look()
             assert log.kept.read() == checkpoint_in(signatures(store_url)[-1][1].note)
             log.play()
             assert not log.look(), "not so soon again"
-            assert log.signer.sign(at_once=True), "but when somebody has reason to"
+            assert log.signer.sign(at_once=True), "a request can ask for a signature"
         assert len(signatures(store_url)) == 2
 
     def test_a_signature_alone_is_not_signed_again(self, store_url: str, tmp_path: Path) -> None:

@@ -100,6 +100,6 @@ def test_a_snapshot_keeps_the_docket(store_url: str) -> None:
         kept = desk.get(match_id)
         referee.take_snapshots([referee.load(match_id)])
         loaded = referee.load(match_id)
-    assert loaded.kept == kept.version, "it is not folded anew"
+    assert loaded.kept == kept.version, "the snapshot is used as it is"
     assert loaded.aggregate == kept
     assert type(loaded.aggregate.state) is Attended

@@ -56,7 +56,7 @@ class TestKnocksThatOpenCases:
         hearing.knock(BERIT, CESAR, "revoke")
         assert hearing.up == (0, 0, 0, 0)
         hearing.knock(BERIT, CESAR, "fold_question")
-        assert hearing.up == (5, 0, 0, 0), "the acts tell of the question"
+        assert hearing.up == (5, 0, 0, 0), "the acts show the question"
         hearing.rule("dismissed", case=1)
         assert hearing.up == (5, 0, 0, 0)
 
@@ -235,7 +235,7 @@ class TestAgreement:
         hearing = Hearing(deal_ritual=True, wrong_cut_penalty_to="dealer")
         case = hearing.knock(BERIT, CESAR, "wrong_cut")
         assert (case.accused, case.payer, case.parties) == (CESAR, 3, (BERIT, CESAR, 3))
-        assert len(hearing.says(CESAR, True)) == 1, "it costs him nothing to agree"
+        assert len(hearing.says(CESAR, True)) == 1, "agreement costs this seat nothing"
         assert len(hearing.says(3, True)) == 3
         assert hearing.up == (0, 0, 0, 5)
 

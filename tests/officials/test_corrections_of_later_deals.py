@@ -150,7 +150,9 @@ class TestElimination:
         assert event.eliminated == (P1,)
         assert [line.eliminated for line in event.lines] == [(P1,), (P1,)]
         changed = event.lines[1].points[P1] - event.lines[1].before[P1]
-        assert changed == t.line.points[P1] - t.line.before[P1], "what he wrote while he played stands"
+        assert changed == t.line.points[P1] - t.line.before[P1], (
+            "the points that the seat scored while it played count"
+        )
         assert P1 not in t.in_deal
         t.play_deal("2 pass pass", "3 3 2 4 | 3 2")
         assert t.line.before[P1] == t.line.points[P1]
@@ -161,7 +163,7 @@ class TestElimination:
         event = corrected(t, script_of_deal(other))
         assert event.eliminated == ()
         assert t.in_deal == (P1, P2, P3, P4)
-        assert event.lines[1].points[P1] == event.lines[1].before[P1], "he sat out the second deal"
+        assert event.lines[1].points[P1] == event.lines[1].before[P1], "the seat sat out the second deal"
 
 
 @pytest.mark.rule("D15", "D70")

@@ -55,7 +55,7 @@ def test_when_all_others_agree_the_referee_rules(table: Attending) -> None:
     (opened,) = table.do(misclick())
     assert (opened.kind, opened.by, opened.events, opened.accused) == ("misclick", "seat:1", (3,), None)
     agree(table, 2, 0)
-    assert table.match.play.to_speak[0] == 2, "it stands while somebody has not agreed"
+    assert table.match.play.to_speak[0] == 2, "the act counts until all seats have agreed"
     agree(table, 3)
     *_, ruled, done = table.events
     assert (ruled.official, ruled.standard, ruled.appeal_until) == (None, "agreed_facts", None)

@@ -161,7 +161,7 @@ class TestAnOffence:
         hearing.rule("upheld", rule="B42")
         wrong(hearing.play(), X1)
         all_agree(hearing, case=2)
-        assert points(hearing) == (11, 11, 8, 12), "a result tells the knocks, too"
+        assert points(hearing) == (11, 11, 8, 12), "a result includes the knocks"
         hearing.ask(Appeal(case=1, seat=CESAR))
         hearing.rule("dismissed", by="official:2", rule="J4")
         assert topics(hearing) == ["case/ruled"]
@@ -186,7 +186,7 @@ class TestAnOffence:
         ruling = hearing.ruling("upheld")
         assert hearing.refused(ruling, "line_hangs", "J9", "official").facts == {"deals": (2,)}
         hearing.says(DAG, True)
-        assert hearing.status() == "pending", "nobody but an official strikes a line"
+        assert hearing.status() == "pending", "only an official strikes a line"
         hearing.ask(OpenCase(kind="offence", accused=DAG, offence="exposed_card", deal=2), "official")
         hearing.rule("upheld", remedy=RemedySent(strike=(2,)))
         assert (correction(hearing).struck, points(hearing)[DAG]) == ((2,), 10)

@@ -99,7 +99,7 @@ class TestAppeals:
         assert (dealt.status(), dealt.up) == ("final", (0, 0, 0, 0))
         dealt.refused(Appeal(case=1, seat=BERIT), "appealed_already", "J7")
         third = dealt.refused(dealt.ruling("upheld"), "case_decided", "J7", "official:3")
-        assert third.facts == {"status": "final"}, "no time is over that he could have kept"
+        assert third.facts == {"status": "final"}, "the seat missed no time limit"
 
     @pytest.mark.rule("J7")
     @pytest.mark.parametrize(("seconds", "status"), [(-1, "ruled"), (0, "final"), (1, "final")])

@@ -389,6 +389,6 @@ def test_a_snapshot_keeps_what_was_committed_to(store_url: str) -> None:
         referee.take_snapshots([referee.load(match_id)])
         loaded = referee.load(match_id)
     assert isinstance(loaded.aggregate, Match)
-    assert loaded.kept == kept.version, "it is not folded anew"
+    assert loaded.kept == kept.version, "the snapshot is used as it is"
     assert loaded.aggregate == kept
     assert shuffling(loaded.aggregate) is not None

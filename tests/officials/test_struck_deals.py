@@ -104,7 +104,7 @@ def test_later_deals_keep_their_lines(ruleset: str) -> None:
                 raise
             continue
         if struck != (2,):
-            assert match.over, "a later deal is struck only where the match was won before it"
+            assert match.over, "a later deal is struck only if the match was won before it"
             continue
         now = {deal: line_of(match, deal) for deal in (1, 3)}
         for deal, line in now.items():

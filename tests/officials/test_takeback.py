@@ -78,7 +78,7 @@ class TestAllAgree:
         number = table.version
         assert table.do(back(2)) == (TakeBackAsked(seat=2, first=number, last=number),)
         table.do(back(0), back(1))
-        assert table.match.play.to_speak[0] == 3, "it stands while somebody has not agreed"
+        assert table.match.play.to_speak[0] == 3, "the act counts until all seats have agreed"
         agreement, done = table.do(back(3))
         assert agreement == TakeBackAsked(seat=3, first=number, last=number)
         assert done == ActTakenBack(case=1, first=number, last=number, seat=2)
@@ -146,7 +146,7 @@ class TestActsThatCanBeTakenBack:
     def test_an_act_with_closed_hands_can_be_taken_back(self) -> None:
         table = Attending(ruleset=KORTOXEN, dealing="table")
         table.do(Cut(seat=0), Deal(seat=0, counts=(6, 6, 6, 6)), KnockForCards(seat=0), PickUp(seat=1))
-        assert table.match.legal(1)[-1] == back(1), "the match has shown nobody a card"
+        assert table.match.legal(1)[-1] == back(1), "no seat has seen a card"
 
     def test_a_card_that_only_one_has_seen(self) -> None:
         table, chance = Attending(ruleset="rams-english", players=3), Random(0)
@@ -365,7 +365,7 @@ class TestOpening:
         table = Attending(**HOUSE, dealing="tally", enforcement="penalise")
         takeback.check_opening(table.opened)
         table.do(Deal(seat=0, counts=(6, 6, 6, 6)), Bid(seat=1, bid="2"), Bid(seat=2, bid="3"))
-        assert table.match.legal(0) == (back(0),), "whoever writes"
+        assert table.match.legal(0) == (back(0),), "any seat may write"
         assert table.do(back(0)) == (ActTakenBack(case=1, first=4, last=4, seat=0),)
         assert table.match.play.to_speak[0] == 2
 
@@ -401,7 +401,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
     deals = sum(isinstance(event, DealScored) for event in table.events)
     assert deals, "some were scored"
     rescored, rules = rescore(table.match.rules, table.history), table.match.rules
-    assert rescored.lines == lines_that_count(table.history), "scored anew it is what it was"
+    assert rescored.lines == lines_that_count(table.history), "scoring again gives the recorded lines"
     assert like(rescored.state, table.match.play)
     late = script(1, (PenaltyImposed(seat=0, points=5, rule="J9"),))
     corrected, other = (rescore(rules, one.history, (late,), (), 10_000) for one in (table, alone))

@@ -160,7 +160,7 @@ def test_an_exit_comes_before_the_question_if_the_deal_is_played_out():
     match = tally(points=(4, 12, 12, 12))
     events = [event.TOPIC for event in match.do(result(**sheet))]
     assert events.index("exit/knocked") < events.index("question/asked")
-    assert match.state.table.points == (2, 12, 12, 12), "two more tricks are his"
+    assert match.state.table.points == (2, 12, 12, 12), "this seat has two more tricks"
 
 
 @pytest.mark.rule("B-O31", "B67")

@@ -300,7 +300,7 @@ class Books(RuleBasedStateMachine):
                 (entry,) = stand
                 assert {one.account: one.amount for one in entry.postings} == expected
             else:
-                assert made, "what it came to is entered"
+                assert made, "the amounts are posted"
                 assert str(taken_back[made[-1].number].by).startswith("key:"), "the treasurer took it back"
 
 

@@ -68,7 +68,7 @@ def test_a_connection_that_was_cut_is_opened_again_and_wakes(
 ):
     for number in range(2):
         assert end_listeners(store_url) == 1
-        assert woken.acquire(timeout=5), "for what was told while nobody listened"
+        assert woken.acquire(timeout=5), "for notifications before it listened"
         append(referee, rows[number : number + 1])
         assert woken.acquire(timeout=5)
 

@@ -80,7 +80,7 @@ def test_the_sheet_agrees_with_the_match_after_each_act(histories: dict[UUID, li
                 sums = [sum(one.points for one in sheet.pending if one.seat == seat) for seat in seats]
                 assert tuple(sums) == shown.penalties
             knocked += len(sheet.pending)
-    assert knocked > 0, "somebody was knocked for"
+    assert knocked > 0, "a seat was punished for a knock"
 
 
 def test_the_end_of_a_match_is_on_its_sheet(histories: dict[UUID, list[Recorded]]) -> None:

@@ -71,7 +71,7 @@ def test_a_damaged_row_stops_one_match_until_it_is_repaired(
             assert follower.faults == {}
             begun = time.monotonic()
             assert not any(waited(follower, match_id, last, 10 * SOON, projection) for projection in books)
-            assert time.monotonic() - begun < SOON, "nobody waits for it"
+            assert time.monotonic() - begun < SOON, "no request waits for it"
             for other, version in last_versions(rows).items():
                 assert other == match_id or waited(follower, other, version, SOON)
         assert without(content(engine, books), match_id) == without(whole, match_id)

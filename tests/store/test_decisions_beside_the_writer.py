@@ -96,7 +96,7 @@ def test_it_is_decided_again_when_someone_has_acted(store_url: str, desk: Desk, 
     outcome = asked(desk, match_id).result(30)
     assert acting.read == times + 1
     assert outcome.aggregate.version == before.version + acting.events + 1
-    assert outcome.aggregate.seating.seats[1] == another_token(times).hash, "what was done meanwhile stands"
+    assert outcome.aggregate.seating.seats[1] == another_token(times).hash, "an act stored meanwhile counts"
     assert differences(store_url, match_id) == ()
 
 

@@ -342,7 +342,7 @@ class TestTogether:
         assert acted((moved, Bid(seat=1, bid="1")), (quiet, Deal(seat=0))) == [None, None]
         assert looking.looks == 0
         (refused,) = acted((wrong, Bid(seat=2, bid="1")))
-        assert isinstance(refused, OutOfTurn), "it rests on what is stored now"
+        assert isinstance(refused, OutOfTurn), "the refusal uses the stored state"
         assert looking.looks == 1
         other.close()
         looking.close()

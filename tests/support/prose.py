@@ -72,6 +72,8 @@ def _in_python(file: str, source: str) -> Iterator[Text]:
                 yield Text(file, node.lineno, words)
             case ast.Raise(ast.Call(_, [ast.Constant(str() as words), *_])):
                 yield Text(file, node.lineno, words)
+            case ast.Assert(_, ast.Constant(str() as words)):
+                yield Text(file, node.lineno, words)
     yield from _comments(file, source)
 
 

@@ -309,18 +309,18 @@ class TestPace:
         clock.now += 30 * SECOND
         for who in ("Cecilia", "Cecilia"):
             pace.take(who)
-        assert pace.take("David") == (1, 30 * SECOND), "in the place of Anna, who has all again"
+        assert pace.take("David") == (1, 30 * SECOND), "Anna has all again, so David replaces her"
         assert pace.take("Cecilia")[0] == -1
         assert pace.take("Anna") == (1, 30 * SECOND)
 
-    def test_for_whom_there_is_no_place_they_share(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_callers_without_a_place_share_one(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(limits, "REMEMBERED_MAX", 2)
         pace = Pace(2, 60, Clock())
         for who in ("Anna", "Bo"):
             assert pace.take(who)[0] == 1
         assert [pace.take(who)[0] for who in ("Cecilia", "David", "Erik")] == [1, 0, -1]
-        assert pace.take("Anna")[0] == 0, "who has a place is not slowed by them"
-        assert pace.take("Anna")[0] == -1, "nor has he gained"
+        assert pace.take("Anna")[0] == 0, "a caller with a place is not slowed by them"
+        assert pace.take("Anna")[0] == -1, "Anna gains nothing from the others"
 
     def test_a_token_is_forgotten_but_not_what_it_used(
         self, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
@@ -334,7 +334,7 @@ class TestPace:
             for other in others:
                 assert client.get(table.path, headers=other).status_code == 200
             address = left(client.get(table.path, headers=ANNA))
-            assert left(client.get(table.path, headers=one)) == address - 1, "it counts for its address once more"
+            assert left(client.get(table.path, headers=one)) == address - 1, "it counts for its address again"
             assert left(client.get(table.path, headers=one)) <= used
 
 

@@ -267,7 +267,7 @@ class TestTokens:
         held_back = hall.given(hall.club.key("keys", "officiate", member=PLAYER), "officiate")
         assert not hall.sees_hands(invited(held_back))
         assert hall.sees_hands(invited(hall.club.key("officiate", member=OTHER)))
-        assert hall.sees_hands(hall.match.tokens["official:2"]), "nobody else gave this one"
+        assert hall.sees_hands(hall.match.tokens["official:2"]), "no other member gave this token"
 
 
 def test_after_a_restart(store_url: str) -> None:

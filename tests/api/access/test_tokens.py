@@ -47,7 +47,7 @@ def test_the_old_one_is_refused_and_the_new_one_taken(dealt: Table) -> None:
         ("/knocks", {"seat": 1, "accused": 0}),
     ]:
         answer = dealt.client.post(dealt.path + call, json=body, headers=as_(old) | {"Idempotency-Key": "k"})
-        assert answer.status_code == 401, "nor a repeat of what was done by it"
+        assert answer.status_code == 401, "a repeat of its act is refused too"
     assert dealt.get("", 1).json()["viewer"] == "seat:1"
     again = dealt.post("/acts", {"act": "bid", "seat": 1, "bid": "2"}, 1, **{"Idempotency-Key": "k"})
     assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
@@ -117,7 +117,9 @@ def test_in_another_process_too(postgres_url: str) -> None:
         table.deal()
         for turn in range(5):
             seat = (1 + turn) % 3
-            assert there.get(table.path, headers=table.bearer(seat)).status_code == 200, "it is at hand there"
+            assert there.get(table.path, headers=table.bearer(seat)).status_code == 200, (
+                "the other process has it cached"
+            )
             old = reissued(table, seat)
             bid = {"act": "bid", "seat": seat, "bid": "pass"}
             answer = there.post(table.path + "/acts", json=bid, headers=as_(old))
@@ -141,7 +143,9 @@ def test_an_open_stream_of_the_old_one_ends(tmp_path: Path) -> None:
                 assert next(event for event in one if "id" in event)["topic"] == "match/opened"
             reissued(table, 1)
             table.deal()
-            assert [event["topic"] for event in body[0] if "id" in event] == [], "it ends, and tells no more"
+            assert [event["topic"] for event in body[0] if "id" in event] == [], (
+                "the stream ends without further events"
+            )
             for one in body[1:]:
                 topics = [next(event for event in one if "id" in event)["topic"] for _ in range(3)]
                 assert topics == ["match/token-ended", "match/token-made", "deal/dealt"]

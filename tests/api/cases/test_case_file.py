@@ -252,7 +252,7 @@ class TestForm:
         ask(heard, "/1/appeal", BERIT, {"seat": BERIT})
         mine, theirs = file(heard)["form"], file(heard, 1, "Nils")["form"]
         assert (mine["yours"], theirs["yours"]) == (False, True)
-        assert mine["outcomes"] == theirs["outcomes"], "whoever rules, it costs the same"
+        assert mine["outcomes"] == theirs["outcomes"], "the price does not depend on the official"
         assert [one["change"] for one in theirs["outcomes"]] == [[0, 0, 0], [0, -5, 0]]
         ask(heard, "/1/ruling", "Nils", RULING | {"verdict": "dismissed"})
         assert file(heard, 1, "Nils")["form"] is None

@@ -450,7 +450,7 @@ class TestRefusals:
         assert (answer.status_code, answer.json()["type"]) == (409, "/problems/held")
         assert answer.json()["facts"] == {"cases": [1]}
         assert table.get("/legal-acts", BERIT).json() == []
-        assert table.get().json()["to_act"] == [], "nobody is awaited but officials"
+        assert table.get().json()["to_act"] == [], "only officials are awaited"
         ask(table, "/1/withdrawal", ANNA, {"seat": ANNA})
         assert table.get().json()["to_act"] == [BERIT]
         table.done("bid", BERIT, bid="1")

@@ -94,7 +94,7 @@ class TestAWrongLine:
             assert table.get("/pot").json()["contents"] == right.get("/pot").json()["contents"]
             line["entries"] += table.get("/pot").json()["lines"][0]["entries"]
         for entry in line["entries"]:
-            assert entry["events"] == [once["event"]], "the correction, which tells all of the deal"
+            assert entry["events"] == [once["event"]], "the correction has all facts of the deal"
         topics = [one["event"]["topic"] for one in table.get("/events").json()["events"]]
         assert topics[-3:] == ["case/stated", "case/ruled", "protocol/corrected"]
         code, lines = said(either_url)

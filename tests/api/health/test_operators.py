@@ -71,7 +71,7 @@ class TestHealth:
                 "store_refuses",
             )
             monkeypatch.setattr("api.runtime.health.FAILED_SECONDS", -1)
-            assert own_client.get("/health/ready").status_code == 200, "somebody has to try again"
+            assert own_client.get("/health/ready").status_code == 200, "the next request must try again"
             monkeypatch.undo()
         table.deal()
         assert own_client.get("/health/ready").status_code == 200

@@ -80,7 +80,7 @@ def test_no_one_has_more_than_half_of_the_threads_while_others_wait() -> None:
     async def all_of_it() -> None:
         many = await asked(threads, gate, "many", 30)
         await gate.until(4)
-        assert gate.running == {"many": 4}, "nobody else waits"
+        assert gate.running == {"many": 4}, "no other holder waits"
         few = await asked(threads, gate, "few", 30)
         gate.let_through(4)
         await gate.until_ended(4)

@@ -57,7 +57,7 @@ async def hanging(url: str, client: Client, page: str, table: str) -> AsyncItera
         async with asyncio.timeout(IN_TIME_SECONDS):
             yield
         refused = [one.result() for one in asking if one.done()]
-        assert len(refused) < MANY, "nobody waited"
+        assert len(refused) < MANY, "no request waited"
     for answer in refused:
         assert_refused(answer)
     await asyncio.gather(*asking)  # the readers that waited

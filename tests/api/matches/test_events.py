@@ -111,7 +111,9 @@ class TestPages:
         assert asked["knock/dismissed"] == knock
         assert asked["card/played"] == {"act": "play", "seat": 2, "card": "S4"}
         assert asked["deal/dealt"] == {"act": "deal", "seat": 0, "hands": HANDS}
-        assert asked.keys().isdisjoint({"match/opened", "auction/won", "trick/taken"}), "came by themselves"
+        assert asked.keys().isdisjoint({"match/opened", "auction/won", "trick/taken"}), (
+            "these events followed automatically"
+        )
         for who in (None, 0, 2):
             assert playing.get("/events", who).json()["acts"] == []
             assert b'"request"' not in playing.get("/events", who, Accept="application/x-ndjson").content

@@ -47,7 +47,7 @@ def test_a_repeat_gives_the_same_match_and_tokens(client: Client) -> None:
     for body in BODY, otherwise, BODY | {"dealing": "house"}:
         again = open_by(client, key, body)
         assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
-        assert again.content == first.content, "as it stood when it was opened"
+        assert again.content == first.content, "the state at the opening"
         assert [again.headers[name] for name in ("Location", "ETag")] == [path, first.headers["ETag"]]
     assert client.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 200
 

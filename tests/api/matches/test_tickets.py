@@ -173,7 +173,7 @@ def test_it_is_neither_logged_nor_kept(tmp_path: Path, caplog: pytest.LogCapture
     assert not [one for one in said if used in one or unused in one]
     with sqlite3.connect(tmp_path / "knacka-books.db") as books:
         kept = books.execute("SELECT * FROM book_tickets").fetchall()
-    assert len(kept) == 1, "but for the one that was used"
+    assert len(kept) == 1, "all tickets except the used one"
     assert unused not in str(kept)
 
 

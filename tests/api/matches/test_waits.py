@@ -190,7 +190,7 @@ def test_the_number_of_waiting_callers_is_limited_and_a_caller_who_leaves_makes_
         answer = refused_in_time(client, f"{table.path}/events?after=1&wait=1")
         problem(answer, 503, "busy")
         assert answer.headers["retry-after"] == "1"
-        assert client.get(table.path).status_code == 200, "who does not wait is answered"
+        assert client.get(table.path).status_code == 200, "a request without `wait` is answered"
         gone.socket.close()
         until = time.monotonic() + PATIENCE  # shorter than the wait of the other request
         while client.get(f"{table.path}/events?after=1&wait=1").status_code == 503:

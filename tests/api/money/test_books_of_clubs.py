@@ -111,7 +111,7 @@ def test_a_statement_in_three_forms(club: ClubTable) -> None:
     assert "Berit &lt;b&gt;Borg&lt;/b&gt;" in page.text
     assert "Under noll: att få" in page.text
     cash = club.get("/accounts/bank/statement", Accept="text/html", **{"Accept-Language": "sv"})
-    assert "Under noll: att få" not in cash.text, "what lies in the bank is owed by nobody"
+    assert "Under noll: att få" not in cash.text, "no member owes the money in the bank"
     assert "default-src 'none'" in page.headers["content-security-policy"]
 
 

@@ -146,7 +146,7 @@ def test_a_number_that_cannot_be_right(club: ClubTable, numbers: dict[str, str],
     version = club.get().json()["version"]
     refused = club.act("set_payee", "berit", member=2, **numbers)
     assert (refused.status_code, refused.json()["type"]) == (422, f"/problems/{code}")
-    assert not any(number in refused.text for number in numbers.values()), "what is wrong may still be somebody's"
+    assert not any(number in refused.text for number in numbers.values()), "a wrong number may belong to a person"
     assert club.get().json()["version"] == version
 
 

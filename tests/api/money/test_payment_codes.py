@@ -159,7 +159,7 @@ def test_an_auditor_sees_the_payments_and_no_number(club: Table) -> None:
     assert club.plan("audit") == [
         {**whole[0], "swish": None},
         whole[1],
-    ], "the club's own is nobody's in particular"
+    ], "the club's number belongs to no member"
     assert status_and_code(club.code("audit")) == (403, "scope-missing")
     assert club.code("audit", of=1).status_code == 200
 

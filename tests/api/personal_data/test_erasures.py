@@ -292,7 +292,7 @@ def test_an_interrupted_erasure_is_completed_before_the_next_one(store_url: str)
         club.done("leave", member=BO)
         service = client.app.state.service
         recorded(service.referee, service.desk, service.erasures, UUID(club.id), BO)
-        assert match.texts()[0].startswith("hmac:"), "on record is enough for nobody to read it"
+        assert match.texts()[0].startswith("hmac:"), "a recorded erasure is enough to hide the text"
         club.done("leave", member=CESAR)
         club.done("erase", member=CESAR)
         assert match.texts()[0] == "█ and █ revoked"

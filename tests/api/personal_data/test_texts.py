@@ -262,7 +262,7 @@ def test_a_renamed_player_is_shown_with_the_new_name(client: Client) -> None:
     before = table.get("", ANNA).headers["etag"]
     club.do(Rename(member=2, name=ref))
     after = table.get("", ANNA, **{"If-None-Match": before})
-    assert after.status_code == 200, "the match is as it was, the name is another"
+    assert after.status_code == 200, "the match has not changed, the name has"
     assert [one["name"] for one in after.json()["players"]] == [MEMBERS[2], MEMBERS[0], "Berit Nilsson"]
     dealt = table.post("/acts", {"act": "deal", "seat": 0, "counts": [6, 6, 6]}, 0, **{"If-Match": before})
     assert dealt.status_code == 201, "for an act the version counts"

@@ -72,4 +72,4 @@ def test_a_lost_store_is_reported_and_found_again_and_does_not_block_the_process
                 time.sleep(0.01)
             process.process.send_signal(signal.SIGTERM)
             process.process.wait(10 + SLACK)
-        assert act.result().status_code == 503, "who waits is still told"
+        assert act.result().status_code == 503, "a waiting caller still gets an answer"

@@ -56,7 +56,7 @@ def test_a_long_poll_at_one_process_returns_acts_sent_to_the_other(two: tuple[ht
         lambda: second.get(f"{table.path}/events?after={after}&wait=25", timeout=40).json()["version"],
         lambda: second.get(f"{table.path}?wait=25", headers={"If-None-Match": tag}, timeout=40).json()["version"],
     )
-    assert second.get(table.path).json()["version"] == after, "it has the match at hand"
+    assert second.get(table.path).json()["version"] == after, "it has the match cached"
     with ThreadPoolExecutor() as pool:
         waiting = [pool.submit(one) for one in asked]
         table.bid("2")
@@ -81,7 +81,7 @@ def test_a_case_that_came_through_the_other_has_its_file(two: tuple[httpx.Client
     for _ in range(5):
         table = Table(first, adjudication={})
         table.deal()
-        assert second.get(table.path).json()["version"] == table.version(), "it has the match at hand"
+        assert second.get(table.path).json()["version"] == table.version(), "it has the match cached"
         knock = {"seat": 0, "accused": 1, "offence": "early_pick_up"}
         assert table.post("/knocks", knock, 0).status_code == 201
         assert table.get("/knocks/1").status_code == 200, "the books have it"
