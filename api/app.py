@@ -188,7 +188,7 @@ class Boundary:
             return None
         self.metrics.count_answer(scope["method"], "unknown", problem.status, problem.code)
         notes = notes_in(scope)
-        status, headers, body = as_sent(problem, scope["path"], notes.ids, scope["headers"], self.cors, last=False)
+        status, headers, body = as_sent(problem, scope["path"], notes.ids, scope["headers"], self.cors, closes=False)
         return status, [*headers, *self.limits.headers(notes.counted)], body
 
     def begun(self, message: HTTPResponseStartEvent, scope: Any) -> None:

@@ -1,4 +1,4 @@
-"""Identifies the caller of a request about a match, and decides what they may see and do."""
+"""Identifies the caller of a request about a match, and what they may see and do."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -60,16 +60,16 @@ class InThread(Protocol):
 
 
 def check_authorization(request: Req) -> None:
-    """Raise Problem (400 two_authorizations, 401 token_missing or key_malformed) for a malformed Authorization
-    header."""
+    """Raise the Problem of :func:`credential_of` for a malformed Authorization header (400, 401)."""
     credential_of(request)
 
 
 class Access:
     """Finds the caller of a request.
 
-    Its methods raise ``UnknownAggregate`` (404 no_such_match) if the caller may not see the match, before any other
-    check. They raise Problem (401 token_unknown, key_unknown, key_expired or key_revoked) for an invalid credential.
+    Its methods raise ``UnknownAggregate`` (404 no_such_match) first if the caller may not see the match. They raise
+    Problem (401 token_unknown, key_unknown, key_expired, key_revoked) for an invalid credential. Those that read the
+    request also raise what :func:`credential_of` raises.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Access:
         texts = self._names.texts_in(match) if caller.knows_names(match) else NO_TEXTS
         if caller.actor is None:
             if requests and isinstance(requests[0], IssueToken | Invite):
-                caller = caller.reissues(match, requests[0])
+                caller = caller.by_scope_open(match, requests[0])
             caller.must_act(match, _needed_scope(match, requests))
         if caller.held_back and not noted:
             self._note_held_back(match, caller)
@@ -129,7 +129,7 @@ class Access:
         return match, replace(caller, texts=texts)
 
     async def must_still(self, match: Match, caller: Caller) -> Caller:
-        """Return the caller with their current rights. Raises Problem (401) if the credential is no longer valid."""
+        """Return the caller with their current rights. Raises Problem (401) if the credential is now invalid."""
         if caller.key is not None:
             key = await current_holder(caller.key, self._matches)
             now = by_key(match, key)
@@ -142,7 +142,7 @@ class Access:
         return caller
 
     async def still(self, match: Match, caller: Caller) -> Caller | None:
-        """Return the caller with their current rights; ``None`` if the credential is no longer valid."""
+        """Return the caller with their current rights; ``None`` if the credential is now invalid."""
         try:
             return await self.must_still(match, caller)
         except Problem:
@@ -164,7 +164,7 @@ class Access:
     async def by_ticket(
         self, request: Req, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
     ) -> tuple[Match, Caller]:
-        """Return the match and the caller who got the ticket. Use the ticket up, unless ``only_looks``.
+        """Return the match and the caller who got the ticket. It is used up, unless ``only_looks``.
 
         Raises Problem (401 ticket_unknown; 409 version_not_reached).
         """
@@ -218,7 +218,7 @@ class Access:
         )
 
     async def _known(self, match: Match, shown: Credential | None, key: KeyHolder | None) -> tuple[Match, Caller]:
-        """Return the match, perhaps in a newer version, and the caller with this credential."""
+        """Return the match, perhaps in a newer version, and the caller. Note that their token is valid."""
         caller = _caller_of(match, shown, key)
         if caller is None and shown is not None and key is None:
             match = await self._matches.newest(match)  # a different process may just have made the token

@@ -1,4 +1,4 @@
-"""Finds the address that a request comes from, also through trusted proxies.
+"""Finds the address of a request's client, also behind trusted proxies.
 
 A proxy writes `X-Forwarded-For` or `Forwarded` (RFC 7239). A client can forge the other header, so if both are
 present they must name the same address.
@@ -15,15 +15,13 @@ Network = IPv4Network | IPv6Network
 TEXT_MAX = 64
 """Maximum length of an address with its zone and port."""
 CACHE_MAX = 4096
-"""Maximum number of parsed addresses in the cache."""
 SCOPE_KEY = "knacka.address"
-"""Key of a request's scope that holds its address."""
 NETWORK_BITS = 64
-"""Bits of the IPv6 networks whose addresses count as one client."""
+"""Bits of an IPv6 network that counts as one client."""
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PAIR = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*+)")')
-_NEXT = re.compile(r"[ \t]*(?:([;,])[ \t]*|\Z)")
+_SEPARATOR = re.compile(r"[ \t]*(?:([;,])[ \t]*|\Z)")
 _NODE = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::(?:[0-9]{1,5}|_[0-9A-Za-z._-]+))?")
 
 
@@ -31,19 +29,19 @@ class Address(NamedTuple):
     text: str
     """The address as it is logged."""
     limit_key: str
-    """Text that identifies the client for limits: the IPv4 address, or the network of an IPv6 address."""
+    """Key of the client for limits: the IPv4 address, or the network of an IPv6 address."""
     is_local: bool
-    """True: the client is on this machine and uses no proxy."""
+    """True: on this machine, without a proxy."""
     is_trusted_proxy: bool
-    """True: the address of a trusted proxy."""
+    """True: a trusted proxy itself."""
 
 
 UNREADABLE = Address("an unreadable address", "", is_local=False, is_trusted_proxy=False)
-"""The address of clients whose proxy does not name a readable address."""
+"""Address of clients whose proxies name no readable address or contradict each other."""
 
 
 def networks_of(setting: str) -> tuple[Network, ...]:
-    """Return the networks of a setting: CIDR, comma-separated. Raises ``ValueError`` for anything else."""
+    """Return the networks of a setting (CIDR, comma-separated). Raises ``ValueError`` for anything else."""
     return tuple(ip_network(part.strip()) for part in setting.split(",") if part.strip())
 
 
@@ -57,10 +55,7 @@ class Addresses:
         self._cached_peer = lru_cache(CACHE_MAX)(lambda text: self._parsed(text) or self._local)
 
     def of(self, scope: Any) -> Address:
-        """Return the client's address: the right-most one that is not a trusted proxy.
-
-        Return :data:`UNREADABLE` if the two forwarding headers name different addresses.
-        """
+        """Return the client's address: the right-most one that is not a trusted proxy, or :data:`UNREADABLE`."""
         found: Address | None = scope.get(SCOPE_KEY)
         if found is None:
             found = scope[SCOPE_KEY] = self._of_scope(scope)
@@ -81,6 +76,7 @@ class Addresses:
         return found.pop() if len(found) == 1 else UNREADABLE
 
     def _client_in(self, hops: Iterable[str | None]) -> Address:
+        """Return the client's address in a forwarding header."""
         found = UNREADABLE
         for hop in reversed([*hops]):
             found = (None if hop is None or len(hop) > TEXT_MAX else self._cached(hop)) or UNREADABLE
@@ -103,7 +99,7 @@ class Addresses:
         return Address(str(whole), limit_key, whole.is_loopback, any(whole in one for one in self._trusted))
 
 
-def _listed(values: list[bytes]) -> Iterator[str]:
+def _hops_in_x_forwarded_for(values: list[bytes]) -> Iterator[str]:
     """Yield the addresses in `X-Forwarded-For` headers, from the left. Some proxies add a port."""
     for hop in b",".join(values).decode("latin-1").split(","):
         address = hop.strip()
@@ -113,10 +109,10 @@ def _listed(values: list[bytes]) -> Iterator[str]:
             yield address.partition(":")[0] if address.count(":") == 1 else address
 
 
-def _standard(values: list[bytes]) -> list[str | None]:
+def _hops_in_forwarded(values: list[bytes]) -> list[str | None]:
     """Return the addresses in `Forwarded` headers, from the left; ``None`` for an element without one.
 
-    If a header breaks the syntax, return an empty list.
+    If a header breaks the syntax, return none at all.
     """
     hops: list[str | None] = []
     for value in values:
@@ -138,7 +134,7 @@ def _elements(text: str) -> list[dict[str, str]] | None:
                 return None
             elements[-1][name] = re.sub(r"\\(.)", r"\1", pair[3]) if pair[2] is None else pair[2]
             at = pair.end()
-        end = _NEXT.match(text, at)
+        end = _SEPARATOR.match(text, at)
         if end is None:
             return None
         if end[1] == ",":
@@ -155,4 +151,4 @@ def _node(node: str) -> str | None:
     return found[2] if found[1] is None else found[1] if ":" in found[1] else None
 
 
-_HEADERS = ((b"x-forwarded-for", _listed), (b"forwarded", _standard))
+_HEADERS = ((b"x-forwarded-for", _hops_in_x_forwarded_for), (b"forwarded", _hops_in_forwarded))

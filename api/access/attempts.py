@@ -1,4 +1,4 @@
-"""Reads the act that a caller tried, so that a refusal can be recorded for the officials (J12)."""
+"""Reads the act that a caller tried, so that its refusal can be recorded for the officials (J12)."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -15,7 +15,7 @@ class Tried(NamedTuple):
 
 
 def tried_in(scope: Any) -> Tried | None:
-    """Return the attempt that was noted on a request, or None."""
+    """Return the attempt noted on a request, or None."""
     if (tried := notes_in(scope).tried) is None:
         return None
     match_id, actor, asked = tried

@@ -33,7 +33,7 @@ ROLES_OF_PROGRAMS = ("scribe", "watcher")
 
 
 def seat_of_key(key: KeyHolder, match: Match) -> int | None:
-    """Return the seat of the member who holds the key, ``None`` if they do not play in this match."""
+    """Return the seat of the member who holds the key; ``None`` if they do not play in this match."""
     member, members = key.key.member, match.opened.members
     return members.index(member) if member in members and match.opened.club == key.club.id else None
 
@@ -55,7 +55,7 @@ def viewer_seen(viewer: Viewer) -> ViewerSeen:
 
 class Caller(Value):
     viewer: Viewer
-    """The viewer whose view of the current deal the caller gets."""
+    """Viewer whose view of the current deal the caller gets."""
     actor: Actor | None = None
     """``None``: the caller may only watch."""
     token_hash: str | None = None
@@ -67,23 +67,25 @@ class Caller(Value):
     audits: bool = False
     """True: the caller sees finished deals as the official does."""
     held_back: bool = False
-    """True: the caller sees less than their key or token allows, because a member who holds or gave it plays in the
-    match."""
+    """True: a member who holds or gave the caller's key or token plays in the match. So the caller may not see what
+    officials and auditors see."""
 
     def sees_as(self, public: bool) -> Viewer:
-        """Return the viewer whose view the caller gets. ``public``: the deal is over and its cards are open."""
+        """Return the viewer whose view of a deal the caller gets. ``public``: it is over and its cards are open."""
         return "official" if self.audits and public else self.viewer
 
     def knows_names(self, match: Match) -> bool:
+        """Return whether the caller has a token of the match or a key of its club."""
         return self.token_hash is not None or (self.key is not None and self.key.club.id == match.opened.club)
 
     @property
     def without_texts(self) -> "Caller":
-        """The caller, for a process that cannot read the store of names."""
+        """The caller without names, for a process that cannot read them."""
         return replace(self, texts=NO_TEXTS)
 
     @property
     def shown(self) -> str | None:
+        """SHA-256 of the caller's token or key."""
         return self.token_hash if self.key is None else self.key.secret_hash
 
     @property
@@ -92,7 +94,7 @@ class Caller(Value):
 
     @property
     def revoking_club_ids(self) -> tuple[UUID, ...]:
-        """The ids of the clubs whose events may end the caller's rights."""
+        """Ids of clubs whose events may end the caller's rights."""
         return () if self.key is None else (self.key.club.id,)
 
     def seconds_left(self, at: datetime) -> float:
@@ -101,12 +103,12 @@ class Caller(Value):
 
     @property
     def acting(self) -> Actor:
-        """The actor of this caller. Use it only after :meth:`must_act`."""
+        """The caller's actor. Use it only after :meth:`must_act`."""
         assert self.actor is not None, "must_act refuses callers who may only watch"
         return self.actor
 
     def tries(self, request: Req, match: Match, asked: Value) -> None:
-        """Note the attempt on the HTTP request, before a check can refuse it."""
+        """Note the attempt on the HTTP request. Call this before checks that can refuse it."""
         notes_in(request.scope).tried = match.id, self.acting, asked
 
     def command(
@@ -118,7 +120,7 @@ class Caller(Value):
         )
 
     def must_act(self, match: Match, scope: Scope) -> None:
-        """Raise Problem (403) unless the caller may act in the match.
+        """Raise Problem (403) unless the caller has an actor in the match.
 
         Codes: scope_missing if a key of the match's club lacks the ``scope``, else only_looks_on.
         """
@@ -161,13 +163,12 @@ class Caller(Value):
         must_be_official(self.acting)
 
     def must_not_be_held_back(self) -> None:
-        """Raise Problem (403 plays_in_match) if a member who holds or gave the caller's key or token plays in the
-        match."""
+        """Raise Problem (403 plays_in_match) if the caller is :attr:`held_back`."""
         if self.held_back:
             raise Problem("plays_in_match")
 
     def must_know_acts(self, match: Match, viewer: Viewer) -> None:
-        """Raise Problem (403) unless the caller may see the legal acts of this viewer. In a tally every seat may.
+        """Raise Problem (403) unless the caller may see this viewer's legal acts. In a tally every actor may.
 
         Codes: scope_missing, only_looks_on, for_seats, not_your_seat.
         """
@@ -175,9 +176,11 @@ class Caller(Value):
         if isinstance(viewer, int) and self.viewer not in (viewer, "official") and match.opened.dealing != "tally":
             must_be_seat(self.acting, viewer)
 
-    def reissues(self, match: Match, asked: IssueToken | Invite) -> "Caller":
-        """Return the caller, with the right to issue tokens and to invite scribes and watchers if they have a key of
-        the match's club with `open` whose member does not play in the match."""
+    def by_scope_open(self, match: Match, asked: IssueToken | Invite) -> "Caller":
+        """Return the caller, with their key as the actor if its scope `open` allows this request.
+
+        It must be a key of the match's club whose member does not play in the match.
+        """
         key = self.key
         if (
             key is None
@@ -204,7 +207,7 @@ class Caller(Value):
 
     @property
     def _has_program_key(self) -> bool:
-        """True if the caller sent a key that no member holds."""
+        """True if a program, not a member, holds the caller's key."""
         return self.key is not None and self.key.member is None
 
 

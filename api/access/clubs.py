@@ -1,4 +1,4 @@
-"""Finds and checks the holders of clubs' keys and of the operator's key."""
+"""Finds the holders of clubs' keys and of the operator's key, and checks their rights."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -25,7 +25,7 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="club"'}
 
 NAMES_CACHE_MAX = 4096
 _NAMES_CACHE: dict[str, Named] = {}
-"""Cached clubs and ids of keys, by the SHA-256 of the key."""
+"""Club and id in a key, by SHA-256 of the key."""
 
 
 class Clubs(Protocol):
@@ -35,7 +35,7 @@ class Clubs(Protocol):
         """Return the club at ``min_version`` or later."""
 
     async def newest_club(self, club: Club) -> Club:
-        """Return the newest stored version of the club, which a different process may have written."""
+        """Return the newest stored version of the club, also if a different process wrote it."""
 
 
 class KeyHolder(NamedTuple):
@@ -45,7 +45,7 @@ class KeyHolder(NamedTuple):
     secret_hash: str
     """SHA-256 of the secret that was sent, which the desk checks again."""
     ends_at: datetime
-    """Time when that secret ends; earlier than the key's end if a new secret has replaced it."""
+    """Time when that secret ends. A replaced secret ends before its key."""
 
     @property
     def is_replaced(self) -> bool:
@@ -78,7 +78,7 @@ class KeyHolder(NamedTuple):
 
 
 class Operator(NamedTuple):
-    """The operator of the service as the caller of one club."""
+    """The operator of the service, as the caller in one club."""
 
     club: Club
 
@@ -109,14 +109,14 @@ def must_have(caller: ClubCaller, scope: Scope | None) -> None:
 
 
 def why_not_taken(caller: ClubCaller) -> Problem:
-    """Return the problem of a caller whose act the club did not accept: 403 secret_replaced or 401 key_unknown."""
+    """Return the problem if the desk no longer accepts a caller's key: 403 secret_replaced or 401 key_unknown."""
     if isinstance(caller, KeyHolder) and caller.is_replaced:
         return Problem("secret_replaced", until=caller.ends_at.isoformat())
     return Problem("key_unknown", headers=CHALLENGE)
 
 
 def must_see_books(caller: ClubCaller, owner: int | None = None) -> None:
-    """Raise Problem (403 scope_missing) unless the caller may see the books, or is the ``owner`` of the account."""
+    """Raise Problem (403 scope_missing) unless the caller may see the books or is ``owner`` of the account seen."""
     if isinstance(caller, KeyHolder) and (owner is None or caller.key.member != owner) and not caller.may("treasury"):
         must_have(caller, "audit")
 
@@ -136,7 +136,7 @@ def must_audit(caller: ClubCaller) -> None:
 
 
 def is_operator_hash(secret_hash: str, operator: str) -> bool:
-    """Return whether a hash is the hash of the operator's key (``operator``; empty without this key)."""
+    """Compare a hash with the hash of the operator's key (empty: no such key) in constant time."""
     return compare_digest(secret_hash, operator or "none")
 
 
@@ -147,8 +147,8 @@ class ClubAccess:
         self._operator, self._anybody_founds = operator, anybody_founds
 
     def founder(self, request: Req) -> Actor:
-        """Return the actor who founds a club: the operator, or the new club's first key if every client may found
-        clubs and the request has no key.
+        """Return the founder of a club: the operator or, without a key, the new club's first key if every client may
+        found clubs.
 
         Raises Problem (400 two_authorizations, 401 founding_needs_key) for other callers.
         """
@@ -171,8 +171,8 @@ class ClubAccess:
     async def caller(self, request: Req, club_id: UUID, min_version: int = 0) -> ClubCaller:
         """Return the caller, with the club at ``min_version`` or later.
 
-        Raises Problem: 401 as :meth:`holder` does; 404 no_such_club, also for the key of a different club; 409
-        version_not_reached.
+        Raises Problem (401 as :meth:`holder` does; 404 no_such_club, also for a key of a different club; 409
+        version_not_reached).
         """
         secret_hash = hash_in(request, _key_in(request))
         try:
@@ -212,7 +212,8 @@ def names_in(text: str, secret_hash: str) -> Named:
 
 
 async def holder_by(says: Named, secret_hash: str, clubs: Clubs, limits: Limits) -> KeyHolder:
-    """Return the holder of a key. Raises Problem (401): key_unknown, key_expired or key_revoked."""
+    """Return the holder of a key, and note that it is valid. Raises Problem (401): key_unknown, key_expired or
+    key_revoked."""
     try:
         club = await clubs.club(says.aggregate)
     except UnknownAggregate:
@@ -238,7 +239,7 @@ async def current_holder(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
 
 
 def _holder_in(club: Club, key_id: KeyId, secret_hash: str) -> KeyHolder | None:
-    """Return the holder of a key; ``None`` if the hash is not of its secret or of a replaced secret that is valid.
+    """Return the holder of a key; ``None`` if the hash is of neither its secret nor the secret replaced last.
 
     Raises Problem (401 key_revoked or key_expired).
     """

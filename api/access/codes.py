@@ -1,6 +1,6 @@
 """The one-time codes of invitations: ``kni_<id of a match or club>_<secret><checksum>``.
 
-The match or club stores the SHA-256 of the code. With 128 random bits its QR code stays small.
+The match or club stores the SHA-256 of the code.
 """
 
 from collections.abc import Sequence
@@ -26,12 +26,12 @@ Code = Annotated[
 
 
 def new_code(aggregate: UUID, random: bytes | None = None) -> str:
-    """Return a new code. ``random``: the bytes of its secret; drawn if left out."""
+    """Return a new code. ``random``: the bytes of its secret; None: random ones."""
     return CODES.written(aggregate, "", random)
 
 
 def aggregate_of(code: str) -> UUID | None:
-    """Return the match or club that a code names, ``None`` if the code is not complete."""
+    """Return the match or club that a code names; ``None`` if its form is wrong."""
     found = CODES.named(code)
     return None if found is None else found.aggregate
 

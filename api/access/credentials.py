@@ -13,20 +13,18 @@ class Credential(Value):
     """A token or key. Only its form has been checked."""
 
     secret_hash: str
-    """SHA-256 of the token or key."""
     named: Named | None = None
-    """Club and the id in a key; ``None``: the credential is a token."""
+    """Club and id in a key; ``None``: a token."""
 
     @property
     def written(self) -> str:
-        """The credential as a text for :meth:`read`."""
+        """The credential as text. :meth:`read` reads it."""
         return (
             self.secret_hash if self.named is None else f"{self.secret_hash} {self.named.aggregate} {self.named.name}"
         )
 
     @staticmethod
     def read(text: str) -> "Credential":
-        """Return the credential of a text made by :attr:`written`."""
         secret_hash, *names = text.split(" ")
         return Credential(secret_hash=secret_hash, named=Named(UUID(names[0]), names[1]) if names else None)
 

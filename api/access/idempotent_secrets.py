@@ -1,7 +1,6 @@
-"""Derives ids and secrets from an Idempotency-Key, so that a repeated request gets the same and none is stored.
+"""Derives ids and secrets from an Idempotency-Key, so a repeated request gets the same ones, and none is stored.
 
-They are HMAC-SHA256 with the store's secret, so neither the key nor the store alone reveals them. Secrets also depend
-on the body.
+They are HMAC-SHA256 with the store's secret, so neither the key nor the store alone reveals them.
 """
 
 import hmac
@@ -14,7 +13,7 @@ class Derived:
     """The ids and secrets for one Idempotency-Key and body."""
 
     def __init__(self, secret: bytes, key: str, body: bytes, what_for: str = "opening") -> None:
-        """``key`` and ``what_for`` must have no line breaks, which separate the hashed parts."""
+        """``key`` and ``what_for`` must not contain line breaks: these separate the hashed parts."""
         self._secret, self._key, self._body, self._for = secret, key, sha256(body).hexdigest(), what_for
         self.match_id = self.id_of("match")
 

@@ -1,8 +1,8 @@
-"""Limits requests a minute by the key's club, by the match's token, or by address (GCRA, in memory).
+"""Limits requests a minute (GCRA, in memory). A key counts for its club, a token for itself, other requests for their
+address.
 
-All keys and tokens of one address also share a multiple of that allowance. Until a key or token is known to be valid,
-its requests count for the address. A wrong key or token costs the address ten requests, which soon stops a client
-that guesses.
+All keys and tokens of an address also share a multiple of that allowance. Until a key or token is known to be valid,
+its requests count for the address.
 """
 
 import time
@@ -20,28 +20,28 @@ from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.http.threads import answering_for
 
 SECOND = 1_000_000_000
-"""Nanoseconds. All times here are in nanoseconds, because their sums are exact."""
+"""Nanoseconds. All times here are in nanoseconds, whose sums are exact."""
 WINDOW_SECONDS = 60
 REMEMBERED_MAX = 65_536
-"""Maximum number of callers with used allowance, and of valid tokens and keys, in memory."""
+"""Maximum number in memory: of callers with used allowance, and of valid tokens and keys."""
 REST = "rest"
 """Name under which all callers above :data:`REMEMBERED_MAX` count."""
 
 WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
-"""Problems with a wrong token or key."""
+"""Codes of problems for a wrong token or key."""
 WRONG_COST = 10
 """Number of requests that a wrong token or key counts as."""
 BUSY_SHARE = 10
-"""A caller is busy, so that its requests wait for turns, while more than a tenth of its allowance is used."""
+"""A caller is busy while more than a tenth of its allowance is used. Its requests wait for turns."""
 BUSY_MIN = 20
-"""Number of used requests up to which no caller is busy, however small its allowance."""
+"""Number of used requests up to which no caller is busy."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class Pace:
     """An allowance of ``most`` per ``seconds`` for each caller, by the generic cell rate algorithm.
 
-    If more than :data:`REMEMBERED_MAX` callers have used allowance, all new callers share one allowance.
+    If :data:`REMEMBERED_MAX` callers have used allowance, all new callers share one allowance.
     """
 
     def __init__(self, most: int, seconds: int, clock: Callable[[], int] = time.monotonic_ns) -> None:
@@ -49,7 +49,7 @@ class Pace:
         self._clock, self._each = clock, seconds * SECOND // most
         self._all = self._each * most
         self._used_until: dict[str, int] = {}
-        """Time until which each caller has used the allowance."""
+        """Time until which each caller has used its allowance."""
         self._tidied = 0
 
     def take(self, who: str) -> tuple[int, int]:
@@ -75,11 +75,11 @@ class Pace:
         return max(0, (self._all - until + now) // self._each), until - now
 
     def is_busy(self, left: int) -> bool:
-        """Return whether a caller with ``left`` requests has to wait for turns."""
+        """Return whether a caller with ``left`` requests waits for turns."""
         return left < 0 or self.most - left > max(BUSY_MIN, self.most // BUSY_SHARE)
 
     def _new_caller(self, who: str, now: int) -> tuple[int, str]:
-        """Return the time until which a new caller has used the allowance, and the name under which to count it."""
+        """Return the time until which a new caller has used its allowance, and the name to count it under."""
         if len(self._used_until) >= REMEMBERED_MAX and now - self._tidied >= SECOND:
             self._used_until, self._tidied = (
                 {one: until for one, until in self._used_until.items() if until > now},
@@ -109,11 +109,11 @@ class Counted(NamedTuple):
     address: Address
     left: int
     wait: int
-    """Nanoseconds that :meth:`Pace.take` returns."""
+    """Nanoseconds from :meth:`Pace.take`."""
     most: int
     """Allowance: requests a minute."""
     waits_as: str | None
-    """Busy caller or address as which the request, or its refusal, waits for a turn; ``None``: neither waits."""
+    """Busy caller or address for whose turn the request or its refusal waits; ``None``: it does not wait."""
 
 
 def seconds_in(nanoseconds: int) -> int:
@@ -144,12 +144,12 @@ class Limits:
         }
         self._acts, self._reads = policies.get("act"), policies.get("read")
         self._counts_as: OrderedDict[str, str] = OrderedDict()
-        """Names under which valid keys and tokens count, by SHA-256. Least recently used first."""
+        """Names under which valid keys and tokens count, by SHA-256; the least recently used first."""
 
     def mark_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
-        """Note that the caller's token or key is valid. ``club``: the club of the key or of the token's match.
+        """Note that the caller's token or key is valid, and whom it counts for.
 
-        From now on a key counts for its club, and a token for itself.
+        ``club``: the club of the key or of the token's match.
         """
         if club is not None:
             answering_for(f"club {club}")
@@ -172,10 +172,11 @@ class Limits:
         return Problem("slow_down", headers=headers, policy=policy.name, per_minute=counted.most)
 
     def counts_as(self, secret_hash: str) -> str:
+        """Return the name under which a valid key or token counts."""
         return self._counts_as.get(secret_hash, secret_hash)
 
     def headers(self, counted: Counted | None, problem: str | None = None) -> Headers:
-        """Return the headers with the limits of a request, if it has any. Charge its ``problem`` first."""
+        """Return the headers with the limits of a request. First charge a ``problem`` in :data:`WRONG`."""
         if counted is None:
             return []
         left, wait = counted.left, counted.wait
@@ -185,6 +186,7 @@ class Limits:
         return counted.policy.headers(left, wait)
 
     def _counted(self, scope: Any, notes: Notes) -> Counted | None:
+        """Count a request; return ``None`` if no limit applies."""
         policy = self._acts if scope["method"] in WRITES else self._reads
         if policy is None or scope["path"].startswith(HEALTH):
             return None
@@ -206,7 +208,7 @@ class Limits:
 
 
 def _secret_hash_in(headers: Headers) -> str:
-    """Return the SHA-256 of the bearer token in these headers, empty without one."""
+    """Return the SHA-256 of the bearer token in these headers; empty without one."""
     for name, value in headers:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")

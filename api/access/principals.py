@@ -1,4 +1,4 @@
-"""Decides as which actor the holder of a token or key acts, and what they see of a match."""
+"""Decides which actor the holder of a token or key is, and what they see of a match."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ from referee.visibility import Viewer
 
 
 def by_token(match: Match, secret_hash: str) -> Caller | None:
-    """Return the holder of a token; ``None`` if the match does not have this token."""
+    """Return the holder of a token as the caller; ``None`` if the match does not have this token."""
     actor = match.holder(secret_hash)
     if actor is None:
         return None
@@ -27,12 +27,12 @@ def by_token(match: Match, secret_hash: str) -> Caller | None:
 
 
 def _plays(match: Match, members: Iterable[int]) -> bool:
-    """Return whether one of these members of the match's club plays in it, and it is not over."""
+    """Return whether one of these members plays in the match, and it is not over."""
     return not set(match.opened.members).isdisjoint(members) and not isinstance(match.play, Over)
 
 
 def by_key(match: Match, key: KeyHolder) -> Caller | None:
-    """Return the holder of a valid key, ``None`` if they may not see the match."""
+    """Return the holder of a valid key as the caller; ``None`` if they may not see the match."""
     opened = match.opened
     of_club = opened.club == key.club.id
     seat = seat_of_key(key, match) if of_club else None
@@ -54,5 +54,5 @@ def by_key(match: Match, key: KeyHolder) -> Caller | None:
 
 
 def by_no_credential(match: Match) -> Caller | None:
-    """Return the caller without a credential, ``None`` if the match is not public."""
+    """Return the caller without a credential; ``None`` if the match is not public."""
     return SPECTATOR if match.opened.visibility == "public" else None

@@ -1,4 +1,4 @@
-"""Limits the open matches and streams, the matches opened in an hour, and the clubs founded in a day."""
+"""Limits open matches and streams, matches opened in an hour, and clubs founded in a day."""
 
 import time
 from collections import Counter
@@ -27,8 +27,7 @@ class Quotas:
         streams: int,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """``loopback``: apply the quotas to loopback clients too. ``anybody_opens``: callers without a club's key may
-        open matches."""
+        """``loopback``: limit loopback clients too. ``anybody_opens``: a match may be opened without a club's key."""
         self._addresses, self._loopback, self.anybody_opens = addresses, loopback, anybody_opens
         self._opened, self._founded = Pace(matches_per_hour, HOUR, clock), Pace(clubs_per_day, DAY, clock)
         self._club_matches, self._streams_most = club_matches, streams
@@ -41,7 +40,7 @@ class Quotas:
 
     def opens(self, request: Req) -> None:
         """Count a match that the caller opens. Raises Problem (403 quota_reached)."""
-        self._takes(request, self._opened, "matches_per_hour")
+        self._must_have_left(request, self._opened, "matches_per_hour")
 
     def may_open_in_club(self, count: int) -> None:
         """Raise Problem (403 quota_reached) if a club with ``count`` open matches may open no more."""
@@ -50,12 +49,12 @@ class Quotas:
 
     def founds(self, request: Req) -> None:
         """Count a club that the caller founds. Raises Problem (403 quota_reached)."""
-        self._takes(request, self._founded, "clubs_per_day")
+        self._must_have_left(request, self._founded, "clubs_per_day")
 
     def stream(self, request: Req, caller: str | None) -> Callable[[], None]:
-        """Count a stream that the caller follows, and return a function to call at its end.
+        """Count a stream, and return a function to call at its end. Raises Problem (403 quota_reached).
 
-        ``caller``: the name under which a valid key or token counts. Raises Problem (403 quota_reached).
+        ``caller``: :meth:`Limits.counts_as` of a valid key or token; None: the address.
         """
         address = self._addresses.of(request.scope)
         if address.is_local and not self._loopback:
@@ -72,7 +71,7 @@ class Quotas:
 
         return ended
 
-    def _takes(self, request: Req, pace: Pace, what: str) -> None:
+    def _must_have_left(self, request: Req, pace: Pace, what: str) -> None:
         address = self._addresses.of(request.scope)
         if (self._loopback or not address.is_local) and pace.take(address.limit_key)[0] < 0:
             raise _reached(what, pace.most)

@@ -22,7 +22,7 @@ IDS_CACHED = 4096
 
 
 class Named(NamedTuple):
-    """The aggregate and the name in a secret's text, which need not be valid."""
+    """The aggregate and the name in a secret's text. Neither need exist."""
 
     aggregate: UUID
     name: str
@@ -34,7 +34,7 @@ class SecretForm:
     def __init__(self, prefix: str, letter: str | None, random_bytes: int) -> None:
         """``letter``: the first letter of names; ``None``: the texts contain no name."""
         self.prefix, self.random_bytes = prefix, random_bytes
-        self.secret_digits = _digits_for(8 * random_bytes)
+        self.secret_digits = _base62_digits_for(8 * random_bytes)
         aggregate, name = f"[0-9A-Za-z]{{{ID_DIGITS}}}", "" if letter is None else f"{letter}[1-9][0-9]{{0,4}}"
         rest = f"_[0-9A-Za-z]{{{self.secret_digits + CHECK_DIGITS}}}"
         self.pattern = f"{prefix}{aggregate}{name}{rest}"
@@ -43,7 +43,7 @@ class SecretForm:
         self._form = re.compile(f"{prefix}({aggregate})({name}){rest}", re.ASCII)
 
     def written(self, aggregate: UUID, name: str, random: bytes | None = None) -> str:
-        """Return the text of a secret. ``random``: its bytes, drawn if left out."""
+        """Return the text of a secret. ``random``: its bytes; None: random ones."""
         if random is None:
             random = secrets.token_bytes(self.random_bytes)
         number = int.from_bytes(random[: self.random_bytes])
@@ -51,7 +51,7 @@ class SecretForm:
         return text + checksum(text)
 
     def named(self, text: str) -> Named | None:
-        """Return the aggregate and the name in a text, ``None`` if it does not have this form."""
+        """Return the aggregate and the name in a text; ``None`` if the form or the checksum is wrong."""
         found = self._form.fullmatch(text)
         if found is None or checksum(text[:-CHECK_DIGITS]) != text[-CHECK_DIGITS:]:
             return None
@@ -65,7 +65,7 @@ def checksum(text: str) -> str:
 
 @lru_cache(IDS_CACHED)
 def _id_in(digits: str) -> UUID | None:
-    """Return the id that these digits represent, ``None`` if their number is too large."""
+    """Return the id with these base-62 digits; ``None`` if the number is too large."""
     number = 0
     for digit in digits:
         number = number * len(DIGITS) + _VALUE_OF[digit]
@@ -80,6 +80,5 @@ def _base62(number: int, digits: int) -> str:
     return text
 
 
-def _digits_for(bits: int) -> int:
-    """Return the number of base-62 digits of the largest number with this many bits."""
+def _base62_digits_for(bits: int) -> int:
     return math.ceil(bits / math.log2(len(DIGITS)))

@@ -1,7 +1,7 @@
-"""Issues tickets, which replace a credential in the address of one stream for clients that cannot send headers.
+"""Issues tickets for clients that cannot send headers. A ticket replaces the credential in the address of one stream.
 
-A ticket is valid once and for a short time, because addresses are logged. Its SHA-256 is stored with the projections,
-so that every process accepts it.
+It is valid once and for a short time, because addresses are logged. Its SHA-256 is stored with the projections, so
+that every process accepts it.
 """
 
 from datetime import datetime, timedelta
@@ -31,12 +31,13 @@ _tickets = Table(
 
 
 class Tickets:
-    """Stores and redeems tickets. Call the methods in a thread, because they touch the database."""
+    """Stores and redeems tickets. Call the methods in a thread: they use the database."""
 
     def __init__(self, engine: Engine) -> None:
         self._reader, self._engine = engine, writer(engine)
 
     def prepare(self) -> None:
+        """Create the table if it is missing."""
         with self._engine.begin() as connection:
             exclude_others(connection)
             _metadata.create_all(connection)

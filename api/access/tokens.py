@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 LOGGED_SECONDS = 1.0
 """Seconds between two log lines about the same address."""
 LOGGED_MAX = 20
-"""Maximum number of addresses logged in that time."""
+"""Maximum number of addresses logged in these seconds."""
 
 
 class RefusedTokens:
@@ -31,6 +31,7 @@ class RefusedTokens:
         self._not_logged = 0
 
     def log_refused(self, address: str, ids: RequestIds) -> None:
+        """Log the address, or count it if it or too many were just logged."""
         now = time.monotonic()
         if now - self._since >= LOGGED_SECONDS:
             self._since = now
@@ -57,12 +58,12 @@ def hash_of(token: str) -> str:
 
 
 def hash_in(request: Req, token: str) -> str:
-    """Return the SHA-256 of the token in a request. Use the noted hash if it was calculated before."""
+    """Return the SHA-256 of the token in a request, which may be noted already."""
     return notes_in(request.scope).secret_hash or hash_of(token)
 
 
 def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping[str, str] = CHALLENGE) -> str | None:
-    """Return the bearer token of a request, ``None`` without an Authorization header.
+    """Return the bearer token of a request; ``None`` without an Authorization header.
 
     Raises Problem (400 two_authorizations) for two headers, and Problem (401) for one without a bearer token, even on
     public calls. ``missing``, ``challenge``: the code and headers of that 401.

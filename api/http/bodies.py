@@ -13,6 +13,8 @@ T = TypeVar("T")
 
 
 class Body(Generic[T]):
+    """Reads the JSON body of a call as ``kind``."""
+
     def __init__(self, kind: Any) -> None:
         self.kind = kind
         self._decode = msgspec.json.Decoder(kind).decode
@@ -25,7 +27,7 @@ class Body(Generic[T]):
             raise Problem("wrong_media_type")
         if (header(request, b"content-encoding") or "identity").lower() != "identity":
             raise Problem("wrong_media_type")
-        body = await _whole(request)
+        body = await _received(request)
         if media_type is None and body:
             raise Problem("wrong_media_type")
         try:
@@ -36,8 +38,9 @@ class Body(Generic[T]):
         return decoded
 
 
-async def _whole(request: Req) -> bytes:
-    # Litestar's own method parses every header first.
+async def _received(request: Req) -> bytes:
+    """Return the bytes of the body. Raises Problem (400 unreadable if it ends early, 413 too_large)."""
+    # Litestar's own method also parses every header.
     body, most, more = bytearray(), request.app.request_max_body_size, True
     while more:
         message = await request.receive()

@@ -1,7 +1,7 @@
 """CORS: the origins whose pages may call the service, and the headers that browsers need for it.
 
-There are no cookies, so credentials are never allowed. Litestar's middleware would replace the Vary header, and not
-see the answers of api/http/protocol.py.
+There are no cookies, so credentials are never allowed. Litestar's middleware would replace the Vary header, and would
+not see the answers of api/http/protocol.py.
 """
 
 import re
@@ -11,7 +11,6 @@ from api.http.headers import Headers
 
 ANY = "*"
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?")
-"""Origin as browsers write it."""
 METHODS = b"GET, HEAD, POST"
 REQUEST_HEADERS = (
     b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
@@ -22,7 +21,7 @@ EXPOSED_HEADERS = (
     b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id"
 )
 PREFLIGHT_CACHE_SECONDS = b"7200"
-"""Seconds for which a browser may cache a preflight: Chromium's maximum."""
+"""The maximum of Chromium."""
 
 PREFLIGHT: Headers = [
     (b"access-control-allow-methods", METHODS),
@@ -42,6 +41,7 @@ class Cors:
         self._any, self._named = named == [ANY], {origin.encode() for origin in named}
 
     def headers(self, request_headers: Iterable[tuple[bytes, bytes]], *, preflight: bool = False) -> Headers:
+        """Return the CORS headers of an answer; only Vary if the origin is not allowed."""
         if self._any:
             allowed = [(b"access-control-allow-origin", b"*")]
         else:
@@ -53,4 +53,5 @@ class Cors:
 
 
 def cors_of(origins: str) -> Cors | None:
+    """Return ``None`` if no origin is given. Raises ValueError for a wrong one."""
     return Cors(origins) if origins.strip() else None

@@ -1,7 +1,6 @@
-"""A request and its answer on a connection. An answer of known length is written with a single system call.
+"""A request and its answer on a connection.
 
-uvicorn writes head and body separately, and checks each header of each answer. This class writes the head with the
-first piece of the body if the length is known, and checks repeated header lines only once.
+uvicorn writes head and body separately and checks each header each time. :class:`Cycle` does neither.
 """
 
 import asyncio
@@ -25,7 +24,6 @@ from referee.store.damaged import DamagedRow
 log = logging.getLogger(__name__)
 
 LINES_CACHED = 4096
-"""Maximum number of checked header lines in the cache."""
 NOT_IN_NAME = re.compile(rb'[\x00-\x1f\x7f()<>@,;:\[\]={} \t\\"]')
 NOT_IN_VALUE = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 CLOSE = b"connection: close\r\n"
@@ -42,31 +40,28 @@ def header_line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
 
 
 def _line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """Return :func:`header_line`. Request ids are checked already, and would fill the cache."""
+    """Call :func:`header_line`, except for request ids: they are checked already and would fill the cache."""
     if name == REQUEST_ID:
         return name, b"x-request-id: %b\r\n" % value
     return header_line(name, value)
 
 
-def whole_answer(status: int, headers: Headers, body: bytes, *, last: bool) -> bytes:
-    """Return the bytes of an answer. ``last``: the answer says that the connection is closed after it."""
+def whole_answer(status: int, headers: Headers, body: bytes, *, closes: bool) -> bytes:
+    """Return the bytes of an answer. ``closes``: with the header ``Connection: close``."""
     lines = [_line(name, value)[1] for name, value in headers]
-    return b"".join([STATUS_LINE[status], *lines, CLOSE if last else b"", b"\r\n", body])
+    return b"".join([STATUS_LINE[status], *lines, CLOSE if closes else b"", b"\r\n", body])
 
 
 class Cycle(RequestResponseCycle):
-    """Sends an answer of known length in one piece, and the head of a stream at once.
-
-    If the app fails before its answer is sent, a problem is sent instead.
-    """
+    """Sends the head of a stream at once, and the head of any other answer with the first piece of the body."""
 
     cors: Cors | None = None
     _head = b""
     """The head of the answer until it is sent with the first piece of the body."""
 
     async def send(self, message: Any) -> None:
-        """Send a part of the answer. Raises ``ValueError`` for an impossible header, ``RuntimeError`` for a message
-        out of order or a body of a different length than announced."""
+        """Send a part of the answer. Raises ``ValueError`` for a forbidden character in a header,
+        ``RuntimeError`` for a message out of order or a wrong Content-Length."""
         if self.flow.write_paused and not self.disconnected:
             await self.flow.drain()
         if self.disconnected:
@@ -79,6 +74,7 @@ class Cycle(RequestResponseCycle):
             self._begin(message["status"], message["headers"])
 
     def _begin(self, status: int, headers: Headers) -> None:
+        """Send the head of a stream. Keep any other head for the first piece of the body."""
         length, chunked, lines = None, False, []
         for name, value in (*self.default_headers, *headers):
             name, line = _line(name, value)
@@ -124,7 +120,7 @@ class Cycle(RequestResponseCycle):
     async def run_asgi(self, app: ASGI3Application) -> None:
         """Run the app for this request. If it fails, is cancelled or sends nothing, send a problem.
 
-        If a part of the answer has been sent, close the connection, so that the client sees that a part is missing.
+        If a part of the answer has been sent, close the connection instead.
         """
         try:
             problem = await self._problem_of(app)
@@ -142,7 +138,7 @@ class Cycle(RequestResponseCycle):
             self.on_response = lambda: None  # the callback would keep the connection in memory
 
     async def _problem_of(self, app: ASGI3Application) -> Problem:
-        """Run the app. Return the problem to answer with if the app has not answered."""
+        """Run the app. Return the problem to send if the app has not answered."""
         try:
             await app(self.scope, self.receive, self.send)
         except asyncio.CancelledError:  # the service stops, and has waited long enough

@@ -1,4 +1,4 @@
-"""The parts of the OpenAPI description that Litestar cannot derive from handlers that return raw bytes."""
+"""Adds to the OpenAPI description what Litestar cannot see in handlers that return bytes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ from referee.value import Value
 from referee.wire_types import TEXT_MAX
 
 JSON = "application/json"
-ANY = r"^[^\x00\r\n]*$"
-"""Any value of a header."""
+ANY_VALUE = r"^[^\x00\r\n]*$"
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
 """The call needs the token of a seat or an official."""
 ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
-"""Spectators may call without a token. The default."""
+"""A token is optional: spectators have none."""
 KEY: list[dict[str, list[str]]] = [{"key": []}]
 """The call needs a key of a club."""
 KEY_OR_ANYBODY: list[dict[str, list[str]]] = [{}, {"key": []}]
 
 
 def in_header(
-    name: str, description: str, *, pattern: str = ANY, longest: int = VALUE_MAX, example: str | None = None
+    name: str, description: str, *, pattern: str = ANY_VALUE, longest: int = VALUE_MAX, example: str | None = None
 ) -> Plain:
+    """Return the description of an optional request header."""
     return {
         "name": name,
         "in": "header",
@@ -71,21 +71,21 @@ OPENING_KEY = in_header(
 )
 
 
-def _text(pattern: str, longest: int) -> Plain:
+def _text_schema(pattern: str, longest: int) -> Plain:
     return {"type": "string", "pattern": pattern, "maxLength": longest}
 
 
 _HEADERS: dict[str, tuple[str, Plain]] = {
     "Access-Control-Allow-Origin": (
         "If the operator lets pages of other origins call: the origin that may read the answer, or `*` for any.",
-        _text(r"^(\*|https?://\S+)$", VALUE_MAX),
+        _text_schema(r"^(\*|https?://\S+)$", VALUE_MAX),
     ),
-    "Content-Disposition": ("The name of the file.", _text('^attachment; filename="[!-~]+"$', 64)),
+    "Content-Disposition": ("The name of the file.", _text_schema('^attachment; filename="[!-~]+"$', 64)),
     "Content-Language": ("The language of the sentences.", {"type": "string", "enum": ["en", "sv"]}),
     "ETag": (
         "In quotes the version of the match, or club, followed by `-gzip` or similar in other forms of the answer; "
         "if there is no version, a hash of the answer.",
-        _text('^(W/)?"[!#-~]{1,128}"$', 132),
+        _text_schema('^(W/)?"[!#-~]{1,128}"$', 132),
     ),
     "Idempotency-Replayed": (
         "`true`: the act was done by an earlier request, and this is its answer.",
@@ -93,35 +93,35 @@ _HEADERS: dict[str, tuple[str, Plain]] = {
     ),
     "Link": (
         '`rel="next"`: the next page. `rel="describedby"`: the description (RFC 8288).',
-        _text("^<[!-~]+>; ", VALUE_MAX),
+        _text_schema("^<[!-~]+>; ", VALUE_MAX),
     ),
-    "Location": ("The path of the new match, or club.", _text("^/v1/[!-~]+$", URL_MAX)),
+    "Location": ("The path of the new match, or club.", _text_schema("^/v1/[!-~]+$", URL_MAX)),
     "RateLimit": (
         "If the operator limits requests: `r` requests of this kind, `act` for writes and `read` for the rest, are "
         "left, and after `t` seconds all are available again (draft-ietf-httpapi-ratelimit-headers). Counted by "
         "key, else by token, else by address.",
-        _text('^"(act|read)";r=[0-9]+;t=[0-9]+$', 64),
+        _text_schema('^"(act|read)";r=[0-9]+;t=[0-9]+$', 64),
     ),
     "RateLimit-Policy": (
         "If the operator limits requests: `q` requests of this kind in `w` seconds.",
-        _text('^"(act|read)";q=[0-9]+;w=[0-9]+$', 64),
+        _text_schema('^"(act|read)";q=[0-9]+;w=[0-9]+$', 64),
     ),
     "Retry-After": (
         "Seconds to wait before trying again.",
         {"type": "integer", "minimum": 1, "maximum": problems.RETRY_AFTER_MOST_SECONDS},
     ),
-    "WWW-Authenticate": ("The scheme of the credentials that the call needs.", _text("^Bearer ", 256)),
+    "WWW-Authenticate": ("The scheme of the credentials that the call needs.", _text_schema("^Bearer ", 256)),
     "X-Request-Id": (
         "The id of the request, in the log of the service and in `instance` of its problem: the one that the client "
         "sent as `X-Request-Id` with 8 to 64 of `A-Za-z0-9_-`, else a new one.",
-        _text(f"^{ID_PATTERN}$", ID_MAX),
+        _text_schema(f"^{ID_PATTERN}$", ID_MAX),
     ),
     "X-Accel-Buffering": (
         "`no`: a proxy before the service, such as nginx, must not buffer the answer.",
         {"type": "string", "enum": ["no"]},
     ),
 }
-_EVERYWHERE = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy", "X-Request-Id")
+_ON_EVERY_ANSWER = ("Access-Control-Allow-Origin", "RateLimit", "RateLimit-Policy", "X-Request-Id")
 
 
 def named_headers() -> Plain:
@@ -130,12 +130,11 @@ def named_headers() -> Plain:
     }
 
 
-def _headers(names: Sequence[str]) -> Plain:
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in sorted({*names, *_EVERYWHERE})}
+def _header_references(names: Sequence[str]) -> Plain:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in sorted({*names, *_ON_EVERY_ANSWER})}
 
 
-_ALWAYS = (400, 401, 406, 413, 429, 500, 503)
-"""Statuses of problems of any call."""
+_ERRORS_OF_EVERY_CALL = (400, 401, 406, 413, 429, 500, 503)
 _ERROR_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After",), 503: ("Retry-After",)}
 _ERRORS = {
     400: "A parameter, a header or the body cannot be read.",
@@ -154,21 +153,21 @@ _ERRORS = {
 }
 
 
-def _error(status: int) -> Plain:
+def _error_response(status: int) -> Plain:
     return {
         "description": _ERRORS[status],
-        "headers": _headers(("Content-Language", "Link", *_ERROR_HEADERS.get(status, ()))),
+        "headers": _header_references(("Content-Language", "Link", *_ERROR_HEADERS.get(status, ()))),
         "content": {problems.MEDIA_TYPE: {"schema": schema_of(problems.Document)}},
     }
 
 
 class OperationExamples(Value, forbid_unknown_fields=True):
-    """Requests to an operation, and answers by status and media type, each with a name."""
+    """Examples of an operation: requests by name; answers by status, media type and name."""
 
     request: dict[str, Any] = msgspec.field(default_factory=dict)
     answers: dict[str, dict[str, dict[str, Any]]] = msgspec.field(default_factory=dict)
     problems: dict[str, str] = msgspec.field(default_factory=dict)
-    """Names of the problems in answers, by status."""
+    """Names of problems by status."""
 
 
 class Examples(Value, forbid_unknown_fields=True):
@@ -178,45 +177,46 @@ class Examples(Value, forbid_unknown_fields=True):
 
 @cache
 def _examples() -> Examples:
-    """Return examples from matches. ``python -m tests.conformance.examples`` writes them."""
+    """Return the examples that ``python -m tests.conformance.examples`` records."""
     return msgspec.json.decode((files("api.http") / "examples.json").read_bytes(), type=Examples)
 
 
 def problem_examples() -> dict[str, dict[str, Any]]:
-    """Return the recorded examples of problem types, by the last part of the type's address."""
+    """Return an example of each problem, by the last part of its type."""
     return _examples().problems
 
 
 def show_examples(operation: Plain) -> None:
-    """Add the examples to an operation of the finished description, because Litestar would drop their nulls."""
+    """Add the examples to an operation of the finished description. Litestar would drop nulls in them."""
     examples = _examples().operations.get(operation["operationId"], OperationExamples())
     if "requestBody" in operation:
-        operation["requestBody"]["content"][JSON]["examples"] = _shown(examples.request)
+        operation["requestBody"]["content"][JSON]["examples"] = _usual_first(examples.request)
     for status, by_media_type in examples.answers.items():
         for media_type, shown in by_media_type.items():
-            operation["responses"][status]["content"][media_type]["examples"] = _shown(shown)
+            operation["responses"][status]["content"][media_type]["examples"] = _usual_first(shown)
     for status in operation["responses"].keys() & examples.problems.keys():
         operation["responses"][status] = {"$ref": f"#/components/responses/{examples.problems[status]}"}
 
 
 def named_responses() -> Plain:
+    """Return the shared responses: one with its example for each problem."""
     named: Plain = {}
     for name, problem in _examples().problems.items():
-        named[name] = _error(problem["status"])
-        named[name]["content"][problems.MEDIA_TYPE]["examples"] = _shown({name: problem})
+        named[name] = _error_response(problem["status"])
+        named[name]["content"][problems.MEDIA_TYPE]["examples"] = _usual_first({name: problem})
     return named
 
 
 USUAL = ("example", "rodskagg-kortoxen", "play", "deposit", "any offence", "a spectator", "upheld")
-"""Names of examples that come first, because they show the usual case."""
+"""Names of examples that come first."""
 
 
-def _shown(examples: Mapping[str, Any]) -> Plain:
+def _usual_first(examples: Mapping[str, Any]) -> Plain:
     return {name: {"value": examples[name]} for name in sorted(examples, key=lambda name: name not in USUAL)}
 
 
 class Text(NamedTuple):
-    """An answer that is text: its description, a pattern of its beginning, and the types of the JSON in it."""
+    """A text answer: ``what`` it is, the pattern of how it ``begins``, and the types of JSON that it ``holds``."""
 
     what: str
     begins: str
@@ -241,7 +241,7 @@ def _content(gives: Any, others: Mapping[str, Text] | None = None) -> Plain:
 def _answer(
     text: str, headers: Sequence[str], content: Plain | None = None, links: Mapping[str, Plain] | None = None
 ) -> Plain:
-    parts = {"headers": _headers(headers), "content": content, "links": links}
+    parts = {"headers": _header_references(headers), "content": content, "links": links}
     return {"description": text, **{name: part for name, part in parts.items() if part}}
 
 
@@ -262,10 +262,10 @@ def described(
 ) -> type[Operation]:
     """Return the operation class of a handler.
 
-    ``gives``: the type of the JSON answer, which ``says`` describes. ``others``: answers of other media types.
-    ``beside``: description and type of answers with other statuses. ``body``: the type of the request body. A call
+    ``gives``: the type of the JSON answer. ``says``: its description. ``others``: answers of other media types.
+    ``beside``: description and type of other JSON answers, by status. ``body``: the type of the request body. A call
     without a body is a read, with an ETag if ``tagged``. ``takes``: request headers. ``errors``: problem statuses.
-    ``empty``: statuses without a body. A 304 has the ``headers`` of the answer that it replaces.
+    ``empty``: descriptions of answers without a body, by status. A 304 has the same ``headers`` as the full answer.
     """
     if body is None and tagged:
         headers, takes = ("ETag", "Link", *headers), (IF_NONE_MATCH, *takes)
@@ -280,7 +280,7 @@ def described(
             answers[status] = _answer(says, headers, _content(gives, others), links)
             for code, text in (empty or {}).items():
                 answers[code] = _answer(text, headers if code == 304 else ())
-            answers |= {code: _error(code) for code in sorted({*errors, *_ALWAYS})}
+            answers |= {code: _error_response(code) for code in sorted({*errors, *_ERRORS_OF_EVERY_CALL})}
             responses: dict[str, Any] = {str(code): answer for code, answer in answers.items()}
             self.responses = responses
             if body is not None:

@@ -1,4 +1,4 @@
-"""Finds all faults of a refused body or parameter, and describes them in words."""
+"""Finds the faults of a refused body or parameter, and describes them in words."""
 
 import json
 import math
@@ -26,12 +26,12 @@ FAULTS_MAX = 20
 PARTS_MAX = 200
 """Maximum number of parts of a list or object that are examined. No valid list or object has more."""
 SHOWN_MAX = 40
-"""Maximum characters of a text that is shown. Of longer texts only the length is shown."""
+"""Maximum characters of a value that is shown. Of longer texts only the length is shown."""
 DIGITS_MAX = 400
-"""Maximum digits of a whole number that the decoder accepts."""
+"""Maximum digits of a whole number. Longer ones are read as infinite."""
 
-_NOTHING: Any = object()
-_HALF = re.compile("[\ud800-\udfff]")
+_NOT_GIVEN: Any = object()
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LISTS = (types.ListType, types.VarTupleType, types.SetType, types.FrozenSetType)
 _PHRASES: dict[type[types.Type], str] = {
     types.BoolType: "boolean",
@@ -41,11 +41,11 @@ _PHRASES: dict[type[types.Type], str] = {
     types.UUIDType: "id",
     types.DictType: "object",
 }
-"""Phrases for values without limits, by type."""
+"""Names of phrases for values without limits, by type."""
 
 
 class Texts(Value, forbid_unknown_fields=True):
-    """The texts of ``faults.toml``, which translators can edit."""
+    """The texts of ``faults.toml``."""
 
     faults: dict[str, Text]
     said: dict[str, Text]
@@ -57,13 +57,13 @@ TEXTS = msgspec.toml.decode((files("api.http") / "faults.toml").read_bytes(), ty
 
 
 class Fault(NamedTuple):
-    """A fault at a place in the body, or of a parameter."""
+    """A fault at the place ``at`` in the body, or of a ``parameter``. ``code``: a key of :attr:`Texts.faults`."""
 
     code: str
     at: tuple[str | int, ...] = ()
     parameter: str | None = None
     expected: types.Type | None = None
-    given: Any = _NOTHING
+    given: Any = _NOT_GIVEN
     facts: Mapping[str, Any] = {}
 
 
@@ -106,12 +106,12 @@ def faults_of(kind: Any, body: bytes) -> tuple[Fault, ...]:
         text = body.decode()
     except UnicodeDecodeError as error:
         before = body[: error.start].decode()
-        return (Fault("not_utf_8", facts=_place(before)),)
+        return (Fault("not_utf_8", facts=_line_and_column(before)),)
     try:
-        value = json.loads(text, parse_int=_whole, parse_constant=_no_number)
+        value = json.loads(text, parse_int=_whole_number, parse_constant=_refuse_constant)
         found = tuple(islice(faults_in(type_of(kind), value), FAULTS_MAX))
     except json.JSONDecodeError as error:
-        return (Fault("not_json", facts=_place(text[: error.pos])),)
+        return (Fault("not_json", facts=_line_and_column(text[: error.pos])),)
     except RecursionError:
         return (Fault("too_deep"),)
     except ValueError:
@@ -119,15 +119,15 @@ def faults_of(kind: Any, body: bytes) -> tuple[Fault, ...]:
     return found or (Fault("unlike"),)
 
 
-def _whole(digits: str) -> int | float:
+def _whole_number(digits: str) -> int | float:
     return int(digits) if len(digits) <= DIGITS_MAX else math.inf
 
 
-def _no_number(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def _place(before: str) -> dict[str, int]:
+def _line_and_column(before: str) -> dict[str, int]:
     line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
     return {"line": line, "column": column}
 
@@ -143,19 +143,20 @@ def faults_in(here: types.Type, value: Any) -> Iterator[Fault]:
     if isinstance(value, float) and math.isinf(value):
         yield Fault("too_big", expected=here)
         return
-    if isinstance(value, str) and _HALF.search(value):
+    if isinstance(value, str) and _SURROGATE.search(value):
         yield Fault("half_character", expected=here)
         return
-    members = [member for member in _members(here) if _is_of(member, value)]
+    members = [member for member in _members(here) if _fits_json_type(member, value)]
     if isinstance(value, dict) and (tagged := [one for one in members if isinstance(one, types.StructType)]):
         yield from _in_object(tagged, value)
-    elif not members or not any(_holds(member, value) for member in members):
+    elif not members or not any(_is_within_limits(member, value) for member in members):
         yield Fault("wrong", expected=here, given=value)
     else:
-        yield from _within(members[0], value)
+        yield from _faults_of_parts(members[0], value)
 
 
 def _members(here: types.Type) -> list[types.Type]:
+    """Return the types of a union, or the one type."""
     while isinstance(here, types.Metadata):
         here = here.type
     if isinstance(here, types.UnionType):
@@ -163,7 +164,8 @@ def _members(here: types.Type) -> list[types.Type]:
     return [here]
 
 
-def _is_of(member: types.Type, value: Any) -> bool:
+def _fits_json_type(member: types.Type, value: Any) -> bool:
+    """Return whether a value has the JSON type of ``member``. Limits are not checked."""
     match member:
         case types.AnyType():
             return True
@@ -184,8 +186,8 @@ def _is_of(member: types.Type, value: Any) -> bool:
     return isinstance(value, str)
 
 
-def _holds(member: types.Type, value: Any) -> bool:
-    """Return whether a value of this JSON type is within the limits of ``member``. Does not check its parts."""
+def _is_within_limits(member: types.Type, value: Any) -> bool:
+    """Return whether a value that fits the JSON type is within its limits. Parts are not checked."""
     match member:
         case types.IntType() | types.FloatType():
             return (
@@ -204,9 +206,9 @@ def _holds(member: types.Type, value: Any) -> bool:
         case types.UUIDType():
             return _reads_as(UUID, value)
         case types.StrType():
-            return _long_enough(member, value) and (member.pattern is None or bool(re.search(member.pattern, value)))
+            return _fits_length(member, value) and (member.pattern is None or bool(re.search(member.pattern, value)))
         case _ if isinstance(member, (*_LISTS, types.DictType)):
-            return _long_enough(member, value)
+            return _fits_length(member, value)
     return True
 
 
@@ -218,21 +220,23 @@ def _reads_as(kind: Any, value: str) -> bool:
     return True
 
 
-def _long_enough(member: Any, value: Any) -> bool:
+def _fits_length(member: Any, value: Any) -> bool:
     return (member.min_length or 0) <= len(value) and (member.max_length is None or len(value) <= member.max_length)
 
 
-def _within(member: types.Type, value: Any) -> Iterator[Fault]:
+def _faults_of_parts(member: types.Type, value: Any) -> Iterator[Fault]:
     if isinstance(value, list):
         for number, item in enumerate(islice(value, PARTS_MAX)):
-            kind = member.item_types[number] if isinstance(member, types.TupleType) else _part(member, "item_type")
+            kind = (
+                member.item_types[number] if isinstance(member, types.TupleType) else _inner_type(member, "item_type")
+            )
             yield from under(number, faults_in(kind, item))
     elif isinstance(value, dict):
         for name, item in islice(value.items(), PARTS_MAX):
-            yield from under(name, faults_in(_part(member, "value_type"), item))
+            yield from under(name, faults_in(_inner_type(member, "value_type"), item))
 
 
-def _part(member: types.Type, name: str) -> types.Type:
+def _inner_type(member: types.Type, name: str) -> types.Type:
     part: types.Type = getattr(member, name, types.AnyType())
     return part
 
@@ -246,7 +250,7 @@ def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterat
             if len(structs) > 1:
                 yield Fault("missing", (tag_field,), expected=tags, facts={"name": tag_field})
                 return
-        elif not _is_of(tags, value[tag_field]):
+        elif not _fits_json_type(tags, value[tag_field]):
             yield Fault("wrong", (tag_field,), expected=tags, given=value[tag_field])
             if len(structs) > 1:
                 return
@@ -268,16 +272,17 @@ def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterat
 
 
 def in_words(fault: Fault, language: Language) -> Wrong:
+    """Return the fault as the answer shows it."""
     facts = {name: _quoted(fact) if name == "fields" else str(fact) for name, fact in fault.facts.items()}
     if not _can_be_shown(facts.get("name", "")):
         del facts["name"]
     if fault.expected is not None:
         facts["what"] = _clause(fault.expected, language)
-    if fault.given is not _NOTHING:
-        facts["given"] = _given(fault.given, language)
+    if fault.given is not _NOT_GIVEN:
+        facts["given"] = _shown_value(fault.given, language)
     return Wrong(
         detail=sentence(TEXTS.faults[fault.code].in_(language), facts),
-        pointer=msgspec.UNSET if fault.parameter is not None else pointer(fault.at),
+        pointer=msgspec.UNSET if fault.parameter is not None else json_pointer(fault.at),
         parameter=fault.parameter or msgspec.UNSET,
         allowed=_allowed(fault),
     )
@@ -294,12 +299,12 @@ def first_of(wrong: tuple[Wrong, ...], language: Language) -> str:
     return filled(TEXTS.said["first"].in_(language), facts)
 
 
-def pointer(at: tuple[str | int, ...]) -> str:
+def json_pointer(at: tuple[str | int, ...]) -> str:
     return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in at)
 
 
 def _clause(here: types.Type, language: Language) -> str:
-    """Return the beginning of a sentence about the values of this type, except null."""
+    """Return a clause that says which values other than null belong here."""
     members = [member for member in _members(_listed(here)) if not isinstance(member, types.NoneType)]
     forms = [member.pattern for member in members if isinstance(member, types.StrType)]
     if len(members) == 1 and forms and forms[0] in TEXTS.patterns:
@@ -308,11 +313,11 @@ def _clause(here: types.Type, language: Language) -> str:
         limits = {"min": str(text.min_length), "max": str(text.max_length)}
         return sentence(TEXTS.patterns[forms[0]].in_(language), limits)
     phrases = list(dict.fromkeys(phrase for member in members for phrase in _phrases(member, language)))
-    return sentence(TEXTS.said["belongs"].in_(language), {"phrase": _either(phrases, language)})
+    return sentence(TEXTS.said["belongs"].in_(language), {"phrase": _joined_by_or(phrases, language)})
 
 
 def _listed(here: types.Type) -> types.Type:
-    """Return the type, or a type of literals if the description lists its values."""
+    """Return a type of literals if the description lists the values, else the type itself."""
     if isinstance(here, types.Metadata) and "enum" in (here.extra_json_schema or {}):
         return types.LiteralType(tuple((here.extra_json_schema or {})["enum"]))
     return here
@@ -333,22 +338,22 @@ def _phrase_and_limits(member: types.Type) -> tuple[str, Mapping[str, Any]]:
             high = member.le if member.lt is None else member.lt - 1
             return "whole" if isinstance(member, types.IntType) else "number", {"min": low, "max": high}
         case types.StrType() if member.pattern is None:
-            return "text", _size(member.min_length, member.max_length)
+            return "text", _length_limits(member.min_length, member.max_length)
         case types.StructType():
             required = [field.encode_name for field in member.fields if field.required]
             return "object", {"fields": _quoted([member.tag_field] if member.tag_field else required)}
         case types.TupleType():
             return "list", {"exactly": len(member.item_types)}
         case _ if isinstance(member, _LISTS):
-            return "list", _size(member.min_length, member.max_length)
+            return "list", _length_limits(member.min_length, member.max_length)
     return _PHRASES.get(type(member), "anything"), {}
 
 
-def _size(least: int | None, most: int | None) -> dict[str, int | None]:
+def _length_limits(least: int | None, most: int | None) -> dict[str, int | None]:
     return {"exactly": least} if least == most else {"min": least, "max": most}
 
 
-def _either(phrases: list[str], language: Language) -> str:
+def _joined_by_or(phrases: list[str], language: Language) -> str:
     if len(phrases) < 2:
         return "".join(phrases)
     return filled(TEXTS.said["or"].in_(language), {"most": ", ".join(phrases[:-1]), "last": phrases[-1]})
@@ -358,8 +363,8 @@ def _quoted(names: Any) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def _given(value: Any, language: Language) -> str:
-    """Return a phrase for the value sent, or the value itself if it is short."""
+def _shown_value(value: Any, language: Language) -> str:
+    """Return the value sent if it is short, else a phrase for it."""
     if isinstance(value, list):
         return filled(TEXTS.phrases["long_list"].in_(language), {"count": str(len(value))})
     if isinstance(value, dict):
@@ -381,6 +386,7 @@ def _can_be_shown(text: str) -> bool:
 
 
 def _allowed(fault: Fault) -> tuple[Any, ...] | msgspec.UnsetType:
+    """Return the allowed values or names of fields; unset if they cannot be listed."""
     if fault.code == "unknown":
         return tuple(fault.facts["fields"])
     if fault.expected is None:

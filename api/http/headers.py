@@ -16,11 +16,11 @@ _TAG = re.compile(r'"(\d{1,9})(?:-[a-z-]+)?"')
 Headers = list[tuple[bytes, bytes]]
 
 WEIGHTED_NAMES_MAX = 32
-"""Maximum number of names that are read from a header such as Accept."""
+"""Maximum number of names read from a header such as Accept."""
 
 
 POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-"""Policy of answers that are not pages."""
+"""Header of answers that are not HTML pages."""
 SECURE: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -47,7 +47,7 @@ def header(request: Req, name: bytes) -> str | None:
 
 
 def _weighted_names(given: str) -> list[tuple[str, float]]:
-    """Return the names in a header such as Accept, with their weights from 0 to 1."""
+    """Return the names in a header such as Accept, with their weights. An unreadable weight counts as 0."""
     found = []
     for part in given.lower().split(",", WEIGHTED_NAMES_MAX)[:WEIGHTED_NAMES_MAX]:
         name, *parameters = (piece.strip() for piece in part.split(";"))
@@ -103,6 +103,7 @@ def takes_gzip(request: Req) -> bool:
 
 
 def version_of(tag: str) -> int | None:
+    """Return the version in an ETag of a match or club; ``None`` for any other text."""
     found = _TAG.fullmatch(tag.strip())
     return int(found[1]) if found else None
 
@@ -110,29 +111,33 @@ def version_of(tag: str) -> int | None:
 def tag_of(version: int, *kinds: str) -> str:
     """Return the ETag of a match or club at this version.
 
-    ``kinds``: words that distinguish this answer from plain JSON in English at the same address (RFC 9110, 8.8.3).
+    ``kinds``: words for how the answer differs from JSON in English at the same address (RFC 9110, 8.8.3).
     """
     return f'"{"-".join((str(version), *kinds))}"'
 
 
 def tag_in(version: int, language: Language, *kinds: str) -> str:
+    """Return :func:`tag_of` for an answer in this language."""
     return tag_of(version, *(() if language == "en" else (language,)), *kinds)
 
 
 def tag_by(body: bytes) -> str:
+    """Return a hash as an ETag."""
     return f'"{blake2b(body, digest_size=12).hexdigest()}"'
 
 
 def packed_tag(tag: str) -> str:
+    """Return the ETag of the compressed answer."""
     return f'{tag[:-1]}-gzip"'
 
 
 def letters(number: int) -> str:
+    """Return a number as letters, which an ETag can have after its version."""
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
 def matching_etag(request: Req, tag: str, texts: MemberTexts) -> str | None:
-    """Return the ETag in If-None-Match that matches ``tag``, plain or compressed, by weak comparison.
+    """Return the ETag in If-None-Match that equals ``tag``, plain or compressed; for ``*`` return ``tag``.
 
     ``None``: the caller does not have this answer.
     """

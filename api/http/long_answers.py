@@ -1,4 +1,4 @@
-"""Long answers. A thread compresses them if they are long enough and the client accepts gzip."""
+"""Makes answers that may be long. A thread compresses long ones if the client accepts gzip."""
 
 from collections.abc import Mapping
 
@@ -38,7 +38,7 @@ async def marked_reply(
     headers: Mapping[str, str] = PRIVATE,
     media_type: str = JSON,
 ) -> Reply:
-    """Return an answer with a hash as its ETag, or 304 if the caller has it."""
+    """Return :func:`long_reply` with a hash as its ETag, or 304 if the caller has it."""
     tag = tag_by(body)
     if has := matching_etag(request, tag, texts):
         return not_modified(has, headers)

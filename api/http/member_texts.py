@@ -15,7 +15,7 @@ class Resolver(Protocol):
 
 
 class MemberTexts(NamedTuple):
-    """The names and texts of members that a caller may read. Every reply requires them, so no call forgets them."""
+    """The names and texts of members that a caller may read. No reply can be made without them."""
 
     resolver: Resolver | None = None
     """None: refs are not replaced."""
@@ -33,7 +33,7 @@ class MemberTexts(NamedTuple):
             yield await self.put_in(piece, media_type)
 
     def tag(self, tag: str) -> str:
-        """Return the ETag with the mark of the names. Do not add the mark twice."""
+        """Return the ETag with :attr:`tag_mark`, which is never added twice."""
         if not self.tag_mark or self.tag_mark in tag:
             return tag
         end = '-gzip"' if tag.endswith('-gzip"') else '"'

@@ -1,4 +1,4 @@
-"""Facts about a request that the app needs when the answer begins."""
+"""Notes about a request, which the app needs when its answer begins."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -9,7 +9,7 @@ from referee.value import Value
 
 
 class AnsweredProblem(NamedTuple):
-    """The problem that a request was answered with, or one of its acts."""
+    """The problem that a request, or one of its acts, was answered with."""
 
     status: int
     code: str
@@ -26,13 +26,14 @@ class Notes:
         self.secret_hash = ""
         """SHA-256 of the token or key of the request; empty: not calculated yet."""
         self.tried: tuple[UUID, Actor, Value] | None = None
-        """J12: the match, the actor and the request of an attempt; None: nothing that officials could read."""
+        """J12: match, actor and request of an attempt that officials may read, or None."""
         self.is_answered = False
         """True: the answer has begun."""
         self.problem: AnsweredProblem | None = None
 
 
 def notes_in(scope: Any) -> Notes:
+    """Return the notes of a request, made at the first call."""
     notes: Notes | None = scope["state"].get("notes")
     if notes is None:
         notes = scope["state"]["notes"] = Notes(request_ids(scope["headers"]))
@@ -40,5 +41,5 @@ def notes_in(scope: Any) -> Notes:
 
 
 def has_notes(scope: Any) -> bool:
-    """Return whether a request has notes, which means that its limits have been checked."""
+    """Return whether a request has notes. If so, its limits have been checked."""
     return "notes" in scope.get("state", {})

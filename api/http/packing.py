@@ -1,7 +1,7 @@
-"""Long answers as gzip, with a name of unpredictable length in the header ("Heal the BREACH").
+"""Compresses long answers as gzip, with a file name of unpredictable length in the header ("Heal the BREACH").
 
-An answer can contain hidden cards beside another player's note: its compressed length would show how similar they
-are. The same answer always has the same length, so repeated requests reveal nothing. No token is compressed.
+An answer can contain hidden cards and another player's note. Its compressed length would show how similar they are.
+The same answer always gets the same length, so repeated requests reveal nothing. No token is compressed.
 """
 
 import secrets
@@ -12,13 +12,13 @@ PACK_FROM = 2048
 """Minimum bytes of a body that is compressed."""
 LEVEL = 6
 PAD_MAX = 64
-"""Maximum bytes of the name. The codes of a hand take about thirty."""
+"""Maximum bytes of the file name. The cards of a hand take about thirty."""
 
 _key = secrets.token_bytes(16)
 
 
 class Packer:
-    """Compresses one answer piece by piece. The length of the name depends on ``first``."""
+    """Compresses an answer piece by piece. The length of the file name depends on ``first``."""
 
     def __init__(self, first: bytes) -> None:
         pad = blake2b(first, digest_size=2, key=_key).digest()
@@ -28,11 +28,13 @@ class Packer:
         self._sum = self._size = 0
 
     def take(self, piece: bytes) -> bytes:
+        """Return the compressed bytes that are ready after this piece."""
         self._sum, self._size = zlib.crc32(piece, self._sum), self._size + len(piece)
         ready, self._ready = self._ready + self._deflate.compress(piece), b""
         return ready
 
     def end(self) -> bytes:
+        """Return the remaining bytes."""
         foot = self._sum.to_bytes(4, "little") + (self._size % 2**32).to_bytes(4, "little")
         return self._ready + self._deflate.flush() + foot
 

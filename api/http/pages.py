@@ -18,7 +18,7 @@ from projections.cursors import Number, Page, page_of, read_cursor
 T = TypeVar("T")
 
 LIMIT, LIMIT_MAX = 100, 1000
-"""Limit on the items of a page, if the client sends none, and the largest."""
+"""Default and largest ``limit``: the maximum number of items of a page."""
 Limit = Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="The maximum number of items.")]
 TEXT: dict[str, Any] = {"pattern": "^[A-Za-z0-9_=-]+$", "maxLength": 256}
 Cursor = Annotated[
@@ -29,16 +29,16 @@ Cursor = Annotated[
     ),
 ]
 By = Literal["cursor", "after"]
-"""Query parameter that names the beginning of a page.
+"""Query parameter that says where a page begins.
 
-Lists take ``cursor``. Pages of events take ``after``, the number of an event, because a client knows it also from an
-ETag or a stream.
+Lists take ``cursor``. Pages of events take ``after``, the number of an event: clients also know it from ETags and
+streams.
 """
 
 
 @contextmanager
 def must_be_cursor() -> Iterator[None]:
-    """Raise Problem (400) instead of ValueError, which a projection raises for a cursor that it did not make."""
+    """Raise Problem (400) instead of the ValueError of a projection for a cursor that it did not make."""
     try:
         yield
     except ValueError:
@@ -55,21 +55,21 @@ def after_of(cursor: str | None) -> int:
 
 
 def page_by_number(found: Sequence[T], limit: int, number: Callable[[T], int]) -> Page[T]:
-    """Return the page of at most ``limit + 1`` found items. ``number``: returns the number of an item."""
+    """Return the first ``limit`` found items as a page. One item more shows that there is a next page."""
     return page_of(found, limit, lambda last: (number(last),))
 
 
 def numbered_page(numbered: Iterable[tuple[int, T]], cursor: str | None, limit: int) -> Page[tuple[int, T]]:
-    """Return the page of pairs of number and item after a cursor. Raises Problem (400) for a wrong cursor."""
+    """Return the page after a cursor. Items are pairs that begin with a number. Raises Problem (400)."""
     after = after_of(cursor)
     found = islice((one for one in numbered if one[0] > after), limit + 1)
     return page_of(list(found), limit, lambda last: last[:1])
 
 
 def next_link(request: Req, following: str | int | None, *, by: By = "cursor", **repeated: object) -> dict[str, str]:
-    """Return the header that links the next page, which begins at ``following``; empty if this is the last.
+    """Return the header that links the next page; empty without ``following``.
 
-    ``repeated``: parameters that the link names in any case.
+    ``repeated``: parameters that the link contains even if the request does not.
     """
     return {} if following is None else next_page_header(request, **{by: following}, **repeated)
 

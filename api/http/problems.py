@@ -50,7 +50,7 @@ RETRY_LATER = {"Retry-After": "60"}
 """Header of problems whose cause an operator has to repair."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="match"'}
 INSTANCE_MAX = 3 * 4096 + len("#request=&trace=") + ID_MAX + TRACE_LENGTH
-"""Maximum characters of a problem's ``instance``: a path of 4096 bytes, each written as up to three."""
+"""Maximum characters of a problem's ``instance``: a percent-encoded path of 4096 bytes, and two ids."""
 INSTANCE = f"^(/[^#]*)?(#request=[A-Za-z0-9_-]{{8,{ID_MAX}}}(&trace=[0-9a-f-]{{{TRACE_LENGTH}}})?)?$"
 PLAIN = "!$&'()*+,/:;=@~"
 """Characters of a path that are not percent-encoded, in addition to letters, digits and `-._`."""
@@ -64,7 +64,7 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
     psycopg.Error,
     sqlite3.Error,
 )
-"""Errors that the event store, the projections and their drivers raise if a database fails."""
+"""Errors of the event store, the projections and their drivers."""
 
 Sent = tuple[int, Headers, bytes]
 """Status, headers and body of an answer."""
@@ -77,12 +77,11 @@ class ProblemText(RefusalText, forbid_unknown_fields=True):
 
 
 TEXTS = msgspec.toml.decode((files("api.http") / "problems.toml").read_bytes(), type=dict[str, ProblemText])
-"""Texts by code."""
 
 Reason = dict[str, str | int]
 """A ``code`` of :data:`REASONS`, and the facts for its text."""
 REASONS = msgspec.toml.decode((files("api.http") / "reasons.toml").read_bytes(), type=dict[str, Text])
-"""Clauses by code: the limit that is reached, or why the service is not ready."""
+"""Clauses by code. They say which limit is reached, or why the service is not ready."""
 
 
 @lru_cache(maxsize=512)
@@ -116,10 +115,10 @@ class Document(Value, omit_defaults=True):
 
 
 class Problem(Exception):
-    """An error of the interface itself, with a ``code`` of :data:`TEXTS`. ``status`` overrides the code's status.
+    """An error that is not a refusal. ``code``: a key of :data:`TEXTS`. ``status`` overrides the code's status.
 
-    ``{reason}`` in the text becomes a clause about the ``faults`` or, with a fact ``what``, the clause of
-    :data:`REASONS` with this code. The fact ``reasons`` is a list of :data:`Reason`.
+    ``{reason}`` in the text becomes a clause about the ``faults``. Without faults, the fact ``what`` is the code of
+    its clause in :data:`REASONS`. The fact ``reasons`` is a list of :data:`Reason`.
     """
 
     def __init__(
@@ -137,6 +136,7 @@ class Problem(Exception):
 
 
 def _fact_text(value: Any) -> str:
+    """Return a fact as text. Items of a list are separated by commas; an empty list becomes a dash."""
     return ", ".join(map(str, value)) or "–" if isinstance(value, list | tuple) else str(value)
 
 
@@ -145,12 +145,13 @@ def _clause(reason: Reason, language: Language) -> str:
     return filled(REASONS[facts["code"]].in_(language), facts)
 
 
-STATUS = {"state": 409, "who": 403, "rule": 422}
-"""Statuses by ``Refused.status``."""
+REFUSAL_STATUS = {"state": 409, "who": 403, "rule": 422}
+"""HTTP statuses of refusals, by ``Refused.status``."""
 
 
 @lru_cache(maxsize=512)
 def rule_page(rule: str) -> str | None:
+    """Return the path of a rule's page; ``None`` for an unknown rule."""
     for key in (*RULESETS, rulebook.PROCEDURE):
         with suppress(KeyError):
             return f"/v1/rulesets/{key}/rules/{rulebook.load(key).rule(rule).id}"
@@ -214,11 +215,11 @@ def as_sent(
     request_headers: Iterable[tuple[bytes, bytes]],
     cors: Cors | None,
     *,
-    last: bool = True,
+    closes: bool = True,
 ) -> Sent:
     """Return the answer with a problem that arises outside of handlers.
 
-    ``request_headers``: the headers received so far. ``last``: the connection is closed after the answer.
+    ``request_headers``: the headers received so far. ``closes``: the answer closes the connection.
     """
     language = language_of(
         next((value.decode("latin-1") for name, value in request_headers if name == b"accept-language"), None)
@@ -230,7 +231,7 @@ def as_sent(
         **_headers(language),
         "Content-Type": MEDIA_TYPE,
         "Content-Length": str(len(body)),
-        **({"Connection": "close"} if last else {}),
+        **({"Connection": "close"} if closes else {}),
     }
     raw = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     allowed = [] if cors is None else cors.headers(request_headers)
@@ -241,7 +242,7 @@ def document_of_refusal(refused: Refused, instance: str, language: Language) -> 
     return Document(
         type=problem_type(refused.code),
         title=sentences.title(refused.code, language),
-        status=STATUS[refused.status],
+        status=REFUSAL_STATUS[refused.status],
         detail=sentences.refusal(refused.code, refused.facts, language),
         instance=instance,
         rule=refused.rule,
@@ -259,10 +260,12 @@ NOT_AN_ID = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
 
 
 def _http(request: Req, error: HTTPException) -> Response[bytes]:
+    """Return the answer to an error of Litestar. 404, 405 and 413 keep their status. Other errors below 500 become
+    400 bad_parameter, the rest :func:`unforeseen`."""
     status = error.status_code
     if status == HTTPStatus.NOT_FOUND:
         if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
-            return Response(b"", status_code=204)  # a preflight: the request after it gets the 404
+            return Response(b"", status_code=204)  # allow the preflight: the browser's real request then gets the 404
         path = request.scope["path"]
         code = next((code for top, code in NOT_AN_ID.items() if path.startswith(top)), None)
         return _problem(request, Problem(code) if code and _has_no_id(path) else Problem("no_such_page", path=path))
@@ -275,11 +278,12 @@ def _http(request: Req, error: HTTPException) -> Response[bytes]:
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         return _problem(request, Problem("too_large", limit_bytes=request.app.request_max_body_size))
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return _problem(request, Problem("bad_parameter", faults=_parameters(request, error)))
+        return _problem(request, Problem("bad_parameter", faults=_parameter_faults(request, error)))
     return _unforeseen(request, error)
 
 
-def _parameters(request: Req, error: HTTPException) -> list[Fault]:
+def _parameter_faults(request: Req, error: HTTPException) -> list[Fault]:
+    """Return the missing parameters and those that Litestar could not read; else one general fault."""
     unread = {item.get("key") for item in error.extra} if isinstance(error.extra, list) else set()
     handler = request.route_handler
     faults = []
@@ -309,11 +313,12 @@ def _has_no_id(path: str) -> bool:
 def unforeseen(scope: Any, error: Exception) -> Problem:
     """Log an error that no handler expects, and return the problem to answer it with.
 
-    After a shortage (memory, descriptors) the client may repeat a request that is no write."""
+    After a shortage of memory or descriptors it is ``busy`` for GET and HEAD, else ``outcome_unknown``.
+    """
     if not is_shortage(error):
         log.error("%s failed", logged_request(scope), exc_info=error)
         try:
-            utc_now()  # without a time libraries raise other errors
+            utc_now()  # if the clock is wrong, libraries fail with errors of their own
         except ClockWrong as wrong:
             return _clock_wrong(wrong)
         return Problem("internal")
@@ -329,7 +334,7 @@ def _clock_wrong(wrong: ClockWrong) -> Problem:
     return Problem("clock_wrong", headers=RETRY_LATER, clock=wrong.shown)
 
 
-def _store_away(request: Req, error: Exception) -> Response[bytes]:
+def _store_unavailable(request: Req, error: Exception) -> Response[bytes]:
     """Return the answer to a failure of a store. Log it without a traceback."""
     reason = " ".join(str(error).split())[:REASON_MAX]
     log.error("%s: %s: %s", logged_request(request.scope), type(error).__name__, reason)
@@ -348,28 +353,28 @@ def _attempts_damaged(request: Req, damaged: DamagedAttempt) -> Response[bytes]:
     return _problem(request, Problem("attempts_damaged", headers=RETRY_LATER, match=whose, attempt=number))
 
 
-def _book_damaged(request: Req, damaged: DamagedCell) -> Response[bytes]:
+def _projection_damaged(request: Req, damaged: DamagedCell) -> Response[bytes]:
     log.error("%s: a projection cannot be read: %s", logged_request(request.scope), damaged)
     return _problem(request, Problem("book_damaged", headers=RETRY_LATER))
 
 
 def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
-    """Log a damaged row. If a rule failed on it, log the traceback the first time."""
+    """Log a damaged row; if it is ``new``, with the traceback of its cause, if any."""
     cause = damaged.__cause__ if new else None
     log.error("%s: %s", logged_request(request.scope), damaged, exc_info=cause)
 
 
 def encoded_problem(request: Req, error: Exception) -> msgspec.Raw:
-    """Return the problem for an error as JSON, for use as a part of an answer."""
-    return msgspec.Raw(_response(request, error).content)
+    """Return the problem for an error as JSON, for use in another answer."""
+    return msgspec.Raw(_handle(request, error).content)
 
 
 def answer_error(request: Req, error: Exception) -> ASGIApp:
-    """Return the answer to a request that an error ended, as Litestar does."""
-    return _response(request, error).to_asgi_response(app=None, request=request)
+    """Return the answer to an error, from the handler that Litestar would choose."""
+    return _handle(request, error).to_asgi_response(app=None, request=request)
 
 
-def _response(request: Req, error: Exception) -> Response[bytes]:
+def _handle(request: Req, error: Exception) -> Response[bytes]:
     handle: Any = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
     response: Response[bytes] = handle(request, error)
     return response
@@ -389,9 +394,9 @@ HANDLERS: ExceptionHandlersMap = {
     InDoubt: lambda request, _: _problem(request, Problem("outcome_unknown", headers=RETRY_AFTER)),
     DamagedRow: _row_damaged,
     DamagedAttempt: _attempts_damaged,
-    DamagedCell: _book_damaged,
+    DamagedCell: _projection_damaged,
     ClockWrong: lambda request, wrong: _problem(request, _clock_wrong(wrong)),
-    **dict.fromkeys(STORE_FAILURES, _store_away),
+    **dict.fromkeys(STORE_FAILURES, _store_unavailable),
     HTTPException: _http,
     Exception: _unforeseen,
 }

@@ -42,25 +42,23 @@ HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]++\]|(?:[0-9A-Za-z!$&'()*+,;=._~-]++|%[0-
 """Host and a port (RFC 9110, section 7.2). The host may be empty."""
 
 URL_MAX = 4096
-"""Maximum bytes of the request target. Calls need a few hundred."""
+"""Maximum bytes of the request target."""
 HEADERS_MAX = 64
-"""Maximum number of headers of a request. A browser behind two proxies sends about thirty."""
+"""Maximum number of headers of a request."""
 NAME_MAX = 256
-"""Maximum bytes of a header's name."""
 VALUE_MAX = 8192
-"""Maximum bytes of a header's value."""
 HEAD_MAX = 16384
 """Maximum bytes of all names and values of headers together."""
 READ_BYTES = 16384
-"""Bytes read at a time, by which a request can exceed a limit."""
+"""Bytes read at a time. A request can exceed a limit by as many."""
 WIRE_FACTOR = 8
-"""Maximum bytes received for each byte of the largest body: a chunk of one byte takes six."""
+"""Bytes that may be received for each byte of the largest body: a chunk of one byte takes six."""
 PIPELINE_MAX = 64
 """Maximum number of requests of a connection that wait for the answer to an earlier request."""
 CONNECTIONS_MAX = 10_000
 """Maximum number of connections, if the process may open as many files in addition to :data:`FILES_RESERVED`."""
 RESERVED_CONNECTIONS = 32
-"""Connections reserved for health probes. Each may send one request, and must send it at once."""
+"""Connections reserved for health probes. Each may send one request. A new connection replaces an idle one."""
 FILES_RESERVED = 64
 """Open files for the store, the projections and the log."""
 
@@ -71,11 +69,10 @@ BODY_SECONDS = 30.0
 IDLE_SECONDS = 65
 """Seconds between two requests. Proxies close their connections earlier, after 60 s."""
 STALLED_SECONDS = 60.0
-"""Seconds in which a client must read some of the waiting bytes."""
 STOPPING_SECONDS = 2.0
 """Seconds for the rest of a request to arrive after the stop begins."""
 CLOSING_SECONDS = 2.0
-"""Seconds for the client to read a refusal. Its bytes are read and dropped, because unread bytes at the close would
+"""Seconds for the client to read a refusal. Meanwhile its bytes are read and dropped: unread bytes at the close would
 lose the answer."""
 
 
@@ -91,9 +88,9 @@ class ServingState(ServerState):
     def __init__(self) -> None:
         super().__init__()
         self.reserved: OrderedDict[Protocol, None] = OrderedDict()
-        """Reserved connections, which may only send health probes, the oldest first."""
+        """Reserved connections (:data:`RESERVED_CONNECTIONS`), the oldest first."""
         self.busy, self.refused = Turns(), Turns()
-        """Waiting requests of busy callers, and the waiting refusals of callers over their limits."""
+        """Waiting requests of busy callers, and waiting refusals for callers over their limits."""
 
     stopping = False
     """True while the server stops and answers only requests that it has received."""
@@ -119,14 +116,14 @@ class Protocol(HttpToolsProtocol):
         self._refuses: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
         self._connections: Connections | None = app.state.get("connections")
         self._limit_key: str | None = None
-        """Address for which this connection counts while it is open."""
+        """Key under which this connection counts while it is open."""
         self._request_limit_key: str | None = None
-        """Address for which this connection counts during a request that a proxy forwards."""
+        """Key under which this connection counts during a request."""
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._begun_now = False
         self._head_size = self._body_size = self._declared = self._hosts = 0
-        self._came_before = 0
-        """Bytes received of the message, without the piece in which the message began."""
+        self._received_after_begin = 0
+        """Bytes of the message received after the piece in which it began."""
         self._deadline: asyncio.TimerHandle | None = None
         self._deadline_is_for_head = False
         self._running: RequestResponseCycle | None = None
@@ -141,14 +138,14 @@ class Protocol(HttpToolsProtocol):
         """Start the connection, or refuse it if there are too many. Close it if no request arrives in time."""
         super().connection_made(transport)
         most = connections_max()
-        limit_key = None if self._connections is None else self._connections.at_once(self.client)
+        limit_key = None if self._connections is None else self._connections.key_while_open(self.client)
         if limit_key is not None and self._connections is not None:
             if not self._connections.take(limit_key):
                 self._refuse(self._too_many())
                 self.transport.close()  # close it without waiting for bytes that the client still sends
                 return
             self._limit_key = limit_key
-        if len(self.connections) > most and not self._makes_room():
+        if len(self.connections) > most and not self._made_room():
             self._refuse(Problem("busy", headers=RETRY_AFTER))
             return
         if len(self.connections) > most - RESERVED_CONNECTIONS:
@@ -158,12 +155,12 @@ class Protocol(HttpToolsProtocol):
             self.shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._stop_clock()
+        self._cancel_deadline()
         self._unset_keepalive_if_required()
         self._state.busy.forget(self)
         self._state.refused.forget(self)
         self._state.reserved.pop(self, None)
-        self._request_ended()
+        self._stop_counting_request()
         if self._limit_key is not None and self._connections is not None:
             self._connections.leave(self._limit_key)
             self._limit_key = None
@@ -180,23 +177,23 @@ class Protocol(HttpToolsProtocol):
         assert self._connections is not None
         return Problem("quota_reached", what="connections", most=self._connections.most)
 
-    def _makes_room(self) -> bool:
+    def _made_room(self) -> bool:
         """Close an idle reserved connection. Return whether one was found."""
         for other in self._state.reserved:
             if not other._under_way:
-                other._stop_clock()
+                other._cancel_deadline()
                 other.transport.abort()
                 del self._state.reserved[other]
                 return True
         return False
 
-    def _request_ended(self) -> None:
+    def _stop_counting_request(self) -> None:
         if self._request_limit_key is not None and self._connections is not None:
             self._connections.leave(self._request_limit_key)
             self._request_limit_key = None
 
     def _why_refused(self, scope: Any) -> Problem | None:
-        """Return a problem if this connection may not send this request, else ``None``. Health probes always may."""
+        """Return a problem if this connection may not send this request, else count it and return ``None``."""
         reserved = self in self._state.reserved
         if reserved:
             self.cycle.keep_alive = False
@@ -204,7 +201,7 @@ class Protocol(HttpToolsProtocol):
             return None
         if reserved:
             return Problem("busy", headers=RETRY_AFTER)
-        limit_key = None if self._connections is None else self._connections.by_request(scope)
+        limit_key = None if self._connections is None else self._connections.key_of_request(scope)
         if limit_key is None or limit_key == self._limit_key or self._connections is None:
             return None
         if not self._connections.take(limit_key):
@@ -229,7 +226,7 @@ class Protocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
-            # An upgrade in an unusual form, or a tunnel. It is answered, but the bytes after it are not read.
+            # An upgrade in an unusual form, or a tunnel: answer it, but do not read the bytes after it.
             self._reads_no_more, self.cycle.keep_alive = True, False
         except httptools.HttpParserError as error:
             found = error.__context__
@@ -240,20 +237,23 @@ class Protocol(HttpToolsProtocol):
             if self._state.stopping:
                 self._close_after_the_last()
 
-    def _wait_for_the_rest(self, came: int) -> None:
-        """Check the size of an incomplete message, and set the time in which the rest must arrive."""
-        self._came_before, self._begun_now = 0 if self._begun_now else self._came_before + came, False
-        if self._in_head and self._came_before > URL_MAX + HEAD_MAX:
+    def _wait_for_the_rest(self, received: int) -> None:
+        """Check the size of an incomplete message, and set the deadline for its rest."""
+        self._received_after_begin, self._begun_now = (
+            0 if self._begun_now else self._received_after_begin + received,
+            False,
+        )
+        if self._in_head and self._received_after_begin > URL_MAX + HEAD_MAX:
             self._refuse(_headers_too_large())
-        elif self._came_before > HEAD_MAX + WIRE_FACTOR * self._body_max:
+        elif self._received_after_begin > HEAD_MAX + WIRE_FACTOR * self._body_max:
             self._refuse(self._too_large())
         elif self._deadline is None or self._deadline_is_for_head != self._in_head:
-            self._stop_clock()
+            self._cancel_deadline()
             self._deadline_is_for_head = self._in_head
             seconds = HEAD_SECONDS if self._in_head else BODY_SECONDS
             self._deadline = self.loop.call_later(seconds, self._refuse, Problem("too_slow", seconds=int(seconds)))
 
-    def _stop_clock(self) -> None:
+    def _cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -265,7 +265,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._stop_clock()
+        self._cancel_deadline()
         self._unset_keepalive_if_required()
         self._in_message = self._in_head = self._begun_now = True
         self._head_size = self._body_size = self._declared = self._hosts = 0
@@ -277,7 +277,7 @@ class Protocol(HttpToolsProtocol):
             raise Problem("uri_too_long", limit_bytes=URL_MAX)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header, and ignore a trailer, which is not a header. Raises Problem (400, 431)."""
+        """Add a header. Ignore trailers. Raises Problem (400 bad_host, 431 headers_too_large)."""
         if not self._in_head:
             return
         self._head_size += len(name) + len(value)
@@ -297,7 +297,7 @@ class Protocol(HttpToolsProtocol):
             raise _headers_too_large()
 
     def on_headers_complete(self) -> None:
-        """Start the app on the request. Raises Problem (400 bad_host, 413 too_large, 503 busy)."""
+        """Begin the request. Raises Problem (400 bad_host, 413 too_large, 503 busy)."""
         if self._hosts > 1 or (self._hosts == 0 and self.parser.get_http_version() == "1.1"):
             raise Problem("bad_host")
         if self._declared > self._body_max:
@@ -344,17 +344,18 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._in_message = False
-        self._stop_clock()
+        self._cancel_deadline()
         super().on_message_complete()
 
     # Answers
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Run the app for a request, let it wait for its turn, or refuse it."""
         self._running = cycle
         scope: Any = cycle.scope
         if (problem := self._why_refused(scope)) is not None:
             cycle.keep_alive = False
-            sent = as_sent(problem, scope["path"], notes_in(scope).ids, scope["headers"], self._cors, last=False)
+            sent = as_sent(problem, scope["path"], notes_in(scope).ids, scope["headers"], self._cors, closes=False)
             self.loop.call_soon(self._answer, cycle, *sent)
             return
         answer = None if self._refuses is None else self._refuses(scope)
@@ -367,7 +368,7 @@ class Protocol(HttpToolsProtocol):
             super()._start_asgi_task(cycle, app)
 
     def _start_in_turn(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Start a request that waited, unless it was withdrawn meanwhile."""
+        """Run the app for a request that waited, unless it was withdrawn."""
         if not cycle.disconnected:
             super()._start_asgi_task(cycle, app)
 
@@ -379,14 +380,14 @@ class Protocol(HttpToolsProtocol):
         cycle.message_event.set()
         sent = b"" if cycle.scope["method"] == "HEAD" else body
         headers = self.server_state.default_headers + headers
-        self.transport.write(whole_answer(status, headers, sent, last=not cycle.keep_alive))
+        self.transport.write(whole_answer(status, headers, sent, closes=not cycle.keep_alive))
         if not cycle.keep_alive:
             self.transport.close()
         self.on_response_complete()
 
     def on_response_complete(self) -> None:
-        """Start the next waiting request, or send the refusal that waits."""
-        self._request_ended()
+        """Start the next queued request, or send the queued refusal."""
+        self._stop_counting_request()
         super().on_response_complete()
         if self._in_message:
             self._unset_keepalive_if_required()  # the next request has begun to arrive and has its own deadline
@@ -401,11 +402,11 @@ class Protocol(HttpToolsProtocol):
         return bool(self.pipeline) or not (running is None or running.response_complete or running.disconnected)
 
     def _refuse(self, problem: Problem) -> None:
-        """Read no more, and answer with a problem after the earlier requests have been answered."""
+        """Read no more. Answer with a problem after the answers to earlier requests."""
         if self._reads_no_more or self.transport.is_closing():
             return
         self._reads_no_more = True
-        self._stop_clock()
+        self._cancel_deadline()
         self._unset_keepalive_if_required()
         if self._in_message and not self._in_head and not self._withdraw_from_app():
             return
@@ -416,8 +417,8 @@ class Protocol(HttpToolsProtocol):
             self._send_refusal(problem)
 
     def _withdraw_from_app(self) -> bool:
-        """Withdraw a request with an incomplete body from the app. If the app has begun to answer, end the connection
-        and return False."""
+        """Withdraw a request with an incomplete body from the app. If its answer has begun, end the connection and
+        return False."""
         cycle = self.cycle
         if cycle.response_complete:
             self._hang_up()
@@ -432,6 +433,7 @@ class Protocol(HttpToolsProtocol):
         return False
 
     def _send_refusal(self, problem: Problem) -> None:
+        """Send a problem that answers no complete request, and close the connection."""
         if self.transport.is_closing():
             return
         path = self.url.partition(b"?")[0] if len(self.url) <= URL_MAX else b""
@@ -439,12 +441,12 @@ class Protocol(HttpToolsProtocol):
         status, headers, body = as_sent(problem, shown, request_ids(self.headers), self.headers, self._cors)
         if self._count is not None:
             self._count("unknown", "unknown", status, problem.code)
-        self.transport.write(whole_answer(status, self.server_state.default_headers + headers, body, last=False))
+        self.transport.write(whole_answer(status, self.server_state.default_headers + headers, body, closes=False))
         self._hang_up()
 
     def _hang_up(self) -> None:
-        """Close the connection on this side now, and abort it after :data:`CLOSING_SECONDS`."""
-        self._stop_clock()
+        """Close the sending side of the connection now, and the rest after :data:`CLOSING_SECONDS`."""
+        self._cancel_deadline()
         self._unset_keepalive_if_required()
         if self.transport.can_write_eof():
             self.transport.write_eof()
@@ -453,18 +455,18 @@ class Protocol(HttpToolsProtocol):
     # The end of the server
 
     def shutdown(self) -> None:
-        """Answer the received requests, then close. Refuse a request that does not arrive completely in time."""
+        """Answer the received requests, then close. Refuse a request that stays incomplete."""
         self.loop.call_later(STOPPING_SECONDS, self._refuse, Problem("busy", headers=RETRY_AFTER))
         self._close_after_the_last()
 
     def begin_to_stop(self) -> None:
-        """Announce the end of the connection with the current answer. An idle connection may still send a request."""
+        """Announce the close with the current answer. A connection without one may still send a request."""
         if self._under_way:
             self._close_after_the_last()
 
     def _close_after_the_last(self) -> None:
-        """Announce the end of the connection with the current answer, unless more requests have arrived."""
-        if self._reads_no_more or self.transport.is_closing() or self._in_message or self._unread():
+        """Announce the close with the current answer, or close now, unless more bytes have arrived."""
+        if self._reads_no_more or self.transport.is_closing() or self._in_message or self._bytes_unread():
             return
         if self._under_way:
             self.cycle.keep_alive = False
@@ -472,20 +474,20 @@ class Protocol(HttpToolsProtocol):
         else:
             self.transport.close()
 
-    def _unread(self) -> int:
+    def _bytes_unread(self) -> int:
         file = self.transport.get_extra_info("socket").fileno()
         return int.from_bytes(fcntl.ioctl(file, termios.FIONREAD, bytes(4)), sys.byteorder)
 
-    # A client that does not read a long answer keeps the whole answer in memory
+    # A client that does not read a long answer would keep it in memory
 
     def pause_writing(self) -> None:
-        """Check after a while that the slow client has read something."""
+        """Abort the connection if the client reads nothing for :data:`STALLED_SECONDS`."""
         super().pause_writing()
         self._unsent = self.transport.get_write_buffer_size()
         self._stall_timer = self.loop.call_later(STALLED_SECONDS, self._end_if_stalled)
 
     def resume_writing(self) -> None:
-        """Stop the check: the client has caught up."""
+        """Stop the check for a stalled client."""
         if self._stall_timer is not None:
             self._stall_timer.cancel()
         super().resume_writing()

@@ -19,7 +19,7 @@ _FRACTION = re.compile("[.e]", re.IGNORECASE)
 class Parameter(NamedTuple):
     kind: Any
     limited: Any
-    """Kind with its limits."""
+    """The kind with its limits."""
 
 
 class Declared(NamedTuple):
@@ -30,11 +30,10 @@ class Declared(NamedTuple):
 
 
 _DECLARED: dict[type, Declared] = {}
-"""Declarations by operation class. Each call has its own class."""
 
 
 def _declared(handler: HTTPRouteHandler) -> Declared | None:
-    """Return what the call declares; ``None`` if it is not described."""
+    """Return what a call declares; ``None`` if it is not described."""
     operation: Any = handler.operation_class
     if operation not in _DECLARED and hasattr(operation, "offers"):
         limited = handler.signature_model.__annotations__
@@ -51,8 +50,8 @@ def strictly(request: Req) -> None:
     """Raise Problem unless the request fits its call: 404 no_such_page, 400 unknown_parameter, repeated_parameter or
     bad_parameter, 406 not_acceptable.
 
-    If a misspelt ``limit`` were ignored, the client would get a wrong answer. Litestar reads ``+1``, ``01`` and
-    ``1_0`` in a path as whole numbers, so a page would have many addresses.
+    Litestar reads ``+1``, ``01`` and ``1_0`` in a path as
+    whole numbers, so one page would have many addresses.
     """
     path = request.scope["path"]
     for value in request.scope.get("path_params", {}).values():
@@ -78,7 +77,7 @@ def strictly(request: Req) -> None:
 
 
 def _must_be_read_as_sent(sent: Mapping[str, str], parameters: Mapping[str, Parameter]) -> None:
-    """Raise Problem (400) for texts that Litestar would read as other values. It refuses other wrong texts."""
+    """Raise Problem (400) for values that Litestar would accept as other values. Litestar refuses the rest."""
     faults = [
         Fault("wrong", parameter=name, expected=type_of(parameters[name].limited), given=text)
         for name, text in sent.items()
@@ -96,7 +95,7 @@ def _is_misread(kind: Any, text: str) -> bool:
 
 
 def next_page_header(request: Req, **changed: object) -> dict[str, str]:
-    """Return the header that links the next page: this request with changed parameters."""
+    """Return the header that links this request with changed parameters as the next page."""
     parameters = {**dict(request.query_params), **changed}
     query = "&".join([f"{name}={_in_query(value)}" for name, value in parameters.items()])
     return {"Link": f'<{request.scope["path"]}?{query}>; rel="next"'}

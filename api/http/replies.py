@@ -23,7 +23,7 @@ encode = msgspec.json.Encoder().encode
 PRIVATE = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
 """Headers of an answer for one caller."""
 OPEN = {"Cache-Control": "no-cache"}
-"""Headers of an answer that is the same for every caller, but can change at any time."""
+"""Headers of an answer that is equal for all callers but can change at any time."""
 FIXED = {"Cache-Control": "public, max-age=300"}
 """Headers of an answer that changes only with a release."""
 DESCRIBED = '</openapi.json>; rel="describedby"'
@@ -48,7 +48,7 @@ class Reply:
         media_type: str = JSON,
         headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """``media_type``: a text without a ``charset`` is in UTF-8."""
+        """``media_type``: a text type without a ``charset`` gets UTF-8."""
         self._body, self._texts, self._status = body, texts, status
         self._media_type, self._headers = media_type, headers
 
@@ -82,12 +82,12 @@ def of_match(
     status: int = 200,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Reply:
-    """Return an answer about a match or club at this version."""
+    """Return an answer with the ETag of a match or club at this version."""
     return Reply(encode(body), texts, status=status, headers={"ETag": tag_of(version), **PRIVATE, **headers})
 
 
 def short(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -> Reply:
-    """Return a short answer, which is never compressed, or 304 if the caller has it."""
+    """Return an answer that is never compressed, or 304 without calling ``body`` if the caller has it."""
     headers = {**PRIVATE, "Link": DESCRIBED}
     if has := matching_etag(request, tag, texts):
         return bodiless(304, {"ETag": has, **headers})
@@ -107,7 +107,7 @@ def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
 
 
 class _Streamed(ASGIStreamingResponse):
-    """Calls ``ended`` when the answer is over, for any reason, even before its first piece."""
+    """Calls ``ended`` when the answer ends for any reason, even before its first piece."""
 
     __slots__ = ("ended",)
     ended: Callable[[], None]
@@ -131,18 +131,20 @@ def streamed(
 ) -> ASGIStreamingResponse:
     """Return an answer that is sent piece by piece. For HEAD no piece is made.
 
-    ``packed`` compresses the pieces. ``ended`` is called when the answer is over.
+    ``packed`` compresses the pieces. ``ended`` is called when the answer ends.
     """
     shown = {name: texts.tag(value) if name == "ETag" else value for name, value in headers.items()}
     sent = packed(texts.put_in_all(pieces, media_type))
     answer = _Streamed(iterator=sent, headers=shown, media_type=media_type)
     answer.ended = ended
-    answer.is_head_response = request.scope["method"] == "HEAD"  # given to the constructor it would drop the type
+    answer.is_head_response = (
+        request.scope["method"] == "HEAD"
+    )  # the constructor's argument would drop the media type
     return answer
 
 
 class Fixed:
-    """An answer that never changes while the process runs, so it is compressed only once."""
+    """An answer that never changes while the process runs. It is compressed once."""
 
     def __init__(
         self, body: bytes, *, media_type: str = JSON, headers: Mapping[str, str] = MappingProxyType({})
@@ -151,6 +153,7 @@ class Fixed:
         self._tag, self._packed = tag_by(body), packed(body) if len(body) >= PACK_FROM else b""
 
     def reply(self, request: Req) -> Reply:
+        """Return the answer, compressed if possible, or 304 if the caller has it."""
         if tag := matching_etag(request, self._tag, NO_TEXTS):
             return not_modified(tag, self._headers)
         if self._packed and takes_gzip(request):

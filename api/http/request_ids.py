@@ -1,7 +1,4 @@
-"""The id of each request, and its place in a distributed trace (W3C Trace Context).
-
-The log lines and the problem of the request contain both.
-"""
+"""The id of each request, and its ``traceparent`` (W3C Trace Context). Log lines and problems contain both."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -14,11 +11,10 @@ ID_PATTERN = "[A-Za-z0-9_-]{8,64}"
 TRACE_PATTERN = "(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
 TRACE_LENGTH = 55
 ID_MAX = 64
-"""Maximum characters of an id."""
 ID_BYTES = 12
 """Random bytes of an id that the service makes."""
 IDS_AT_ONCE = 1024
-"""Ids for which random bytes are drawn at once, in one system call."""
+"""Number of ids for which one system call gets random bytes."""
 
 _id = re.compile(ID_PATTERN.encode()).fullmatch
 _trace = re.compile(TRACE_PATTERN.encode()).fullmatch
@@ -34,13 +30,13 @@ class RequestIds(NamedTuple):
         return f"{path}#{self.in_words('&')}"
 
     def in_words(self, between: str = " ") -> str:
-        """Return the ids with their names."""
+        """Return the ids as ``request=`` and ``trace=``, joined by ``between``."""
         named = f"request={self.request.decode()}"
         return named if self.trace is None else f"{named}{between}trace={self.trace.decode()}"
 
 
-def _ids() -> Callable[[], bytes]:
-    """Return a source of random ids, for the thread of the event loop."""
+def _id_maker() -> Callable[[], bytes]:
+    """Return a function that makes random ids. Call it only on the event loop."""
     drawn, at = "", 0
     digits = 2 * ID_BYTES
 
@@ -54,7 +50,7 @@ def _ids() -> Callable[[], bytes]:
     return new
 
 
-_new_id = _ids()
+_new_id = _id_maker()
 
 
 def request_ids(headers: Iterable[tuple[bytes, bytes]]) -> RequestIds:

@@ -12,9 +12,9 @@ from api.http.replies import Reply, bodiless
 
 
 def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] = ()) -> type[Controller]:
-    """Return a controller with these handlers, and with HEAD and OPTIONS, which are not in the description.
+    """Return a controller with these handlers, and with HEAD and OPTIONS outside the description.
 
-    Litestar would deep-copy a router for each app, and read the signatures of the calls again.
+    Litestar would deep-copy a router for each app and read the signatures again.
     """
     calls = list(handlers)
     for call in (*calls, _options):
@@ -23,7 +23,7 @@ def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] 
     for call in calls:
         for name in call.paths:
             methods[name] |= {*call.http_methods, *({"HEAD"} if "GET" in call.http_methods else ())}
-    # First, or Litestar adds an OPTIONS that names the methods of only the first call of a path.
+    # These come first, or Litestar would add an OPTIONS that names the methods of only one call of a path.
     options = [_options_of(name, of) for name, of in methods.items()]
     heads = [_head(call) for call in calls if "GET" in call.http_methods]
 

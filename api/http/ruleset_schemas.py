@@ -1,4 +1,4 @@
-"""The options of a ruleset and the results of its deals as JSON Schemas."""
+"""JSON Schemas of the options of a ruleset and the results of its deals."""
 
 import re
 from functools import cache
@@ -12,7 +12,7 @@ from referee.games import RULESETS
 _RULE = re.compile(r"([A-Z])(?:(\d+)-\1(\d+)|(?:-O)?\d+)(?:, )?")
 
 
-def _rules_named(description: str) -> list[str]:
+def _rule_ids_in(description: str) -> list[str]:
     """Return the rule ids that begin a description, such as ``B72, B75-B76: …``."""
     head, colon, _ = description.partition(": ")
     named: list[str] = []
@@ -30,12 +30,12 @@ def _without_references(schema: Any, components: dict[str, Any]) -> Any:
     if not isinstance(schema, dict):
         return schema
     rest = {name: _without_references(part, components) for name, part in schema.items() if name != "$ref"}
-    if "prefixItems" in rest:  # few tools support a schema for each place
+    if "prefixItems" in rest:  # few tools support ``prefixItems``
         rest["items"] = {"anyOf": rest.pop("prefixItems")}
     return {**_without_references(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
 
 
-def _by_itself(kind: type[msgspec.Struct]) -> dict[str, Any]:
+def _self_contained(kind: type[msgspec.Struct]) -> dict[str, Any]:
     ((top,), components) = msgspec.json.schema_components((kind,), ref_template="{name}")
     schema: dict[str, Any] = _without_references(top, components)
     return schema
@@ -47,7 +47,7 @@ def result_schema(name: str) -> dict[str, Any] | None:
     kind = RULESETS[name].result
     if kind is None:
         return None
-    schema, docs = _by_itself(kind), field_docs(kind)
+    schema, docs = _self_contained(kind), field_docs(kind)
     fields = {
         field: {**described, **({"description": docs[field]} if field in docs else {})}
         for field, described in schema["properties"].items()
@@ -59,9 +59,10 @@ def result_schema(name: str) -> dict[str, Any] | None:
 
 @cache
 def options_schema(name: str) -> dict[str, Any]:
-    schema = _by_itself(RULESETS[name].options)
+    """Return the JSON Schema of a ruleset's options, with their rules as ``x-rules``."""
+    schema = _self_contained(RULESETS[name].options)
     properties = {}
     for option, described_as in schema["properties"].items():
-        properties[option] = {**described_as, "x-rules": _rules_named(described_as.get("description", ""))}
+        properties[option] = {**described_as, "x-rules": _rule_ids_in(described_as.get("description", ""))}
     whole: dict[str, Any] = with_formats({**schema, "title": f"Options of {name}", "properties": properties})
     return whole

@@ -1,9 +1,8 @@
 """Schemas of the types in requests and answers. Each has a name, as generators of clients need.
 
-A field that differs from game to game is tied to the field ``ruleset`` of its struct (:func:`~referee.value.tied`).
-A request with such a field has one schema for each ruleset, distinguished by ``ruleset``; an answer has one schema
-with the fields of all games. Events are distinguished by ``topic``. Schemas of requests are closed. Those of answers,
-and of types both sent and shown, such as acts, are open for later fields; the service still refuses other fields.
+A field that differs by game is tied to the field ``ruleset`` of its struct (:func:`~referee.value.tied`). A request
+with such a field has a schema for each ruleset. An answer has one schema with the fields of all games. Schemas of
+requests are closed. Schemas of answers are open for later fields.
 """
 
 import json
@@ -77,25 +76,24 @@ def field_docs(cls: type) -> dict[str, str]:
 _named: dict[str, Plain] = {}
 _owners: dict[str, Any] = {}
 _refuse_others: set[str] = set()
-"""Names of the schemas of types for which the service refuses other fields."""
+"""Names of schemas in which the service refuses other fields."""
 
 
 class Scope(NamedTuple):
-    """The context in which a schema is written."""
+    """The context of a schema."""
 
     ruleset: str | None = None
     topic: str | None = None
-    """Topic of an event, which is one of its fields."""
 
 
 def schema_of(kind: Any) -> Plain:
-    """Return the schema of a type, or a reference if it has a name."""
+    """Return the schema of a type; if it has a name, a reference."""
     return _struct(kind, Scope(), alone=True) if _is_struct(kind) else _schema(kind, Scope())
 
 
 def named_schemas(answers: Any) -> dict[str, Plain]:
-    """Return by name the schemas that have been referred to. A schema is closed if the service refuses other fields
-    and no part of ``answers`` refers to it."""
+    """Return the schemas referred to so far, by name. A schema is closed if the service refuses other fields and no
+    part of ``answers`` refers to it."""
     shown = _reached(answers)
     return {
         name: {**schema, "additionalProperties": False} if name in _refuse_others - shown else schema
@@ -125,6 +123,7 @@ def plain_text(text: str) -> str:
 
 
 def _refer(name: str, owner: Any, make: Callable[[], Plain]) -> Plain:
+    """Return a reference to the named schema. At the first call ``make`` makes it."""
     if name not in _owners:
         _owners[name] = owner
         _named[name] = _without_inline(make())
@@ -135,14 +134,14 @@ def _refer(name: str, owner: Any, make: Callable[[], Plain]) -> Plain:
 # Types
 
 
-class Written:
-    """Base of types that msgspec writes as their ``schema``."""
+class Placeholder:
+    """Base of placeholder types. msgspec writes them as their ``schema``."""
 
     schema: Plain
 
 
-def _written(schema: Plain) -> Any:
-    return type("Written", (Written,), {"schema": schema})
+def _placeholder(schema: Plain) -> Any:
+    return type("Placeholder", (Placeholder,), {"schema": schema})
 
 
 def _by_msgspec(kind: Any) -> Plain:
@@ -156,16 +155,18 @@ def _schema(kind: Any, scope: Scope) -> Plain:
 
 
 def _with_references(kind: Any, scope: Scope) -> Any:
-    """Return the type with :class:`Written` instead of structs, their unions, and tied types."""
+    """Return the type with placeholders instead of structs, their unions, and tied types."""
     origin, args = get_origin(kind), get_args(kind)
     if _is_struct(kind):
-        return _written(_struct(kind, scope))
+        return _placeholder(_struct(kind, scope))
     if origin is Annotated:
         extra = {name: value for meta in args[1:] for name, value in (meta.extra_json_schema or {}).items()}
         if "x-tied" in extra:
-            return _written(_tied(args[0], extra["x-tied"], scope))
+            return _placeholder(_tied(args[0], extra["x-tied"], scope))
         kind = Annotated[_with_references(args[0], scope), *args[1:]]
-        return _written(_by_msgspec(kind) | extra) if "pattern" in extra else kind  # ``extra`` has the public pattern
+        return (
+            _placeholder(_by_msgspec(kind) | extra) if "pattern" in extra else kind
+        )  # ``extra`` has the public pattern
     if origin is Union or origin is UnionType:
         return _union([one for one in args if one is not UnsetType], scope)
     if origin is None or origin is Literal:
@@ -180,15 +181,19 @@ def _union(members: list[Any], scope: Scope) -> Any:
     parts = [_with_references(one, scope) for one in members]
     if len(structs) > 1:
         config = structs[0].__struct_config__
-        union = _one_of(config.tag_field, {one.__struct_config__.tag: _struct(one, scope) for one in structs})
-        return _written(_or_null(union) if NoneType in members else union)
-    if any(isinstance(part, type) and issubclass(part, Written) for part in parts):  # msgspec allows only None beside
-        return _written({"anyOf": list(map(_by_msgspec, parts))})
+        union = _by_discriminator(
+            config.tag_field, {one.__struct_config__.tag: _struct(one, scope) for one in structs}
+        )
+        return _placeholder(_or_null(union) if NoneType in members else union)
+    if any(
+        isinstance(part, type) and issubclass(part, Placeholder) for part in parts
+    ):  # msgspec allows only None beside
+        return _placeholder({"anyOf": list(map(_by_msgspec, parts))})
     return Union[tuple(parts)]  # noqa: UP007
 
 
 def _tidy(schema: Any) -> Any:
-    """Return a schema of msgspec in the form that generators support, as a reference if it has a title."""
+    """Return a schema of msgspec in the form that generators support; if it has a title, a reference."""
     if isinstance(schema, list):
         return [_tidy(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -197,9 +202,9 @@ def _tidy(schema: Any) -> Any:
     if (values := schema.pop("x-values", None)) is not None:
         schema["enum"] = sorted(getattr(TEXTS, values))
     elif "enum" in schema and "type" not in schema:
-        schema |= _enumeration(schema["enum"])
+        schema |= _type_and_limits(schema["enum"])
     if "anyOf" in schema:
-        schema = _either(schema.pop("anyOf")) | schema
+        schema = _tidy_union(schema.pop("anyOf")) | schema
     if schema.get("type") == "object":
         schema.setdefault("additionalProperties", True)
     if schema.get("format") in LENGTHS:
@@ -211,7 +216,7 @@ def _tidy(schema: Any) -> Any:
 
 
 def with_formats(schema: Any) -> Any:
-    """Return the schema with the width of each integer as ``format``, by its limits."""
+    """Return the schema with ``int32`` or ``int64``, by its limits, as the ``format`` of each integer."""
     if isinstance(schema, list):
         return [with_formats(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -225,7 +230,7 @@ def with_formats(schema: Any) -> Any:
 
 
 def _without_inline(schema: Any) -> Any:
-    """Return a schema in which all inner enumerations are references."""
+    """Return a schema whose parts are in the form of :func:`_enumerated`."""
     if isinstance(schema, list):
         return [_enumerated(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -234,7 +239,7 @@ def _without_inline(schema: Any) -> Any:
 
 
 def _enumerated(schema: Any) -> Any:
-    """Return a schema in which enumerations and objects are references, and enumerations of one value constants."""
+    """Return a schema with references to enumerations and objects. An enumeration of one value becomes a constant."""
     if isinstance(schema, dict) and "object" in _kinds(schema) and "properties" not in schema:
         return _free_object(schema)
     if not isinstance(schema, dict) or not isinstance(values := schema.get("enum"), list):
@@ -253,7 +258,7 @@ def _kinds(schema: Plain) -> list[str]:
 
 
 def _free_object(schema: Plain) -> Plain:
-    """Return a reference to an object whose fields have no names in the source."""
+    """Return a reference to the schema of an object with any fields."""
     values = schema.get("additionalProperties", True)
     name, text = ("JsonObject", "Any JSON object.") if values is True else ("Numbers", "Numbers by name.")
     whole = {"type": "object", "additionalProperties": values}
@@ -271,7 +276,7 @@ class Enumeration(Value, forbid_unknown_fields=True):
 
 @cache
 def _enumerations() -> dict[frozenset[str | int], tuple[str, str]]:
-    """Return by their values the names and descriptions of enumerations."""
+    """Return the name and description of each enumeration, by its values."""
     kind = dict[str, dict[str, Enumeration]]
     named = msgspec.toml.decode((files("api.http") / "enumerations.toml").read_bytes(), type=kind)["enumerations"]
     return {frozenset(one.values): (name, one.description) for name, one in named.items()}
@@ -284,13 +289,13 @@ def _without_installed(values: frozenset[str | int]) -> frozenset[str | int]:
     return max(known, key=len, default=values)
 
 
-def _enumeration(values: list[Any]) -> Plain:
+def _type_and_limits(values: list[Any]) -> Plain:
     if isinstance(values[0], str):
         return {"type": "string"}
     return {"type": "integer", "minimum": min(values), "maximum": max(values)}
 
 
-def _widest(schemas: list[Plain]) -> Plain:
+def _widest_limits(schemas: list[Plain]) -> Plain:
     resolved = [_resolved(one) for one in schemas]
     bounds: tuple[tuple[str, Callable[..., int]], ...] = (("minimum", min), ("maximum", max))
     return {
@@ -302,13 +307,13 @@ def _resolved(schema: Plain) -> Plain:
     return _named[schema["$ref"].removeprefix(REFS)] if "$ref" in schema else schema
 
 
-def _either(parts: list[Plain]) -> Plain:
+def _tidy_union(parts: list[Plain]) -> Plain:
     some = [part for part in parts if part != NULL]
     if len(some) == 1:
         schema = some[0]
     elif all(part.get("type") in {"integer", "number"} for part in some) and {"type": "number"} in some:
         schema = {"type": "number"}
-    elif all(words := [_resolved(part).get("enum") for part in some]):  # all parts are enumerations
+    elif all(words := [_resolved(part).get("enum") for part in some]):  # they are all enumerations
         schema = {"type": "string", "enum": sorted(word for part in words for word in part or ())}
     else:
         schema = {"oneOf": some}
@@ -321,7 +326,7 @@ def _or_null(schema: Plain) -> Plain:
     return {"anyOf": [schema, NULL]}
 
 
-def _one_of(field: str, members: Mapping[str, Plain]) -> Plain:
+def _by_discriminator(field: str, members: Mapping[str, Plain]) -> Plain:
     mapping = {value: member["$ref"] for value, member in members.items()}
     return {"oneOf": list(members.values()), "discriminator": {"propertyName": field, "mapping": mapping}}
 
@@ -350,8 +355,7 @@ PHASE = Annotated[
 
 @cache
 def _ties() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the types of tied fields, or their limits, by the field to which they are tied and the value of that
-    field."""
+    """Return the types or limits of tied fields: by the field they are tied to, its value, and their own name."""
     return {
         "ruleset": {
             key: {
@@ -371,7 +375,7 @@ EVENTS: dict[str, tuple[str, str, Any]] = {
     "match": ("Event", "An event of a match. `topic` is its kind, which decides the other fields.", Match),
     "club": ("ClubEvent", "An event of a club. `topic` is its kind, which decides the other fields.", Club),
 }
-"""Names and descriptions of the schemas of all events of a kind of aggregate."""
+"""Name and description of the schema of all events, by kind of aggregate."""
 
 
 def _event(of: str) -> Plain:
@@ -381,7 +385,7 @@ def _event(of: str) -> Plain:
     def make() -> Plain:
         facts = {fact.TOPIC: fact for fact in sorted(aggregate.FACTS, key=lambda fact: fact.TOPIC)}
         members = {topic: _variant(fact, Scope(topic=topic)) for topic, fact in facts.items()}
-        return {"description": description, **_one_of("topic", members)}
+        return {"description": description, **_by_discriminator("topic", members)}
 
     return _refer(name, (Event, of), make)
 
@@ -393,6 +397,7 @@ def _tie(part: Any) -> tuple[str, str] | None:
 
 
 def _tied(kind: Any, tie: tuple[str, str], scope: Scope) -> Plain:
+    """Return the schema of a tied field: for the scope's ruleset, else for all."""
     by, what = tie
     if by == "topic":
         return _event(what)
@@ -406,7 +411,7 @@ def _tied(kind: Any, tie: tuple[str, str], scope: Scope) -> Plain:
     if here is not None:
         return tied(_ties()[by][here][what])
     title, description = _MERGED[what]
-    every = [_body(kinds[what], scope, "", alone=True) for kinds in _ties()[by].values() if what in kinds]
+    every = [_object_schema(kinds[what], scope, "", alone=True) for kinds in _ties()[by].values() if what in kinds]
     return _refer(title, (by, what), lambda: {"description": description, **_merged(every)})
 
 
@@ -419,10 +424,7 @@ _MERGED = {
 
 
 def _merged(structs: list[Plain]) -> Plain:
-    """Return one object with the fields of all these structs, none of them required.
-
-    With ``oneOf`` a value would have to fit exactly one of them.
-    """
+    """Return one object with the fields of all these structs, none required. ``oneOf`` would refuse shared fields."""
     by_name: dict[str, list[Plain]] = {}
     for struct in structs:
         for name, schema in struct["properties"].items():
@@ -431,6 +433,7 @@ def _merged(structs: list[Plain]) -> Plain:
 
 
 def _common(schemas: list[Plain]) -> Plain:
+    """Return a schema that allows what any of these allows."""
     description, bare = schemas[0]["description"], [{**one, "description": ""} for one in schemas]
     if all(one == bare[0] for one in bare):
         return schemas[0]
@@ -441,12 +444,12 @@ def _common(schemas: list[Plain]) -> Plain:
     if resolved[0].get("type") in ("integer", "number") and all(
         one["type"] == resolved[0]["type"] for one in resolved
     ):
-        return {"type": resolved[0]["type"], **_widest(resolved), "description": description}
+        return {"type": resolved[0]["type"], **_widest_limits(resolved), "description": description}
     each = [{name: inner for name, inner in one.items() if name != "description"} for one in schemas]
     return {"anyOf": [one for place, one in enumerate(each) if one not in each[:place]], "description": description}
 
 
-def _inside(cls: type) -> Iterator[Any]:
+def _parts_of_fields(cls: type) -> Iterator[Any]:
     waiting = [field.type for field in _fields(cls)]
     for part in waiting:
         yield part
@@ -455,14 +458,14 @@ def _inside(cls: type) -> Iterator[Any]:
 
 @cache
 def _ties_of(cls: type) -> frozenset[tuple[str, str]]:
-    return frozenset(filter(None, map(_tie, _inside(cls))))
+    return frozenset(filter(None, map(_tie, _parts_of_fields(cls))))
 
 
 @cache
 def _tied_to(cls: type) -> frozenset[str]:
     """Return the fields that this struct, or structs in it, are tied to."""
     found = {by for by, _ in _ties_of(cls)}
-    for inner in filter(_is_struct, _inside(cls)):
+    for inner in filter(_is_struct, _parts_of_fields(cls)):
         found |= _tied_to(inner) - {field.name for field in _fields(inner)}
     return frozenset(found)
 
@@ -486,7 +489,10 @@ def _fields(cls: Any) -> tuple[FieldInfo, ...]:
 
 
 def _struct(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
-    """Return a reference to the schema of a struct. ``alone``: the struct is read without its tag."""
+    """Return a reference to the schema of a struct; in a request, one schema for each ruleset.
+
+    ``alone``: the struct is read without its tag.
+    """
     by = min(_tied_to(cls) & {field.name for field in _fields(cls)}, default=None)
     if by is None or not cls.__struct_config__.forbid_unknown_fields:
         return _variant(cls, scope, alone=alone)
@@ -497,16 +503,17 @@ def _struct(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
         if tied <= kinds.keys()
     }
     about = plain_text(cls.__doc__ or "")
-    return _refer(called(cls), cls, lambda: {"description": about, **_one_of(by, variants)})
+    return _refer(called(cls), cls, lambda: {"description": about, **_by_discriminator(by, variants)})
 
 
 def _variant(cls: Any, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
+    """Return a reference to the schema of a struct in this scope. ``about``: its description."""
     scope = Scope(
         ruleset=scope.ruleset if "ruleset" in _tied_to(cls) else None,
         topic=scope.topic if getattr(cls, "TOPIC", None) == scope.topic else None,
     )
     about = about or plain_text(cls.__doc__ or "")
-    return _refer(_name(cls, scope), (cls, scope), lambda: _body(cls, scope, about, alone=alone))
+    return _refer(_name(cls, scope), (cls, scope), lambda: _object_schema(cls, scope, about, alone=alone))
 
 
 def _is_of_a_game(cls: Any) -> bool:
@@ -526,7 +533,7 @@ def _name(cls: Any, scope: Scope) -> str:
     return called(cls) if ruleset is None else camel(ruleset) + called(cls)
 
 
-def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
+def _object_schema(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
     docs, config = field_docs(cls), getattr(cls, "__struct_config__", None)
     refuses_others = config is not None and config.forbid_unknown_fields
     if refuses_others:
@@ -550,13 +557,13 @@ def _body(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         if field.required or not may_be_missing:
             required.append(name)
         elif field.default is None:
-            schema = schema if is_option or config is None else _left_out(schema)
+            schema = schema if is_option or config is None else _without_null(schema)
         elif field.default not in (NODEFAULT, UNSET, ""):
             default = to_builtins(field.default)
             word = default if isinstance(default, str) else json.dumps(default)
             description = f"{description or ''} Default: `{word}`.".lstrip()
         if description:
-            description = _about_nothing(description, required=name in required, nullable=_is_nullable(schema))
+            description = _about_absence(description, required=name in required, nullable=_is_nullable(schema))
             schema = {**schema, "description": description}
         properties[name] = schema
     return {
@@ -571,23 +578,23 @@ def _is_nullable(schema: Plain) -> bool:
     return "null" in schema.get("type", ()) or NULL in schema.get("anyOf", ())
 
 
-NOTHING = re.compile(r"([;.])\s+null or left out\b", re.IGNORECASE)
+ABSENT = re.compile(r"([;.])\s+null or left out\b", re.IGNORECASE)
 
 
-def _about_nothing(description: str, *, required: bool, nullable: bool) -> str:
-    """Return a description in which "null or left out" is replaced by the form that the schema allows."""
+def _about_absence(description: str, *, required: bool, nullable: bool) -> str:
+    """Return a description that says "null" or "left out" instead of "null or left out", as the schema allows."""
     if nullable and required:
-        return NOTHING.sub(r"\1 null", description)
+        return ABSENT.sub(r"\1 null", description)
     if required:
-        return re.sub(NOTHING.pattern + r"[^.]*\.", ".", description, flags=re.IGNORECASE)
+        return re.sub(ABSENT.pattern + r"[^.]*\.", ".", description, flags=re.IGNORECASE)
     if nullable:
         return description
-    return NOTHING.sub(lambda found: ". Left out" if found[1] == "." else "; left out", description)
+    return ABSENT.sub(lambda found: ". Left out" if found[1] == "." else "; left out", description)
 
 
-def _left_out(schema: Plain) -> Plain:
-    """Return the schema, without null, of a field that clients leave out instead. A list keeps null, because a Java
-    client sends an empty list for one that is left out."""
+def _without_null(schema: Plain) -> Plain:
+    """Return the schema of an optional field without null. A list keeps null, because Java clients send an empty list
+    if it is left out."""
     if isinstance(schema.get("type"), list):
         return schema if "array" in schema["type"] else {**schema, "type": schema["type"][0]}
     kinds = [one for one in schema.get("anyOf", ()) if one != NULL]

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from api.http.faults import pointer
+from api.http.faults import json_pointer
 from api.http.problems import Problem
 
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -22,20 +22,19 @@ UNSEEN = re.compile(
 
 
 def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
-    """Raise Problem (400 repeated_key, 422 harmful_character). ``tagged``: whether the keys include a tag.
+    """Raise Problem (400 repeated_key, 422 harmful_character). ``tagged``: the body has the key of a tag, too.
 
-    A body with no more colons than required keys, as most acts have, repeats no key. The full check takes three times
-    as long as decoding.
+    A body with no more colons than required keys repeats none. The full check takes three times as long as decoding.
     """
     kind: Any = type(decoded)
-    if body.count(b":") > _keys_of(kind) + tagged:
+    if body.count(b":") > _required_keys(kind) + tagged:
         _OBJECTS.decode(body.decode())
     suspect = b"\\" in body or b"\x7f" in body or not body.isascii()
     if suspect and (harm := _harm_in(msgspec.json.decode(body))) is not None:
         place, found = harm
         raise Problem(
             "harmful_character",
-            field=pointer(tuple(reversed(place))),
+            field=json_pointer(tuple(reversed(place))),
             place=found.start() + 1,
             character=f"U+{ord(found[0]):04X}",
             name=unicodedata.name(found[0], "<control>"),
@@ -43,13 +42,13 @@ def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
 
 
 @cache
-def _keys_of(kind: type) -> int:
+def _required_keys(kind: type) -> int:
     if not issubclass(kind, msgspec.Struct):
         return 0
     return sum(field.required for field in msgspec.structs.fields(kind))
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -58,12 +57,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_OBJECTS = json.JSONDecoder(object_pairs_hook=_once, parse_int=str, parse_float=str)
+_OBJECTS = json.JSONDecoder(object_pairs_hook=_without_repeated_keys, parse_int=str, parse_float=str)
 
 
 def _harm_in(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
-    """Return the first harmful character in the texts of a value, with the path to its text, innermost part first, or
-    None."""
+    """Return the path to the first harmful character of a value, innermost part first, and the match; or ``None``."""
     if isinstance(value, str):
         found = _HARMFUL.search(value)
         return None if found is None else ([], found)
@@ -80,7 +78,7 @@ def _harm_in(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
 
 
 def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
-    """Raise Problem (422) if a name of players or officials is invisible, or two names look the same."""
+    """Raise Problem (422) if a name is invisible or two names look the same. ``officials``: else of players."""
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
         shown = shows(name)
@@ -97,5 +95,5 @@ def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
 
 
 def shows(name: str) -> str:
-    """Return the visible part of a name, by which names are compared."""
+    """Return how a name looks, without case and extra blanks. Names are compared by this."""
     return " ".join(UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())

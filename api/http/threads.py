@@ -25,7 +25,7 @@ _HOLDER: ContextVar[str] = ContextVar("holder", default="")
 
 
 def answering_for(holder: str) -> None:
-    """Let the calls of the current task count for this holder from now on."""
+    """Count the calls of the current task for this holder from now on."""
     _HOLDER.set(holder)
 
 
@@ -42,7 +42,7 @@ class _Call:
 
     def _set(self, result: Any, error: BaseException | None) -> None:
         if self.future.done():
-            return  # the request has ended, or the call was refused
+            return  # the request was cancelled, or the call refused
         if error is None:
             self.future.set_result(result)
         else:
@@ -51,7 +51,7 @@ class _Call:
 
 class Threads:
     def __init__(self, name: str, threads: int, *, waiting: int, gives_way: bool = False) -> None:
-        """``waiting``: most calls that wait. ``gives_way``: other threads soon get the interpreter during a call."""
+        """``waiting``: maximum of waiting calls. ``gives_way``: a call lets other threads run often."""
         self._within = yielding_often if gives_way else nullcontext
         self.places = threads + waiting
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
@@ -104,7 +104,7 @@ class Threads:
         return newest
 
     def _leave(self, call: _Call) -> bool:
-        """Remove a call. Return whether it was waiting."""
+        """Remove a call if it still waits. Return whether it did."""
         with self._lock:
             waited = call in self._waiting.get(call.holder, ())
             if waited:
@@ -119,6 +119,7 @@ class Threads:
         self._let_go(call)
 
     def _run_next(self) -> None:
+        """Run the next call, if one still waits, and give the caller its result."""
         with self._lock:
             if (call := self._next()) is None:
                 return
@@ -139,7 +140,7 @@ class Threads:
         call.end(result, error)
 
     def _next(self) -> _Call | None:
-        """Take the oldest waiting call of the holder that has the fewest threads, and was served least recently."""
+        """Take the oldest call of the holder that has the fewest threads; among equals, was served longest ago."""
         holder = None
         for one in self._waiting:
             if holder is None or self._running[one] < self._running[holder]:

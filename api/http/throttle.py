@@ -1,15 +1,14 @@
-"""Lets the requests of busy callers wait, so that one caller cannot make all others wait."""
+"""Lets the requests of busy callers wait, so that they do not delay all others."""
 
 from asyncio import AbstractEventLoop
 from collections import OrderedDict
 from collections.abc import Callable
 
 TURN_SECONDS = 0.03
-"""Seconds between two turns."""
 
 
 class Turns:
-    """Waiting work. The callers take turns; at each turn one piece is done. Call the methods on the event loop."""
+    """Waiting work. Callers take turns; each turn does one piece of work. Call the methods on the event loop."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, OrderedDict[object, Callable[[], None]]] = OrderedDict()

@@ -14,7 +14,7 @@ import pytest
 from msgspec import inspect as types
 
 from api.http.bodies import Body
-from api.http.faults import FAULTS_MAX, PARTS_MAX, TEXTS, Fault, faults_in, faults_of, in_words, pointer, type_of
+from api.http.faults import FAULTS_MAX, PARTS_MAX, TEXTS, Fault, faults_in, faults_of, in_words, json_pointer, type_of
 from api.matches.opening_request import options_of
 from referee.games import RULESETS
 from referee.sentences import Language, fields
@@ -269,7 +269,7 @@ def test_all_that_is_wrong_is_named(kind: Any) -> None:
         for fault in found:
             seen.add(fault.code)
             assert_in_plain_words(fault)
-            assert resolves(value, pointer(fault.at)), (fault, value)
+            assert resolves(value, json_pointer(fault.at)), (fault, value)
         tag_was_wrong = any(fault.at and fault.at[-1] in tags for fault in found)
         value = repaired(value, found, rng)
         if tag_was_wrong and not readable(kind, value):  # with a wrong tag the type of the object was unknown
