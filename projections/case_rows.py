@@ -18,7 +18,6 @@ def begins(event: Event) -> bool:
 
 
 def entry_of(recorded: Recorded, number: int) -> dict[str, Any]:
-    """Return the row for an event of case ``number``."""
     return {
         "match": recorded.originator_id,
         "event": recorded.originator_version,

@@ -18,7 +18,6 @@ K = TypeVar("K", bound=tuple[Any, ...])
 Number = Annotated[int, Meta(ge=0, le=wire_types.ENTRIES_MAX)]
 """Number in a cursor. The sum of it and a page's limit fits an integer column."""
 Moment = Annotated[datetime, Meta(tz=True)]
-"""Time in a cursor."""
 QUERIES_KEPT = 256
 """Maximum cached queries for pages. Building one takes longer than running it."""
 

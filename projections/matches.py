@@ -134,8 +134,6 @@ ENDS = (MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
 
 
 class Row(NamedTuple):
-    """A row of the standings."""
-
     ruleset: str
     currency: str | None
     """The currency whose minor units the points are; ``None``: they are points of the game."""
@@ -330,7 +328,6 @@ class Matches:
         return found
 
     def rulesets(self, connection: Connection) -> tuple[str, ...]:
-        """Return the games of all matches."""
         return tuple(connection.scalars(select(self.entries.c.ruleset).distinct()))
 
     def of_club(self, club: UUID, sight: Sight) -> Select[UUID]:

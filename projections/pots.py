@@ -148,8 +148,6 @@ def with_corrections(pot: Pot, corrections: Corrections) -> Pot:
 
 
 class Pots(Sheets[Pot]):
-    """The projection of pots."""
-
     name, key, kind, line = "pots", "pots_4", Pot, PotLine
     takes = topics(
         MatchOpened, DealScored, DealVoided, MatchClosed, MatchAbandoned, ActTakenBack, ProtocolCorrected

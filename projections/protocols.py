@@ -362,8 +362,6 @@ def _line(event: DealScored, number: int) -> Line:
 
 
 class Protocols(Sheets[Protocol]):
-    """The projection of protocols."""
-
     name, key, kind, line = "protocols", "protocols_4", Protocol, Line
     takes = topics(
         *(MatchOpened, PenaltyImposed, Dealt, DealScored, ActTakenBack, DealVoided, PlayerEliminated),

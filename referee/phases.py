@@ -440,7 +440,6 @@ def nothing_follows(state: Any, moment: Moment) -> tuple[Event, ...]:
 
 
 def nothing_offered(state: Any, seat: int) -> tuple[Act, ...]:
-    """Return no act, in a phase in which no seat acts."""
     return ()
 
 

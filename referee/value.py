@@ -123,7 +123,6 @@ BIDS = with_installed(
     ),
     "bids",
 )
-"""All bids of all games."""
 if TYPE_CHECKING:
     BidWord: TypeAlias = str
 else:

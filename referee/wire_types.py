@@ -82,7 +82,6 @@ Cases = Annotated[tuple[CaseNumber, ...], at_most(VERSION_MAX)]
 Deals = Annotated[tuple[DealNumber, ...], at_most(VERSION_MAX)]
 Instance = Annotated[int, _whole(1, VERSION_MAX)]
 MINUTES_MAX = 10_080
-"""Minutes in a week."""
 Minutes = Annotated[int, _whole(0, MINUTES_MAX)]
 AttemptNumber = Annotated[int, _whole(1, EXACT_MAX)]
 Edition = Annotated[int, _whole(1, 9999)]

@@ -210,7 +210,6 @@ class Access:
             raise UnknownAggregate(str(match_id))
 
     async def _key(self, shown: Credential) -> KeyHolder | None:
-        """Return the holder of a key, ``None`` for a token."""
         return (
             None
             if shown.named is None

@@ -20,7 +20,6 @@ class Place(NamedTuple):
     last: bool
     """True: no later deal has been scored."""
     corrections: Corrections
-    """All corrections of the match."""
 
 
 async def place_of(service: Service, match: Match, deal: int) -> Place:

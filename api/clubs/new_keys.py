@@ -32,7 +32,6 @@ class NewKey(NamedTuple):
 
 
 def key_in_club(club: Club, key_id: KeyId) -> Key:
-    """Return the new key ``key_id`` in the state of its club."""
     key = club.state.key(key_id)
     assert key is not None, "the key was just made"
     return key

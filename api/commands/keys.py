@@ -18,7 +18,6 @@ from referee.store.club import Club
 from referee.store.command import Stale
 
 OPERATOR_PREFIX = "kno_"
-"""Prefix of the operator's key."""
 ISSUE_ATTEMPTS = 3
 """Maximum number of attempts to make a key while other processes change the club."""
 DAYS = 365

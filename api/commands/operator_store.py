@@ -27,7 +27,6 @@ from referee.store.desk import Desk
 from referee.store.store import Referee, UnknownAggregate, construct
 
 OPERATOR = "operator"
-"""Actor of all these commands."""
 ANSWER_SECONDS = 30.0
 """Maximum seconds to wait for the store."""
 POLL_SECONDS = 0.05

@@ -9,7 +9,6 @@ _NAMED = re.compile(r"(GET|POST) (/v1|…)(/[^?#\s]*)?(\?\S*)?")
 
 
 def _without_names(path: str) -> str:
-    """Return the path without the names of its parameters."""
     return re.sub(r"\{[^}]*\}", "{}", path)
 
 

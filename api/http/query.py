@@ -19,7 +19,6 @@ _FRACTION = re.compile("[.e]", re.IGNORECASE)
 class Parameter(NamedTuple):
     kind: Any
     limited: Any
-    """The kind with its limits."""
 
 
 class Declared(NamedTuple):

@@ -80,8 +80,6 @@ _refuse_others: set[str] = set()
 
 
 class Scope(NamedTuple):
-    """The context of a schema."""
-
     ruleset: str | None = None
     topic: str | None = None
 

@@ -46,7 +46,6 @@ FOR_TREASURERS = OPENED | AGREED | ENDS | topics(Invited, InvitationRedeemed, To
 """Topics that ``treasury`` may see: no deal and no ruling."""
 
 ENTRIES_MOST = 2000
-"""Limit on the entries of a bundle."""
 
 
 @get(
@@ -115,8 +114,6 @@ async def get_club_bundle(
 
 
 class IncludedMatch(NamedTuple):
-    """A match in a closing."""
-
     leaf: int
     """Leaf of its first result, by which the matches are sorted."""
     rows: list[Placed]
@@ -143,7 +140,6 @@ class ClosingRows:
         self.club_rows = rows_of(service, connection, club, before[0].event if before else 1, this.event)
         """Rows of the club from the previous closing, or the first row, to this closing."""
         self.size = self.club_rows[-1].leaf + 1 if self.club_rows else 0
-        """Size of the log at the closing."""
 
     def last_rows(self, matches: Iterable[IncludedMatch]) -> dict[str, Last]:
         """Return the last rows of club and matches at the closing, by id."""

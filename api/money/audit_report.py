@@ -187,7 +187,6 @@ Say = Callable[[Difference], str]
 
 
 def settlement_basis(opened: MatchOpened) -> SettlingRules | None:
-    """Return the basis for a settlement; ``None`` if the match is not for money."""
     rules = RULESETS.get(opened.ruleset)
     basis = None if rules is None or opened.stakes is None else rules.basis(opened.options)
     return None if rules is None or basis is None else SettlingRules(basis, rules.has_pot)

@@ -103,7 +103,6 @@ def _balance(kind: str, balance: int) -> tuple[object, ...]:
 
 
 def page(statement: Statement, language: Language) -> bytes:
-    """Return the statement as an HTML page."""
     word = words_in(language, WORDS.words)
     account = statement.account if statement.name is None else f"{statement.name} ({statement.account})"
     return render(

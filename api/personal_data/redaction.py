@@ -101,7 +101,6 @@ class _Needle(NamedTuple):
 
 
 def folded(text: str) -> str:
-    """Return the text of :class:`_Folded`."""
     return _Folded(text.strip()).text
 
 

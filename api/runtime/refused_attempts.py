@@ -13,7 +13,6 @@ from referee.store.desk import Desk
 from referee.store.match import Match
 
 RECORDED_STATUSES = frozenset((403, 409, 412, 422))
-"""Statuses of the refusals that are recorded."""
 STORE_WAIT_SECONDS = 2.0
 
 

@@ -204,7 +204,6 @@ class History:
         return known or Person(actor=actor, member=None, name=None, app=None)
 
     def _change_fields(self, recorded: Recorded) -> dict[str, Any]:
-        """Return the fields of :class:`Change`."""
         place: dict[str, Any] = {"event": recorded.originator_version, "at": recorded.at}
         by, sender = self.person(recorded.actor), self._sender
         if sender is None:

@@ -50,7 +50,6 @@ from referee.value import EventNumber, Value
 from referee.visibility import Recorded
 
 ROWS = 2000
-"""Rows in one read."""
 TOPICS_OF_MONEY = topics(*OF_MONEY)
 UNREADABLE = (msgspec.MsgspecError, KeyError, ValueError, TypeError, AttributeError)
 

@@ -31,7 +31,6 @@ class News(NamedTuple):
     last: Row
     """Last row on the page, whether the projection uses it or not."""
     events: list[Recorded]
-    """Events that the projection uses."""
 
 
 class Missing(AssertionError):

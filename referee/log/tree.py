@@ -18,7 +18,6 @@ TILE_BYTES = TILE_WIDTH * HASH_BYTES
 FIRST = "0" * 64
 """Hash of the row before an aggregate's first row, in hex."""
 EMPTY = sha256().digest()
-"""Root of an empty tree."""
 
 _pairs = Struct(f"{PAIR_BYTES}s").iter_unpack
 Hash = bytes

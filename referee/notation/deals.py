@@ -79,8 +79,6 @@ class Result(Value):
 
 
 class Correction(Value):
-    """A correction of a line."""
-
     event: int
     rule: str
     case: int | None = None

@@ -49,7 +49,6 @@ class Numbering:
         return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
 
     def line(self, line: DealScored) -> DealScored:
-        """Return the line with recorded numbers."""
         return replace(
             line,
             entries=tuple([replace(one, events=self.events(one.events)) for one in line.entries]),

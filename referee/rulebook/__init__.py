@@ -18,7 +18,6 @@ __all__ = ["PROCEDURE", "Kind", "Reading", "Rule", "Rulebook", "Title", "add", "
 PROCEDURE = "adjudication"
 """Key of the officials' rulebook, which belongs to no game."""
 _PACKAGES = [__name__]
-"""Packages that contain rulebooks."""
 
 Kind = Literal["setup", "deal", "bid", "play", "fold", "score", "end", "offence", "money", "variant", "procedure"]
 """Part of the game that a rule is about. A ``variant`` is off unless its option turns it on. A ``procedure`` is

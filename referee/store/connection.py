@@ -108,8 +108,6 @@ class Connection(psycopg.Connection[Any]):
 
 
 class Opener:
-    """Opens connections to one store."""
-
     def __init__(self, parameters: dict[str, Any], **more: Any) -> None:
         self._parameters = {**parameters, **more}
         self._retry_at, self._last_error = 0.0, ""

@@ -13,7 +13,6 @@ from referee.store.aggregate import Aggregate, Rules
 from referee.visibility import Event
 
 LOG_ID = UUID("6b6e6163-6b61-8000-8000-6c6f67000000")
-"""Id of the only log of a store."""
 
 
 class Log(Aggregate):

@@ -172,8 +172,6 @@ def settings_for(url: str) -> dict[str, str]:
 
 
 class Referee(Application[UUID]):
-    """All aggregates of one store."""
-
     name = "referee"
     is_snapshotting_enabled = True
 

@@ -69,7 +69,6 @@ def penalty_entries(ledger: Ledger) -> tuple[Entry, ...]:
 
 
 def points_with(table: Table, entries: Iterable[Entry]) -> list[int]:
-    """Return the points by seat with these entries."""
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points

@@ -327,7 +327,6 @@ def _own_entries(
 
 
 def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
-    """Return the rule by which a seat scores sequences."""
     if not scoring:
         return "E-O12"
     if scoring[0] == seat:

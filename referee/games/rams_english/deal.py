@@ -231,7 +231,6 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
 
 
 def seats_in_play(state: Playing | Played) -> tuple[int, ...]:
-    """Return the seats that play the deal, or have played it."""
     return state.outcome.order if isinstance(state, Played) else state.order
 
 

@@ -181,7 +181,6 @@ class FormerLine(NamedTuple):
 
 class LineHistory(NamedTuple):
     line: DealScored
-    """Line after all corrections."""
     won: Win | None
     was: tuple[FormerLine, ...]
     """Line before each of its corrections."""
