@@ -1,7 +1,4 @@
-"""The one-time codes of invitations: ``kni_<id of a match or club>_<secret><checksum>``.
-
-The match or club stores the SHA-256 of the code.
-"""
+"""The one-time codes of invitations: ``kni_<id of a match or club>_<secret><checksum>``."""
 
 from collections.abc import Sequence
 from hmac import compare_digest

@@ -20,7 +20,7 @@ from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.http.threads import answering_for
 
 SECOND = 1_000_000_000
-"""Nanoseconds. All times here are in nanoseconds, whose sums are exact."""
+"""Nanoseconds, the unit of all times here: their sums are exact."""
 WINDOW_SECONDS = 60
 REMEMBERED_MAX = 65_536
 """Maximum number in memory: of callers with used allowance, and of valid tokens and keys."""
@@ -172,7 +172,7 @@ class Limits:
         return Problem("slow_down", headers=headers, policy=policy.name, per_minute=counted.most)
 
     def counts_as(self, secret_hash: str) -> str:
-        """Return the name under which a valid key or token counts."""
+        """Return the name under which a key or token counts."""
         return self._counts_as.get(secret_hash, secret_hash)
 
     def headers(self, counted: Counted | None, problem: str | None = None) -> Headers:

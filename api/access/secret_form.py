@@ -17,7 +17,7 @@ _VALUE_OF = {digit: value for value, digit in enumerate(DIGITS)}
 ID_DIGITS = 22
 CHECK_DIGITS = 6
 NAME_MAX = 6
-"""Maximum characters of a name: a letter and five digits."""
+"""A letter and five digits."""
 IDS_CACHED = 4096
 
 

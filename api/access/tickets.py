@@ -1,7 +1,7 @@
 """Issues tickets for clients that cannot send headers. A ticket replaces the credential in the address of one stream.
 
 It is valid once and for a short time, because addresses are logged. Its SHA-256 is stored with the projections, so
-that every process accepts it.
+every process accepts it.
 """
 
 from datetime import datetime, timedelta

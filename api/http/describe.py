@@ -294,7 +294,7 @@ def described(
 
 
 def _without_null(parameter: Plain) -> Plain:
-    """Return the description of a parameter without ``null``, because clients leave the parameter out instead."""
+    """Return the description of a parameter without ``null``: clients leave it out."""
     schema = parameter["schema"]
     kinds = [one for one in schema.get("oneOf", ()) if one != {"type": "null"}]
     if len(kinds) == 1:

@@ -9,7 +9,7 @@ from referee.value import Value
 
 
 class AnsweredProblem(NamedTuple):
-    """The problem that a request, or one of its acts, was answered with."""
+    """Problem that answered a request or one of its acts."""
 
     status: int
     code: str

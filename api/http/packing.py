@@ -1,7 +1,7 @@
 """Compresses long answers as gzip, with a file name of unpredictable length in the header ("Heal the BREACH").
 
 An answer can contain hidden cards and another player's note. Its compressed length would show how similar they are.
-The same answer always gets the same length, so repeated requests reveal nothing. No token is compressed.
+The same answer always gets the same length, so repeated requests reveal nothing.
 """
 
 import secrets

@@ -31,8 +31,7 @@ Cursor = Annotated[
 By = Literal["cursor", "after"]
 """Query parameter that says where a page begins.
 
-Lists take ``cursor``. Pages of events take ``after``, the number of an event: clients also know it from ETags and
-streams.
+Lists take ``cursor``. Pages of events take ``after``, the number of an event.
 """
 
 

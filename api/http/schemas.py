@@ -100,7 +100,7 @@ def named_schemas(answers: Any) -> dict[str, Plain]:
 
 
 def _reached(root: Any) -> set[str]:
-    """Return the names of the schemas to which a part of the description refers, also through other schemas."""
+    """Return the names of schemas that a part of the description refers to, also through others."""
     found: set[str] = set()
     waiting = [root]
     for part in waiting:

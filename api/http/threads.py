@@ -25,7 +25,7 @@ _HOLDER: ContextVar[str] = ContextVar("holder", default="")
 
 
 def answering_for(holder: str) -> None:
-    """Count the calls of the current task for this holder from now on."""
+    """Count the next calls of the current task for this holder."""
     _HOLDER.set(holder)
 
 
