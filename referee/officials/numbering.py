@@ -34,6 +34,7 @@ class Numbering:
     def __init__(self, last: int) -> None:
         self._last = last
         self._recorded: dict[int, int] = {}
+        """Recorded events of the deal under way, by number."""
 
     def next(self, correction: int) -> int:
         """Return a number for the next fact of this correction. The number before it stands for the ruling."""
@@ -49,6 +50,8 @@ class Numbering:
         return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
 
     def line(self, line: DealScored) -> DealScored:
+        if not self._recorded:
+            return line
         return replace(
             line,
             entries=tuple([replace(one, events=self.events(one.events)) for one in line.entries]),
@@ -57,8 +60,15 @@ class Numbering:
         )
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """Return the ledger with recorded numbers for the last deal's breaches."""
-        return replace(ledger, past=tuple([self._breach(one) for one in ledger.past]))
+        """Return the ledger with recorded numbers for the last deal's breaches.
+
+        Later deals have no other numbers of a scored deal, so the numbers made so far are not needed after this.
+        """
+        if not self._recorded:
+            return ledger
+        ledger = replace(ledger, past=tuple([self._breach(one) for one in ledger.past]))
+        self._recorded.clear()
+        return ledger
 
     def _detail(self, value: Any) -> Any:
         """Return a part of a line's detail with recorded numbers in each list named ``events``."""
