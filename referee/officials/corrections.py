@@ -83,11 +83,12 @@ def _first_deal(
     request names and replaces none."""
     deals = {one.deal for one in request.scripts} | set(request.strike)
     unknown = deals - {line.deal for line in lines.values()}
-    deals.update(
-        one.event.deal
-        for one in history
-        if one.originator_version == replaces and isinstance(one.event, ProtocolCorrected)
-    )
+    if replaces is not None:
+        deals.update(
+            one.event.deal
+            for one in history
+            if one.originator_version == replaces and isinstance(one.event, ProtocolCorrected)
+        )
     if unknown or not deals:
         raise AgainstTheRules("no_such_line", "J9", deals=tuple(sorted(unknown)))
     return min(deals)

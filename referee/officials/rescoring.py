@@ -32,7 +32,7 @@ from referee.events import (
 )
 from referee.offences import Ledger
 from referee.officials.events.corrections import Line, ProtocolCorrected, Script, Scripted
-from referee.officials.events.takeback import without_taken_back
+from referee.officials.events.takeback import ActTakenBack, TakeBackAsked, without_taken_back
 from referee.officials.events.tally import ResultEntered
 from referee.officials.numbering import Numbering
 from referee.ruleset import Moment, Ruleset
@@ -137,10 +137,13 @@ def rescore(
     """
     if number is None:
         number = history[-1].originator_version + 1
-    corrections = _Corrections(rules)
-    corrections.add_recorded(history, replaces)
+    corrections, landmarks = _Corrections(rules), [one for one in history if type(one.event) in _LANDMARKS]
+    corrections.add_recorded(landmarks, replaces)
     corrections.add(number, scripts, strike)
-    return _Replay(rules, without_taken_back(history), corrections, Numbering(number)).run()
+    counting = without_taken_back(landmarks)
+    if len(counting) < len(landmarks):
+        history = without_taken_back(history)
+    return _Replay(rules, history, counting, corrections, Numbering(number)).run()
 
 
 class _Replay:
@@ -151,7 +154,12 @@ class _Replay:
     """
 
     def __init__(
-        self, rules: Ruleset, history: Sequence[Recorded], corrections: _Corrections, numbering: Numbering
+        self,
+        rules: Ruleset,
+        history: Sequence[Recorded],
+        landmarks: Iterable[Recorded],
+        corrections: _Corrections,
+        numbering: Numbering,
     ) -> None:
         opened = history[0].event
         assert isinstance(opened, MatchOpened), "a history begins with its opening"
@@ -176,7 +184,7 @@ class _Replay:
         """Seat that dealt, by the number of earlier corrections and the deal."""
         self.begun: dict[int, int] = {}
         self.corrections_read = 0
-        self._read_dealers_and_begins()
+        self._read_dealers_and_begins(landmarks)
         self.recorded_points: tuple[int, ...] = self.state.table.points
         self.recorded_out: tuple[int, ...] = ()
         self.called: tuple[int, ...] = ()
@@ -190,12 +198,10 @@ class _Replay:
         self.is_dependent = False
         """True if the deal under way depends on a changed number."""
 
-    def _read_dealers_and_begins(self) -> None:
+    def _read_dealers_and_begins(self, landmarks: Iterable[Recorded]) -> None:
         corrections, deal, whole = 0, 1, False
-        for recorded in self.history:
+        for recorded in landmarks:
             event = recorded.event
-            if type(event) not in _DEALS_OR_CORRECTIONS:
-                continue
             if isinstance(event, Dealt):
                 self.dealers.setdefault((corrections, event.deal), event.dealer)
             elif isinstance(event, DealScored):
@@ -416,7 +422,8 @@ def _open_breach_event(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
     )
 
 
-_DEALS_OR_CORRECTIONS = frozenset((Dealt, ResultEntered, DealScored, ProtocolCorrected))
+_LANDMARKS = frozenset((Dealt, ResultEntered, DealScored, ProtocolCorrected, ActTakenBack, TakeBackAsked))
+"""Types of events that a replay looks at before it begins."""
 
 
 def seats_called(event: Event) -> tuple[int, ...]:
