@@ -194,6 +194,8 @@ class Ruleset(Value):
     scored: Callable[[Any, str], tuple[Event, ...]] | None = None
     """Takes the state of a deal that waits to be scored, and a seed. Returns its line and the events that follow.
     Empty: the play cannot have ended with these numbers. ``None``: deals are never scored again."""
+    points_end_play: Callable[[Any], bool] | None = None
+    """Returns whether the points can end the play of a deal in this match. ``None``: they never can."""
     resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
     """Returns the state between two deals, or after the match, with the corrected numbers."""
     carries: tuple[str, ...] = ()

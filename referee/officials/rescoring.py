@@ -186,6 +186,7 @@ class _Replay:
         self.corrections_read = 0
         self._read_dealers_and_begins(landmarks)
         self.recorded_points: tuple[int, ...] = self.state.table.points
+        self.points_end_play = rules.points_end_play is not None and rules.points_end_play(self.state)
         self.recorded_out: tuple[int, ...] = ()
         self.called: tuple[int, ...] = ()
         self.deal = 1
@@ -220,6 +221,8 @@ class _Replay:
             for kind in known | STEPS.keys()
             if kind.OF_THE_LINE or kind in STEPS
         }
+        if not self.points_end_play:
+            del steps[TrickTaken]
         for recorded in self.history[1:]:
             self.position += 1
             event = recorded.event

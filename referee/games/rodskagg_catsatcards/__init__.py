@@ -206,6 +206,7 @@ RULESET = phases.game(
     unseen=partial(unobservable.unseen_offences, rules=deal.RITUAL),
     priced=partial(unobservable.official_penalty, rules=deal.RITUAL, offences=deal.RULE_BY_OFFENCE),
     scored=scoring.rescored,
+    points_end_play=play.points_end_play,
     to_act=views.to_act,
     view=views.view,
     carried=views.carried,

@@ -12,7 +12,7 @@ from referee.games._rodskagg import play as shared_play
 from referee.games._rodskagg.facts import Announced, QuestionAsked, Reminded
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS, seats_without_trick
 from referee.games.rodskagg_catsatcards.deal import RITUAL, breach, price
-from referee.games.rodskagg_catsatcards.states import CITES, Outcome, Played, Playing, Table
+from referee.games.rodskagg_catsatcards.states import CITES, Outcome, Played, Playing, State, Table
 from referee.offences import imposed
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -54,6 +54,12 @@ def _end_kind(state: Playing) -> str | None:
     if done < TRICKS:
         return None
     return "redbeard_failed" if state.redbeards else "ordinary"
+
+
+def points_end_play(state: State) -> bool:
+    """C55: Return whether the play ends when the winner of a trick comes to zero."""
+    table: Table = state.table
+    return table.options.exact_tricks_for_all
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
