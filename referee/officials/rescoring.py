@@ -39,7 +39,7 @@ from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 from referee.visibility import Event, Recorded
 
-COUNT_IN_ANY_DEAL = (Reported, KnockUpheld, KnockDismissed, PenaltyImposed)
+COUNT_IN_ANY_DEAL: frozenset[type[Event]] = frozenset((Reported, KnockUpheld, KnockDismissed, PenaltyImposed))
 """Events that count even if a correction changes which seats should have played their deal."""
 
 
@@ -164,7 +164,7 @@ class _Replay:
         opened = history[0].event
         assert isinstance(opened, MatchOpened), "a history begins with its opening"
         self.rules, self.history, self.corrections, self.numbering = rules, history, corrections, numbering
-        self.position = 1
+        self.position = 0
         """Number of events of ``history`` that have been read."""
         self.state: Any = rules.start(opened)
         self.base = self.state
@@ -223,15 +223,15 @@ class _Replay:
         }
         if not self.points_end_play:
             del steps[TrickTaken]
-        for recorded in self.history[1:]:
-            self.position += 1
+        folded = self.kinds_to_fold(known)
+        for position, recorded in enumerate(self.history[1:], 2):
             event = recorded.event
-            step = steps.get(kind := type(event))
-            if step is not None:
-                step(self, recorded.originator_version, event, recorded)
-            elif self.is_skipping or self.end is not None or kind not in known:
-                continue
-            elif self.duel == self.called or kind in COUNT_IN_ANY_DEAL:
+            kind = type(event)
+            if kind in steps:
+                self.position = position
+                steps[kind](self, recorded.originator_version, event, recorded)
+                folded = self.kinds_to_fold(known)
+            elif kind in folded:
                 self.state = evolve(self.state, event, recorded.originator_version)
         if self.end is None and self.rules.between_deals(self.state):
             self.seat_next_deal(*self.usual)
@@ -249,6 +249,12 @@ class _Replay:
             whole=frozenset(self.whole),
             begun=self.begun,
         )
+
+    def kinds_to_fold(self, known: frozenset[type[Event]]) -> frozenset[type[Event]]:
+        """Return the types of events that are folded as recorded now. ``known``: all types of the game."""
+        if self.is_skipping or self.end is not None:
+            return frozenset()
+        return known if self.duel == self.called else COUNT_IN_ANY_DEAL
 
     # Deals
 
