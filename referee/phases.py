@@ -378,12 +378,13 @@ class Tables(Value):
 
     def legal(self, state: Any, viewer: Viewer) -> tuple[Act, ...]:
         if isinstance(viewer, int):
-            offer, table = self.offers[type(state)], state.table
+            table = state.table
             if viewer in table.playing:
-                return offer(state, viewer)
+                return self.offers[type(state)](state, viewer)
             if viewer not in table.active:
                 return ()
-            return tuple(act for act in offer(state, viewer) if type(act) in self.beside_the_duel)
+            offered = self.offers[type(state)](state, viewer)
+            return tuple([act for act in offered if type(act) in self.beside_the_duel])
         if viewer == "spectator" or isinstance(state, Over):
             return ()
         if self.is_between_deals(state):

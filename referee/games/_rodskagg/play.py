@@ -110,12 +110,10 @@ def card_played_evolution(after_lead: Callable[[P, int], P]) -> Callable[[P, Car
 
 
 def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tuple[Event, ...]:
-    """Return the trick with its winner; no event while a card is missing.
+    """Return the complete trick with its winner.
 
     If a ``question`` follows, its grace period begins with trick four (B-O29, C-O23).
     """
-    if len(state.trick) < len(state.order):
-        return ()
     done, until = len(state.won) + 1, None
     if question and done == ASKED_AFTER and (grace := state.table.options.question_grace_seconds):
         until = moment.at + timedelta(seconds=grace)

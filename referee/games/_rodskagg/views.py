@@ -71,8 +71,9 @@ def cards_to_play(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
     """Return the cards that follow suit; of closed hands every card not yet seen."""
     if state.table.tally:
         return (Trick(seat=seat),)
-    hand = state.cards.hands[seat] & ~state.gone
-    return plays(seat, hand & state.led or hand if state.cards.known else hand)
+    cards = state.cards
+    hand = cards.hands[seat] & ~state.gone
+    return plays(seat, hand & state.led or hand if cards.known else hand)
 
 
 def may_play_next(state: InPlay[Any], seat: int) -> bool:

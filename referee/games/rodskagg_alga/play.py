@@ -42,6 +42,8 @@ trick = tally.trick_decision(CITES, before_the_lead)
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """A32, A48-A51, A-O2, A-O12, A-O30: Return the next trick won, or the end of a decided deal; else no event."""
     if state.trick:
+        if len(state.trick) < len(state.order):
+            return ()
         return shared_play.complete_trick(state, moment, question=False)
     done, contract = len(state.won), state.contract
     if contract.bid == RODSKAGG:
