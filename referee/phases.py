@@ -146,7 +146,9 @@ def phase_of(state: Any) -> str:
 
 def next_deal(table: T, line: DealScored) -> T:
     """Return the table after a deal was scored. The next dealer is the next seat clockwise still in the match."""
-    active = tuple([seat for seat in table.active if seat not in line.eliminated])
+    active = table.active
+    if line.eliminated:
+        active = tuple([seat for seat in active if seat not in line.eliminated])
     order = clockwise((line.dealer + 1) % table.seats, table.seats)
     return replace(
         table,

@@ -190,13 +190,14 @@ def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Pla
     """
     table, dealing = state.table, state.dealing
     kind: Kind = event.kind  # type: ignore[assignment]  # Rams ends the play only in these ways
-    outcome = Outcome(kind=kind, staked=dealing.staked)
     if kind == "misdeal":
+        outcome = Outcome(kind=kind, staked=dealing.staked)
         table = replace(table, ledger=table.ledger.closed())
     elif isinstance(state, Playing):
-        outcome = replace(outcome, said=state.said, order=state.order, won=state.won, trumps=dealing.trumps)
+        said, order, won = state.said, state.order, state.won
+        outcome = Outcome(kind=kind, staked=dealing.staked, said=said, order=order, won=won, trumps=dealing.trumps)
     else:
-        outcome = replace(outcome, said=state.said)
+        outcome = Outcome(kind=kind, staked=dealing.staked, said=state.said)
     return Played(table=table, dealing=dealing, hands=state.hands, outcome=outcome)
 
 

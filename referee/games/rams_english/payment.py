@@ -1,7 +1,7 @@
 """Payments of a deal, and the pot at the end of the session (D4, D15-D16, D32, D59-D71)."""
 
 from collections.abc import Callable, Collection
-from itertools import chain, product
+from itertools import chain
 from typing import TypedDict
 
 from referee import wire_types
@@ -105,14 +105,15 @@ def the_trickless(deal: Settlement) -> list[Party]:
 
 def the_announcer(deal: Settlement) -> list[Party]:
     """D62-D65: Return the announcer of a generalrams."""
-    said = next(event for _, word, event in deal.outcome.said.calls if word == GENERALRAMS)
-    return [(deal.outcome.said.announcer, 1, (said, *[taken.event for taken in deal.outcome.won]))]
+    outcome = deal.outcome
+    said = [event for _, word, event in outcome.said.calls if word == GENERALRAMS]
+    return [(outcome.said.announcer, 1, (said[0], *[taken.event for taken in outcome.won]))]
 
 
 def the_others(deal: Settlement) -> list[Party]:
-    """D63, D65, D-O3: Return all players except the announcer."""
-    announcer, times, events = the_announcer(deal)[0]
-    return [(seat, times, events) for seat in deal.outcome.order if seat != announcer]
+    """D63, D65, D-O3: Return all players except the announcer, whose events show the reason."""
+    announcer = deal.outcome.said.announcer
+    return [(seat, 1, ()) for seat in deal.outcome.order if seat != announcer]
 
 
 def the_faulted(deal: Settlement) -> list[Party]:
@@ -164,20 +165,22 @@ def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
     entries: wire_types.ListBySeat[Entry] = []
     pot: wire_types.ListBySeat[PotEntry] = []
     for rule, _, payers, payees, unit in PAYMENTS_OF[deal.kind]:
-        parties = [*product(payers(deal), payees(deal))]
-        each = AMOUNTS[unit](deal) if parties else 0
-        for (payer, owing, payer_events), (payee, due, payee_events) in parties:
-            amount, events = each * owing * due, payer_events or payee_events
-            if not amount:
-                continue
-            if payer is not None:
-                entries.append(Entry(seat=payer, points=-amount, rule=rule, events=events))
-            if payee is not None:
-                entries.append(Entry(seat=payee, points=amount, rule=rule, events=events))
-            if payee is None:
-                pot.append(PotEntry(seat=payer, units=amount, rule=rule, events=events))
-            elif payer is None:
-                pot.append(PotEntry(seat=payee, units=-amount, rule=rule, events=events))
+        paying = payers(deal)
+        receiving = payees(deal) if paying else []
+        each = AMOUNTS[unit](deal) if receiving else 0
+        if not each:
+            continue
+        for payer, owing, payer_events in paying:
+            for payee, due, payee_events in receiving:
+                amount, events = each * owing * due, payer_events or payee_events
+                if payer is None:
+                    pot.append(PotEntry(seat=payee, units=-amount, rule=rule, events=events))
+                else:
+                    entries.append(Entry(seat=payer, points=-amount, rule=rule, events=events))
+                if payee is None:
+                    pot.append(PotEntry(seat=payer, units=amount, rule=rule, events=events))
+                else:
+                    entries.append(Entry(seat=payee, points=amount, rule=rule, events=events))
     return entries, pot
 
 
@@ -247,7 +250,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
         "widow": deal.said.widow,
         "announcer": announcer,
         "exchanged": bool(deal.said.exchanged),
-        "faults": {str(seat): len(faults[seat]) for seat in sorted(faults)},
+        "faults": {str(seat): len(faults[seat]) for seat in sorted(faults)} if faults else {},
     }
     return (
         DealScored(
