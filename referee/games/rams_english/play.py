@@ -42,17 +42,12 @@ def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
 
 
 def possible_cards(state: Playing, seat: int) -> Cards:
-    """Return the cards that a seat may hold; for a closed hand all cards not yet seen.
+    """Return the cards that a closed hand may hold: all cards not yet seen.
 
     If the dealer took the turned-up card and has not played it, it is the dealer's last card (D46).
     """
     hand = state.hands[seat]
-    if (
-        state.dealing.known
-        or seat != state.table.dealer
-        or not state.said.exchanged
-        or len(state.won) + 1 < HAND_SIZE
-    ):
+    if seat != state.table.dealer or not state.said.exchanged or len(state.won) + 1 < HAND_SIZE:
         return hand
     return hand & BIT[state.dealing.turn_up] or hand
 
@@ -72,13 +67,13 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     hand = state.hands[seat]
     if not bit & hand:
         raise _no_such_card(state, act.card)
-    if not bit & possible_cards(state, seat):
-        raise NoSuchCard("turn_up_still_held", "D46")
     breaches: tuple[Breach, ...] = ()
     dealing = state.dealing
-    trumps = dealing.trumps
-    if dealing.known and not bit & (allowed := playable_cards(hand, state.led, state.best, trumps)):
-        rule = broken_rule(hand, bit, state.led, trumps)
+    if not dealing.known:
+        if not bit & possible_cards(state, seat):
+            raise NoSuchCard("turn_up_still_held", "D46")
+    elif not bit & (allowed := playable_cards(hand, state.led, state.best, dealing.trumps)):
+        rule = broken_rule(hand, bit, state.led, dealing.trumps)
         if not state.table.penalise:
             raise AgainstTheRules(CODE_OF_DUTY[rule], rule, allowed=texts_of(allowed))
         breaches = (fault_breach(state.table, OFFENCE_BY_RULE[rule], seat, rule, state.lead),)

@@ -55,11 +55,11 @@ def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
     if state.table.tally:
         acts = (Trick(seat=seat),) if seat in state.order else ()
     elif seat == state.turn:
-        hand = possible_cards(state, seat)
         dealing = state.dealing
-        if dealing.known and state.led:
-            hand = playable_cards(hand, state.led, state.best, dealing.trumps)
-        acts = plays(seat, hand)
+        if dealing.known:
+            acts = plays(seat, playable_cards(state.hands[seat], state.led, state.best, dealing.trumps))
+        else:
+            acts = plays(seat, possible_cards(state, seat))
     if not state.trick and not state.won:
         if seat == state.table.dealer and declarations.may_exchange(state):
             in_tally = state.table.tally
