@@ -36,14 +36,12 @@ class ScoreRule(NamedTuple):
 
 def entries_by_rules(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Contract, seat: int) -> list[Entry]:
     """Return the entries of a seat by these rules, each with the events that show it."""
-    if not rules:
-        return []
     written = []
     for points, per, rule in rules:
         if (span := TRICK_SPANS.get(per)) is None:
             shown = _evidence(per, deal, contract, seat) or (deal.question.forgotten,)
             written.append(Entry(seat=seat, points=points, rule=rule, events=shown))
-        elif taken := trick_events_of(deal, seat, span):
+        elif deal.tricks[seat] and (taken := trick_events_of(deal, seat, span)):
             written.append(Entry(seat=seat, points=points * len(taken), rule=rule, events=taken))
     return written
 

@@ -163,10 +163,11 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
     bids = dict(contract.calls)
     for seat in table.playing:
         missed = bids[seat] != str(deal.tricks[seat])  # C39, C52: not exactly the number bid
-        up = () if deal.kind == "zero_at_once" else _plus_rules(table, deal, contract, seat, missed=missed)
-        down += entries_by_rules(
-            (*up, *_trick_rules(table, deal, contract, seat, missed=missed)), deal, contract, seat
-        )
+        rules = () if deal.kind == "zero_at_once" else _plus_rules(table, deal, contract, seat, missed=missed)
+        if deal.tricks[seat]:
+            rules += _trick_rules(table, deal, contract, seat, missed=missed)
+        if rules:
+            down += entries_by_rules(rules, deal, contract, seat)
     return down
 
 
