@@ -281,8 +281,9 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
         "carry": carry + ours if settled.declarers == "the next deal" else carry,
     }
     entries = []
+    by_side = points_by_side(card_points), points_by_side(sequences), points_by_side(bella)
     for seat in all_seats if settled.own == "everybody" else opponents:
-        entries += _own_entries(table, deal, seat, sequences, bella, scoring)
+        entries += _own_entries(table, deal, seat, by_side, scoring)
     shown = (contract.event, *(event for seat, event in deal.won if seat == declarer))
 
     def enter(given: tuple[int, ...], rule: str) -> None:
@@ -300,28 +301,33 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
     return entries, detail
 
 
+def points_by_side(points: Sequence[int]) -> Sequence[int]:
+    """E52: Return the points of each seat, a partner's included."""
+    return points if len(points) < 4 else [points[0] + points[2], points[1] + points[3]] * 2
+
+
 def _own_entries(
     table: Table,
     deal: Outcome,
     seat: int,
-    sequences: Sequence[int],
-    bella: Sequence[int],
+    by_side: tuple[Sequence[int], Sequence[int], Sequence[int]],
     scoring: tuple[int, ...],
 ) -> list[Entry]:
-    """E52: Return the entries of a seat for tricks, sequences and bella, a partner's included."""
+    """E52: Return the entries of a seat for tricks, sequences and bella (``by_side``), a partner's included."""
     side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []
+    cards, sequences, bella = by_side
 
     def enter(points: int, rule: str, shown: tuple[int, ...]) -> None:
         events = shown if deal.counted is None else (deal.counted.event,)
         entries.append(Entry(seat=seat, points=points * unit, rule=rule, events=events))
 
-    if points := sum([deal.card_points[who] for who in side]):
+    if points := cards[seat]:
         enter(points, "E33", tuple([event for who, event in deal.won if who in side]))
-    if points := sum([sequences[who] for who in side]):
+    if points := sequences[seat]:
         best, shown = deal.sequences.best, [event for who, _, event in deal.sequences.shown if who in side]
         events = tuple(shown) if best is None else (best.event, *shown)
         enter(points, _sequence_rule(table, scoring, seat), events)
-    if points := sum([bella[who] for who in side]):
+    if points := bella[seat]:
         enter(points, "E18", tuple([event for who, event in deal.bella if who in side]))
     return entries
 

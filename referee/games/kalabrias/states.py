@@ -3,11 +3,13 @@
 Hands are bit masks by seat. With closed hands a mask holds every card that the seat may have.
 """
 
+from functools import cache
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from referee import phases
+from referee.cards import clockwise
 from referee.games.kalabrias.facts import Call
 from referee.games.kalabrias.ranks import SequenceName
 from referee.phases import Over
@@ -128,9 +130,13 @@ class Table(phases.Table):
 
     def opponents(self, declarer: int) -> tuple[int, ...]:
         """E47, E49: Return the seats that play against the declarer, clockwise from the declarer."""
-        partner = (declarer + 2) % 4 if self.seats == 4 else None
-        order = ((declarer + step) % self.seats for step in range(1, self.seats))
-        return tuple(seat for seat in order if seat != partner)
+        return _opponents(declarer, self.seats)
+
+
+@cache
+def _opponents(declarer: int, seats: int) -> tuple[int, ...]:
+    partner = (declarer + 2) % 4 if seats == 4 else None
+    return tuple([seat for seat in clockwise(declarer, seats) if seat not in (declarer, partner)])
 
 
 class Undealt(Value, tag="undealt"):
