@@ -88,14 +88,14 @@ def to_play(state: InPlay[Any]) -> tuple[int, ...]:
 def to_act_before_play(state: Any) -> tuple[int, ...]:
     """Return the seats that act next in the shared phases; no seat in other phases."""
     match state:
-        case Undealt():
-            return (state.table.dealer,)
-        case Drawing():
-            return to_draw(state)
-        case PickingUp():
-            return to_pick_up(state)
         case Auction() | Exchanging():
             return state.to_speak[:1]
+        case Undealt():
+            return (state.table.dealer,)
+        case PickingUp():
+            return to_pick_up(state)
+        case Drawing():
+            return to_draw(state)
     return ()
 
 
