@@ -87,16 +87,13 @@ def to_play(state: InPlay[Any]) -> tuple[int, ...]:
 
 def to_act_before_play(state: Any) -> tuple[int, ...]:
     """Return the seats that act next in the shared phases; no seat in other phases."""
-    match state:
-        case Auction() | Exchanging():
-            return state.to_speak[:1]
-        case Undealt():
-            return (state.table.dealer,)
-        case PickingUp():
-            return to_pick_up(state)
-        case Drawing():
-            return to_draw(state)
-    return ()
+    if isinstance(state, Auction | Exchanging):
+        return state.to_speak[:1]
+    if isinstance(state, Undealt):
+        return (state.table.dealer,)
+    if isinstance(state, PickingUp):
+        return to_pick_up(state)
+    return to_draw(state) if isinstance(state, Drawing) else ()
 
 
 def to_draw(state: Drawing[Any]) -> tuple[int, ...]:

@@ -127,22 +127,19 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    match state:
-        case Playing():
-            return (state.turn,)
-        case Declaring():
-            return declarations.seats_to_speak(state)
-        case Auction():
-            return state.to_speak[:1]
-        case Undealt() | LaterCards():
-            return () if state.table.tally else (state.table.dealer,)
-        case Proposed():
-            return state.to_reply[:1]
-        case Naming():
-            return (state.declarer,)
-        case Played():
-            return state.table.active if state.table.penalise else ()
-    return ()
+    if isinstance(state, Playing):
+        return (state.turn,)
+    if isinstance(state, Declaring):
+        return declarations.seats_to_speak(state)
+    if isinstance(state, Auction):
+        return state.to_speak[:1]
+    if isinstance(state, Undealt | LaterCards):
+        return () if state.table.tally else (state.table.dealer,)
+    if isinstance(state, Proposed):
+        return state.to_reply[:1]
+    if isinstance(state, Naming):
+        return (state.declarer,)
+    return state.table.active if isinstance(state, Played) and state.table.penalise else ()
 
 
 def due(state: State) -> tuple[DueAct, ...]:

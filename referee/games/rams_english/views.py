@@ -90,18 +90,15 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    match state:
-        case Playing():
-            return state.order if state.table.tally else (state.turn,)
-        case Declaring():
-            return state.to_speak[:1]
-        case Undealt():
-            return (state.table.dealer,)
-        case Drawing():
-            return (next_to_draw(state),)
-        case Played():
-            return tuple(range(state.table.seats))
-    return ()
+    if isinstance(state, Playing):
+        return state.order if state.table.tally else (state.turn,)
+    if isinstance(state, Declaring):
+        return state.to_speak[:1]
+    if isinstance(state, Undealt):
+        return (state.table.dealer,)
+    if isinstance(state, Drawing):
+        return (next_to_draw(state),)
+    return tuple(range(state.table.seats)) if isinstance(state, Played) else ()
 
 
 def _cards_left(state: Declaring | Playing | Played) -> tuple[int, ...]:

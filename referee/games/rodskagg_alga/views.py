@@ -48,14 +48,11 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    match state:
-        case Playing():
-            if state.question.pending:
-                return state.question.pending[:1]
-            return state.order if state.table.tally and not play.question_due(state) else (state.turn,)
-        case Played():
-            return state.table.playing
-    return views.to_act_before_play(state)
+    if isinstance(state, Playing):
+        if state.question.pending:
+            return state.question.pending[:1]
+        return state.order if state.table.tally and not play.question_due(state) else (state.turn,)
+    return state.table.playing if isinstance(state, Played) else views.to_act_before_play(state)
 
 
 def due(state: State) -> tuple[DueAct, ...]:

@@ -82,21 +82,19 @@ OFFERS: dict[type, Offer] = {
 
 
 def to_act(state: State) -> tuple[int, ...]:
-    table = state.table
-    match state:
-        case Playing():
-            if state.question.pending:
-                return state.question.pending[:1]
-            if not state.trick:
-                if state.owed:
-                    return state.owed
-                if len(state.won) == ASKED_AFTER and play.question_due(state):
-                    return (play.asker(state),)
-            return views.to_play(state)
-        case Auction():
-            return state.to_speak[:1] if state.holder is None else (state.holder,)
-        case Played():
-            return table.playing if table.penalise else state.owed
+    if isinstance(state, Playing):
+        if state.question.pending:
+            return state.question.pending[:1]
+        if not state.trick:
+            if state.owed:
+                return state.owed
+            if len(state.won) == ASKED_AFTER and play.question_due(state):
+                return (play.asker(state),)
+        return views.to_play(state)
+    if isinstance(state, Auction):
+        return state.to_speak[:1] if state.holder is None else (state.holder,)
+    if isinstance(state, Played):
+        return state.table.playing if state.table.penalise else state.owed
     return views.to_act_before_play(state)
 
 

@@ -60,19 +60,18 @@ OFFERS: dict[type, Offer] = {
 
 def to_act(state: State) -> tuple[int, ...]:
     table = state.table
-    match state:
-        case Playing():
-            if state.trick:
-                return (state.turn,) if len(state.trick) < len(state.order) else ()
-            if state.question.pending:
-                return state.question.pending[:1]
-            if len(state.won) == ASKED_AFTER and play.question_due(state) and not play.exit_owed(table, state):
-                return (play.asker(state),)
-            return views.to_play(state)
-        case Played():
-            if table.penalise:
-                return table.active
-            return () if scoring.nothing_due(table, state.outcome) else (state.outcome.won[-1][0],)
+    if isinstance(state, Playing):
+        if state.trick:
+            return (state.turn,) if len(state.trick) < len(state.order) else ()
+        if state.question.pending:
+            return state.question.pending[:1]
+        if len(state.won) == ASKED_AFTER and play.question_due(state) and not play.exit_owed(table, state):
+            return (play.asker(state),)
+        return views.to_play(state)
+    if isinstance(state, Played):
+        if table.penalise:
+            return table.active
+        return () if scoring.nothing_due(table, state.outcome) else (state.outcome.won[-1][0],)
     return views.to_act_before_play(state)
 
 
