@@ -28,7 +28,7 @@ def seats_without_trick(
 ) -> tuple[int, ...]:
     """A34-A37, B47-B51, C31: Return the seats without a trick except the declarer, clockwise after ``first``."""
     after = order.index(first) + 1
-    return tuple(seat for seat in (*order[after:], *order[:after]) if not tricks[seat] and seat != declarer)
+    return tuple([seat for seat in (*order[after:], *order[:after]) if not tricks[seat] and seat != declarer])
 
 
 def seats_that_answered(answers: Answers, answer: str) -> tuple[int, ...]:

@@ -43,8 +43,7 @@ def _end_kind(state: Playing) -> str | None:
     done, winner, table = len(state.won), state.won[-1][0], state.table
     if state.contract is None:
         return "duel" if done == TRICKS else None
-    winners = {seat for seat, _ in state.won}
-    unbeaten = winner in state.redbeards and winners == {winner}
+    unbeaten = winner in state.redbeards and {seat for seat, _ in state.won} == {winner}
     if unbeaten and done == TRICKS:
         return "redbeard_made"
     if table.options.exact_tricks_for_all:  # C55, C-O18
