@@ -125,7 +125,7 @@ def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
     done = len(state.won)
     if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
         return ()
-    lost = any(seat != contract.declarer for seat, _ in state.won)
+    lost = state.tricks[contract.declarer] < done
     if done < TRICKS and not lost:
         return ()
     return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)

@@ -51,19 +51,17 @@ def _evidence(per: str, deal: DealSoFar, contract: Contract, seat: int) -> tuple
         case "contract":
             return (contract.event, *trick_events_of(deal, seat))
         case "lost_tricks":
-            return (contract.event, *(event for who, event in deal.won if who != seat))
+            return (contract.event, *[event for who, event in deal.won if who != seat])
         case "answer":
             return tuple([event for who, _, event in deal.question.answers if who == seat])
     return ()
 
 
-def penalty_entries(ledger: Ledger) -> tuple[Entry, ...]:
-    return tuple(
-        [
-            Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
-            for penalty in ledger.penalties
-        ]
-    )
+def penalty_entries(ledger: Ledger) -> list[Entry]:
+    return [
+        Entry(seat=penalty.seat, points=penalty.points, rule=penalty.rule, events=penalty.events)
+        for penalty in ledger.penalties
+    ]
 
 
 def points_with(table: Table, entries: Iterable[Entry]) -> list[int]:

@@ -159,7 +159,7 @@ EARLY_RULES = {rule: rule._replace(per="early_trick") for rule in SCORE_RULES.va
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
     """C34-C42, C52-C55: Return the penalties, then for each seat plus points and tricks."""
-    down, contract = [*penalty_entries(table.ledger)], deal.contract
+    down, contract = penalty_entries(table.ledger), deal.contract
     if contract is None or deal.kind == "redbeard_made":
         return down
     bids = dict(contract.calls)
@@ -264,7 +264,7 @@ def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
     """C-O23 (B-O38): Void the deal under way. Penalties imposed in it count."""
     table = state.table
-    entries = penalty_entries(table.ledger)
+    entries = tuple(penalty_entries(table.ledger))
     if not entries:
         return (DealVoided(deal=table.deal, reason=act.reason),)
     points = tuple(points + table.ledger.points(seat) for seat, points in enumerate(table.points))

@@ -108,16 +108,20 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
     """B72, B79, B-O15: Return penalties, then plus points (the declarer's first), then tricks with their bounces."""
-    down, contract = [*penalty_entries(table.ledger)], deal.contract
+    down, contract = penalty_entries(table.ledger), deal.contract
     if contract is None:
         return down
-    of_declarer, of_others, tricks = list[Entry](), list[Entry](), list[Entry]()
+    of_declarer: list[Entry] = []
+    of_others: list[Entry] = []
+    tricks: list[Entry] = []
     for seat in table.playing:
-        up = of_declarer if seat == contract.declarer else of_others
-        rules = SCORE_RULES[seat_result(table, deal, contract, seat)]
-        for entry in entries_by_rules(rules, deal, contract, seat):
-            (up if entry.points > 0 else tricks).append(entry)
+        if rules := SCORE_RULES[seat_result(table, deal, contract, seat)]:
+            up = of_declarer if seat == contract.declarer else of_others
+            for entry in entries_by_rules(rules, deal, contract, seat):
+                (up if entry.points > 0 else tricks).append(entry)
     down += of_declarer + of_others
+    if not tricks:
+        return down
     totals = points_with(table, down)
     for entry in tricks:
         down.append(entry)
