@@ -35,19 +35,22 @@ def opened(table: T, cards: DealtCards) -> Auction[T]:
     return Auction(table=table, cards=cards, to_speak=forehand_first(table.dealer, table.playing, table.seats))
 
 
-def bid(
-    state: Auction[Any], act: Bid, moment: Moment, *, cap: Callable[[Any, int], int | None], cites: CitedRules
-) -> tuple[Event, ...]:
-    """A17-A26, A57, B28-B38: Record a bid or a pass. ``cap`` returns the highest number that a seat may bid.
+def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> phases.Decision:
+    """Return the function that records a bid or a pass (A17-A26, A57, B28-B38).
 
-    Raises: OutOfTurn, AgainstTheRules for a bid that is not allowed.
+    It refuses a bid out of turn, and a bid that is not allowed. ``cap`` returns the highest number that a seat may
+    bid.
     """
-    seat, turn = act.seat, state.to_speak[0]
-    if seat != turn:
-        has_spoken = bids.has_called(state.calls, seat)
-        rule = cites.one_bid_each if has_spoken else cites.bid_turn
-        raise OutOfTurn("already_spoken" if has_spoken else "out_of_turn", rule, turn=turn)
-    return (BidMade(seat=seat, bid=bids.check_bid(act.bid, state.highest, cap(state, seat), cites)),)
+
+    def bid(state: Auction[Any], act: Bid, moment: Moment) -> tuple[Event, ...]:
+        seat, turn = act.seat, state.to_speak[0]
+        if seat != turn:
+            has_spoken = bids.has_called(state.calls, seat)
+            rule = cites.one_bid_each if has_spoken else cites.bid_turn
+            raise OutOfTurn("already_spoken" if has_spoken else "out_of_turn", rule, turn=turn)
+        return (BidMade(seat=seat, bid=bids.check_bid(act.bid, state.highest, cap(state, seat), cites)),)
+
+    return bid
 
 
 def automatic_events(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
@@ -65,7 +68,11 @@ def bid_made(state: Auction[T], event: BidMade, number: int) -> Auction[T]:
     return replace(state, to_speak=state.to_speak[1:], calls=calls, highest=highest)
 
 
-def auction_won(state: Auction[Any], event: AuctionWon, number: int, *, playing: type[P]) -> P:
-    """A29, B41: Return the start of the play. The declarer leads."""
-    contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)
-    return in_play.start_of_play(playing, state.table, state.cards, event.seat, contract=contract)
+def auction_won_evolution(playing: type[P]) -> Callable[[Auction[Any], AuctionWon, int], P]:
+    """Return the function that starts the play (A29, B41). The declarer leads."""
+
+    def auction_won(state: Auction[Any], event: AuctionWon, number: int) -> P:
+        contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)
+        return in_play.start_of_play(playing, state.table, state.cards, event.seat, contract=contract)
+
+    return auction_won

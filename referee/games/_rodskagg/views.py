@@ -15,6 +15,7 @@ from referee.games._rodskagg.new_hands import Exchanging, may_leave_unnamed, may
 from referee.games._rodskagg.question import seats_that_answered
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt, has_ritual_acts
 from referee.interned_acts import plays
+from referee.phases import Offer
 from referee.tricks import in_order
 from referee.visibility import Viewer
 
@@ -54,11 +55,15 @@ def exchanging_acts(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
     return (keep, RequestCards(seat=seat)) if ready else (keep,)
 
 
-def bidding_acts(state: Auction[Any], seat: int, cap: Callable[[Any, int], int | None]) -> tuple[Act, ...]:
-    """Return pass and the higher bids; ``cap`` returns the highest number allowed."""
-    if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
-        return ()
-    return bid_acts(seat, allowed_bids(state.highest, cap(state, seat)))
+def bidding_offer(cap: Callable[[Any, int], int | None]) -> Offer:
+    """Return the function that offers pass and the higher bids; ``cap`` returns the highest number allowed."""
+
+    def bidding_acts(state: Auction[Any], seat: int) -> tuple[Act, ...]:
+        if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
+            return ()
+        return bid_acts(seat, allowed_bids(state.highest, cap(state, seat)))
+
+    return bidding_acts
 
 
 def answering_acts(state: InPlay[Any], seat: int) -> tuple[Act, ...]:

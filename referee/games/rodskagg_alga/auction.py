@@ -1,7 +1,5 @@
 """The auction (A17-A28)."""
 
-from functools import partial
-
 from referee.events import PlayEnded
 from referee.games._rodskagg import auction
 from referee.games._rodskagg.auction import Auction
@@ -14,8 +12,8 @@ def cap(state: Auction[Table], seat: int) -> int | None:
     return table.points[seat] if table.options.bid_cap_by_score and not table.duel else None
 
 
-bid = partial(auction.bid, cap=cap, cites=CITES)
-auction_won = partial(auction.auction_won, playing=Playing)
+bid = auction.bid_decision(cap, CITES)
+auction_won = auction.auction_won_evolution(Playing)
 
 
 def passed_out(state: Auction[Table], event: PlayEnded, number: int) -> Played:

@@ -1,6 +1,5 @@
 """The acts offered to each seat and the fields shown to each viewer. Only ``view`` shows hands."""
 
-from functools import partial
 from typing import TypedDict
 
 from referee import wire_types
@@ -41,7 +40,7 @@ def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
 OFFERS: dict[type, Offer] = {
     Undealt: _undealt_acts,
     Exchanging: views.exchanging_acts,
-    Auction: partial(views.bidding_acts, cap=auction.cap),
+    Auction: views.bidding_offer(auction.cap),
     Playing: _playing_acts,
     Played: _played_acts,
 }

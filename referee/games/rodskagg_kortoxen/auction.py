@@ -1,7 +1,5 @@
 """The auction (B28-B38)."""
 
-from functools import partial
-
 from referee.acts import Bid
 from referee.events import PlayEnded
 from referee.games._rodskagg import auction
@@ -19,8 +17,8 @@ def cap(state: Auction[Table], seat: int) -> int | None:
     return table.points[seat] + table.ledger.points(seat) if table.options.bid_cap_by_score else None
 
 
-bid = partial(auction.bid, cap=cap, cites=CITES)
-auction_won = partial(auction.auction_won, playing=Playing)
+bid = auction.bid_decision(cap, CITES)
+auction_won = auction.auction_won_evolution(Playing)
 
 
 def refuse_early_bid(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:

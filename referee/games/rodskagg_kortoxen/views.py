@@ -52,7 +52,7 @@ OFFERS: dict[type, Offer] = {
     Undealt: partial(views.undealt_acts, rules=deal.RITUAL),
     PickingUp: partial(views.picking_up_acts, rules=deal.RITUAL),
     Exchanging: views.exchanging_acts,
-    Auction: partial(views.bidding_acts, cap=auction.cap),
+    Auction: views.bidding_offer(auction.cap),
     Playing: _playing_acts,
     Played: _played_acts,
 }
