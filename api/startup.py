@@ -28,7 +28,7 @@ PERMANENT = (
     "not permitted",
     "denied",
 )
-"""Parts of PostgreSQL's messages for permanent errors, because it sends no error code while connecting."""
+"""Words in PostgreSQL's messages about permanent errors. An error while connecting has no code."""
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def open_once(url: str) -> None:
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):
             with closing(sqlite3.connect(file)) as connection:
-                # If all tables exist nothing is written, and a plain transaction begins even on a read-only file.
+                # Try a write: if all tables exist, nothing below writes, and a read-only file would not be noticed.
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute("PRAGMA user_version = 0")
                 connection.rollback()

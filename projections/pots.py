@@ -1,4 +1,4 @@
-"""The projection of pots: the contents, and the amounts that players put in or drew in each deal, by rule.
+"""The projection of pots: the contents, and the amounts that players put in or drew in each deal, each with its rule.
 
 If a game has no pot, the pot of its matches is empty.
 """
@@ -53,7 +53,7 @@ class PotClosed(Value):
 class Pot(Value):
     """The pot of a match after event ``version``: ``opening`` plus all entries gives ``contents``.
 
-    Units put in are positive, units drawn negative: minor units of ``currency`` or, without one, the game's units.
+    Amounts are minor units of ``currency`` or, without one, the game's units. Amounts drawn are negative.
     """
 
     match: wire_types.MatchId
@@ -74,6 +74,7 @@ class Pot(Value):
 
 
 def after_event(pot: Pot | None, recorded: Recorded) -> Pot:
+    """Return the pot after an event. Its lines are not corrected: :func:`with_corrections` does that for readers."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Pot(

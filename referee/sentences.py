@@ -48,10 +48,7 @@ class Texts(Value, forbid_unknown_fields=True):
 
 
 def _texts() -> Texts:
-    """Return the texts of the kernel and of the installed games.
-
-    Raises ``ImportError`` if two have different texts for one code.
-    """
+    """Return all texts. Raises ``ImportError`` if an installed game has a different text for a known code."""
     texts: dict[str, dict[str, Any]] = msgspec.toml.decode((files("referee") / "sentences.toml").read_bytes())
     for words in INSTALLED:
         for name, own in words.texts.items():
@@ -67,7 +64,7 @@ _FIELD = re.compile(r"\{(\w+)(?::([^{}:]*):([^{}:]*))?\}")
 _SLOT = re.compile(r"\[([^][]*)\]|" + _FIELD.pattern)
 
 _SEATS = {"asker", "awaited", "dealer", "pending", "seat", "turn", "winner"}
-_ALL_OF = {"awaited", "cards", "cases", "currencies", "deals", "pending", "scopes"}
+_JOINED_BY_AND = {"awaited", "cards", "cases", "currencies", "deals", "pending", "scopes"}
 """Facts that list several things, joined by "and"; other lists are choices, joined by "or"."""
 _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")
@@ -93,7 +90,7 @@ _WORDS = {
     "withdrawn": Text(en="withdrawn", sv="återkallat"),
     "final": Text(en="final", sv="slutgiltigt"),
 }
-"""Words for codes of bids, verdicts and outcomes of cases that are not readable."""
+"""Words for codes that are not readable: bids, acts, suits, and outcomes of cases."""
 _NUMBERS = Text(
     en="one two three four five six seven eight nine ten eleven twelve",
     sv="en två tre fyra fem sex sju åtta nio tio elva tolv",
@@ -108,7 +105,7 @@ def fields(template: str) -> set[str]:
 def filled(template: str, facts: Mapping[str, str]) -> str:
     """Return the template with its ``{fact}`` or ``{fact:one:more}`` filled in.
 
-    Of ``[a|b]``, uses the first choice whose facts all have values. A fact is never read as a template.
+    ``[a|b]`` becomes the first choice whose facts are all given, or nothing; outside, a missing fact becomes "…".
     """
 
     def put(slot: re.Match[str]) -> str:
@@ -121,7 +118,7 @@ def filled(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _counted(fact: str, one: str | None, more: str | None) -> str:
-    """Return ``one`` or ``more``, whichever fits the fact, with the fact instead of ``#``; without them, the fact."""
+    """Return ``one`` for the fact "1", else ``more``, with ``#`` replaced by the fact; without words, the fact."""
     words = one if fact == "1" else more
     return fact if words is None else words.replace("#", fact)
 
@@ -133,9 +130,10 @@ def sentence(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _fact_text(name: str, fact: Any, language: Language) -> str:
+    """Return a fact as text: its word, a time, or the texts of a list joined by commas and "and" or "or"."""
     if isinstance(fact, Sequence) and not isinstance(fact, str):
         *most, last = (_fact_text(name, one, language) for one in fact)
-        joint = (_AND if name in _ALL_OF else _OR).in_(language)
+        joint = (_AND if name in _JOINED_BY_AND else _OR).in_(language)
         return f"{', '.join(most)} {joint} {last}" if most else last
     if name in _SEATS:
         return f"{_SEAT.in_(language)} {fact}"
@@ -162,7 +160,7 @@ def title(code: str, language: Language) -> str:
 
 
 def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
-    """Return the sentence about the error and its remedy, with all facts that have a value.
+    """Return the sentence about the error and its remedy, filled in with the facts that have a value.
 
     If the code has no text, return its title.
     """
@@ -177,7 +175,7 @@ def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
 
 
 def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language: Language, *, fine: int = 0) -> str:
-    """Return a sentence with the ruling on a knock. ``fine``: points that the knocker goes up if it is dismissed."""
+    """Return a sentence with the ruling on a knock. ``fine``: points that a dismissed knock costs the knocker."""
 
     def name(seat: int) -> str:
         return players[seat] if seat < len(players) else _fact_text("seat", seat, language)
@@ -212,7 +210,7 @@ CaseCode = Literal[
     "misclick_dismissed",
     "taken_back",
 ]
-"""State of a case about an offence or a line, of a misclick, or of acts taken back by agreement."""
+"""State of a case. Codes with ``misclick``: of a case about a misclick; ``taken_back``: acts were taken back."""
 
 
 def case(
@@ -232,8 +230,8 @@ def case(
 ) -> str:
     """Return a sentence with the claim of a case, and the ruling if one was made.
 
-    ``by``: the opener. ``official``: the official who ruled; ``None``: the referee. ``into_pot``: the penalty goes
-    into a pot (D70), not onto the payer's points.
+    ``by``: the opener. ``official``: the official who ruled; ``None``: the players agreed. ``into_pot``: the penalty
+    goes into a pot (D70), not onto the payer's points.
     """
 
     def name(actor: Actor) -> str:

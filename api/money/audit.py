@@ -21,7 +21,7 @@ from api.money.audit_report import Audit, audit_books
 from api.money.ledger_access import ask_the_books, names_by_member
 from api.runtime.call import ApiCall
 from api.runtime.signer import stored_log
-from projections.audit.tree import Signed
+from projections.audit.tree import Checkpoint
 
 
 @get(
@@ -54,7 +54,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
     books, language = service.projections, request.language
     log = await in_thread(stored_log, service.desk)
     last = log.state.last if log else None
-    signed = None if last is None else Signed(last.size, last.root)
+    signed = None if last is None else Checkpoint(last.size, last.root)
     head = await in_thread(books.head)
 
     def nothing(_: Connection, __: UUID) -> None:

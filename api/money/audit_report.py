@@ -31,7 +31,7 @@ from projections.audit.persons import KeyHeld, Waiting
 from projections.audit.reading import MatchWaiting, ResultLeftOut, Rows, TextFound
 from projections.audit.settled import SettlingRules
 from projections.audit.stakes import StakesAnswered
-from projections.audit.tree import Signed, compare
+from projections.audit.tree import Checkpoint, compare
 from projections.follow.page import Row
 from projections.journal import Author, author_of
 from projections.visibility import Sight
@@ -213,7 +213,7 @@ def audit_books(
     names: Names,
     club: UUID,
     to: int,
-    signed: Signed | None,
+    signed: Checkpoint | None,
     say: Say,
     members: Mapping[int, Ref],
 ) -> Audit:
@@ -264,7 +264,7 @@ def audit_books(
 
 
 def _compared(
-    projections: Projections, rows: Rows, to: int, signed: Signed | None, findings: Findings
+    projections: Projections, rows: Rows, to: int, signed: Checkpoint | None, findings: Findings
 ) -> tuple[int, tuple[TrialLine, ...]]:
     """Compare books and signed log with the rows. Return the last entry and the trial balance."""
 

@@ -61,8 +61,10 @@ class EntryFields(Value):
 
 
 async def ask_the_books(service: Service, club: Club, question: Callable[[Connection, UUID], T], *, fresh: bool) -> T:
-    """Wait until the ledger has the club's last event and, if ``fresh``, all stored events, and return its answer.
-    Raises ``Problem`` (503) if that takes too long."""
+    """Return the answer when the ledger has the club's last event and, if ``fresh``, all stored events.
+
+    Raises ``Problem`` (503) if that takes too long, or if the ledger has set the club aside.
+    """
     books = service.projections
     if fresh:
         await books.catch_up(books.ledger)
@@ -92,7 +94,7 @@ def must_be_period(first: date | None, last: date | None) -> None:
 
 
 async def names_by_member(service: Service, caller: ClubCaller, members: Iterable[int]) -> dict[int, Ref]:
-    """Return names by member, or refs to a caller who may not see names."""
+    """Return the names of the members that exist: refs for an erased name, or a caller without a key of the club."""
     state = caller.club.state
     found = {number: member for number in members if (member := state.member(number)) is not None}
     texts = await service.member_names.names_of(caller.club, found) if isinstance(caller, KeyHolder) else {}

@@ -52,9 +52,9 @@ from referee.log.notes import base64, checkpoint_in
         gives=Statement,
         others={
             CSV: Text(
-                "A row for each posting. The first row, of kind `before`, has the balance before them. The last row "
-                "has the balance after them. Its kind is `after`, or `continued` if another page follows, whose "
-                "address is in the header `Link`.",
+                "A row for each posting, between two rows with the balances before and after them. The first has the "
+                "kind `before`. The last has the kind `after`, or `continued` if `Link` has the address of another "
+                "page.",
                 begins='"entry",',
             ),
             HTML: Text("A page. It says if another page follows, and its `cursor`.", begins="<!doctype html>"),
@@ -112,6 +112,8 @@ async def get_statement(
 
 
 class _Part(NamedTuple):
+    """The postings to read: at most ``limit``, of entries after number ``after``."""
+
     account: Account
     currency: str
     after: int
@@ -121,7 +123,7 @@ class _Part(NamedTuple):
 
 
 class _Lines(NamedTuple):
-    """Postings, the balances before and after them, and the next page."""
+    """Postings, the balances before and after them, and the cursor of the next page."""
 
     lines: tuple[StatementLine, ...]
     before: int
@@ -130,7 +132,7 @@ class _Lines(NamedTuple):
 
 
 def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -> _Lines:
-    """Return the postings of a part. If it has none, both balances are the balance after its last day."""
+    """Return the postings that ``part`` selects. Without postings, both balances are that after its last day."""
     account, currency, after, first, last, limit = part
     found = ledger.statement(
         connection, club_id, account, currency, after=after, first=first, last=last, limit=limit + 1

@@ -39,15 +39,14 @@ Check = Annotated[
 CHECKS: tuple[str, ...] = get_args(get_args(Check)[0])
 DIFFERENCES_MAX = 100
 """Maximum number of differences of a check that are listed."""
-SHORT = 200
+SHOWN_MAX = 200
 """Maximum number of characters of a value that are shown."""
-Said = Annotated[str, Meta(extra_json_schema={"pattern": r"^[\s\S]*$", "maxLength": SHORT})]
+ShownValue = Annotated[str, Meta(extra_json_schema={"pattern": r"^[\s\S]*$", "maxLength": SHOWN_MAX})]
 LeafNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": wire_types.EXACT_MAX})]
 
 
 class Difference(Value):
-    """A difference between an actual and an expected value, and its place. Fields of the place that do not apply are
-    null."""
+    """An actual and an expected value that differ, and their place: the fields `entry` to `member`."""
 
     code: wire_types.Code
     """Kind of difference."""
@@ -63,14 +62,14 @@ class Difference(Value):
     leaf: LeafNumber | None = None
     """Number of the leaf in the log, from 0."""
     member: wire_types.MemberNumber | None = None
-    stands: Said = ""
+    stands: ShownValue = ""
     """Actual value; empty: it does not exist."""
-    should: Said = ""
+    should: ShownValue = ""
     """Expected value; empty: it should not exist."""
 
 
 class Findings:
-    """The number of differences of each check, and the first differences."""
+    """The number of differences found by each check, and the first of them."""
 
     def __init__(self) -> None:
         self.counts = dict.fromkeys(CHECKS, 0)
@@ -85,7 +84,7 @@ class Findings:
 
 
 def _is_place(name: str, value: Any) -> bool:
-    """Return whether a value fits the field: a damaged row may hold any value."""
+    """Return whether a value can stand in a field of the place: a damaged row may hold any value."""
     if name in ("aggregate", "account"):
         return isinstance(value, str) and (name == "aggregate" or is_account(value))
     return isinstance(value, int) and value >= (name != "leaf")
@@ -97,4 +96,4 @@ def is_account(name: str) -> bool:
 
 def _shorten(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= SHORT else text[: SHORT - 1] + "…"
+    return text if len(text) <= SHOWN_MAX else text[: SHOWN_MAX - 1] + "…"

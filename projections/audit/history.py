@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from projections.audit.findings import Said
+from projections.audit.findings import ShownValue
 from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.facts import (
@@ -80,9 +80,9 @@ class SettingChange(Change):
 
     setting: wire_types.Code
     """Setting."""
-    before: Said
+    before: ShownValue
     """Value before the change; empty: it was not set."""
-    after: Said
+    after: ShownValue
     """Value after the change."""
 
 

@@ -12,10 +12,10 @@ from projections.log import Log
 from referee.log.tree import TILE_WIDTH
 
 LEVELS = 8
-"""Number of levels of tiles: more than a tree of 2^63 leaves has."""
+"""Number of levels of tiles in a tree of 2^63 leaves."""
 
 
-class Signed(NamedTuple):
+class Checkpoint(NamedTuple):
     """The last checkpoint: the number of rows, and the root of their tree in hex."""
 
     size: int
@@ -23,28 +23,29 @@ class Signed(NamedTuple):
 
 
 EventAt = Callable[[int], tuple[UUID, int] | None]
-"""Function that returns the aggregate and number of the event at a position; ``None`` outside the club."""
+"""Function that returns the aggregate and number of the event at a position; ``None`` if it is not the club's."""
 
 
 def compare(
     rows: Rows,
-    kept: Connection,
+    log: Connection,
     projection: Log,
     to: int,
-    signed: Signed | None,
+    signed: Checkpoint | None,
     event_at: EventAt,
     findings: Findings,
 ) -> None:
-    """Report all differences between the log and the rows up to position ``to``. Reveal no place in other clubs."""
+    """Report differences between the stored log and the rows up to position ``to``: of the leaves, or else of the
+    tiles above them, and of the checkpoint. Name no event of other clubs."""
     made, size = rows.made, rows.tree.size(rows.made)
-    tile = _first_differing_tile(rows, kept, projection, 0)
-    if tile is None and projection.size_at(kept, to) != size:
+    tile = _first_differing_tile(rows, log, projection, 0)
+    if tile is None and projection.size_at(log, to) != size:
         tile = max(0, (size - 1) // TILE_WIDTH)
     if tile is not None:
-        _leaves(rows, kept, projection, to, tile, event_at, findings)
+        _leaves(rows, log, projection, to, tile, event_at, findings)
     else:
         for level in range(1, LEVELS):
-            if (number := _first_differing_tile(rows, kept, projection, level)) is not None:
+            if (number := _first_differing_tile(rows, log, projection, level)) is not None:
                 findings.add("log", "tile", leaf=number * TILE_WIDTH ** (level + 1), stands=f"{level}/{number}")
     if signed is None:
         return
@@ -54,8 +55,9 @@ def compare(
         findings.add("log", "checkpoint_root", stands=root, should=signed.root)
 
 
-def _first_differing_tile(rows: Rows, kept: Connection, projection: Log, level: int) -> int | None:
-    theirs = projection.tiles_of(kept, level)
+def _first_differing_tile(rows: Rows, log: Connection, projection: Log, level: int) -> int | None:
+    """Return the number of the first tile made from the rows that the stored log lacks or has otherwise."""
+    theirs = projection.tiles_of(log, level)
     for number, hashes, positions in rows.tree.tiles_of(rows.made, level):
         there, stored, at = next(theirs, (-1, b"", b""))
         if there != number or not stored.startswith(hashes) or not at.startswith(positions):
@@ -64,10 +66,10 @@ def _first_differing_tile(rows: Rows, kept: Connection, projection: Log, level: 
 
 
 def _leaves(
-    rows: Rows, kept: Connection, projection: Log, to: int, first: int, event_at: EventAt, findings: Findings
+    rows: Rows, log: Connection, projection: Log, to: int, first: int, event_at: EventAt, findings: Findings
 ) -> None:
-    """Report the leaves from tile ``first`` on that differ at the same position."""
-    ours, theirs = rows.tree.leaves(rows.made, first=first), projection.leaves(kept, first=first)
+    """Report, from tile ``first`` on, leaves that differ from their rows, leaves without rows, and the reverse."""
+    ours, theirs = rows.tree.leaves(rows.made, first=first), projection.leaves(log, first=first)
     actual, stored = next(ours, None), next(theirs, None)
 
     def place(position: int) -> dict[str, Any]:

@@ -1,9 +1,9 @@
 """The eventsourcing library's PostgreSQL store, with faster and ordered writes.
 
-A batch with its keyed acts is one statement, two to five times as fast as in the library. The library's database
-functions do not wait for one another, so a follower can miss an event that is committed late. Our function takes an
-advisory lock, ``hashtextextended('public.referee_events', 0)`` (schema and table). A lock on the table would wait for
-each VACUUM.
+One statement writes a batch and its keyed acts (acts with an ``Idempotency-Key``), two to five times as fast as in
+the library. The library's writers do not wait for one another, so a reader that has passed a position misses an event
+that is committed there later. Our function takes an advisory lock on schema and table,
+``hashtextextended('public.referee_events', 0)``. A lock on the table would wait for each VACUUM.
 """
 
 import secrets
@@ -32,12 +32,12 @@ from referee.store.rows import Row
 CREATING = 0x6B6E61636B65
 """Key of the advisory lock for creating tables."""
 PAGE = 5000
-"""Rows or acts in memory while keyed acts are made from events."""
+"""Number of rows or acts read at a time while a new table of acts is filled."""
 NEWER = (
     "SELECT newer.* FROM unnest({asked}) AS asked (id, version),"
     " LATERAL (SELECT originator_id, originator_version, topic, state FROM {table}"
     " WHERE originator_id = asked.id AND originator_version > asked.version"
-    " ORDER BY originator_version OFFSET 0) AS newer"  # the offset makes PostgreSQL use the index for each
+    " ORDER BY originator_version OFFSET 0) AS newer"  # the offset makes PostgreSQL use the index for each aggregate
 )
 
 
@@ -84,7 +84,7 @@ class Recorder(PostgresApplicationRecorder):
         self._events = Identifier(schema, name)
         self._acts = Identifier(schema, f"{name.removesuffix('events')}acts")
         self._secret = Identifier(schema, f"{name.removesuffix('events')}secret")
-        self._turn = SQL("hashtextextended({}, 0)").format(f"{schema}.{name}")
+        self._writers_lock = SQL("hashtextextended({}, 0)").format(f"{schema}.{name}")
         function = Identifier(schema, f"{name}_store")
         self.sql_create_statements += [
             SQL(ACTS_TABLE).format(acts=self._acts),
@@ -95,13 +95,13 @@ class Recorder(PostgresApplicationRecorder):
                 acts=self._acts,
                 newer=SQL(NEWER).format(asked=SQL("known, at"), table=self._events),
                 channel=Identifier(self.channel_name),
-                key=self._turn,
+                key=self._writers_lock,
                 seconds=self.datastore.lock_timeout,
             ),
         ]
-        self._take_turn = (
+        self._wait_for_writers = (
             SQL("SET lock_timeout = '{seconds}s'; SELECT pg_advisory_xact_lock_shared({key}); RESET lock_timeout")
-            .format(key=self._turn, seconds=self.datastore.lock_timeout)
+            .format(key=self._writers_lock, seconds=self.datastore.lock_timeout)
             .as_bytes()
         )
         rows = "%b::uuid[], %b::bigint[], %b::text[], %b::bytea[]"
@@ -119,7 +119,7 @@ class Recorder(PostgresApplicationRecorder):
         make_secret = SQL("INSERT INTO {} (secret) VALUES (%b) ON CONFLICT DO NOTHING").format(self._secret)
         curs.execute(make_secret, [secrets.token_bytes(SECRET_BYTES)])
         if known == {"known": None}:
-            curs.execute(SQL("SELECT pg_advisory_xact_lock({})").format(self._turn))
+            curs.execute(SQL("SELECT pg_advisory_xact_lock({})").format(self._writers_lock))
             insert = SQL(
                 "INSERT INTO {} SELECT * FROM unnest(%b::uuid[], %b::bytea[], %b::bigint[], %b::bigint[])"
                 " ON CONFLICT DO NOTHING"
@@ -155,9 +155,9 @@ class Recorder(PostgresApplicationRecorder):
 
     @retried
     def settle(self) -> None:
-        """Wait for the writers' lock: a transaction holds it even after its connection is lost."""
+        """Wait until no transaction is writing, not even one whose connection was lost."""
         with self.datastore.get_connection() as connection:
-            connection.execute(self._take_turn)
+            connection.execute(self._wait_for_writers)
 
     @retried
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
@@ -221,7 +221,7 @@ def _act_columns(acts: Sequence[KeyedAct]) -> tuple[list[Any], ...]:
 
 
 class Snapshots(PostgresAggregateRecorder):
-    """The library's recorder, with the retries of :func:`retried`."""
+    """The library's recorder of snapshots, with the retries of :func:`retried`."""
 
     insert_events = retried(_without_retry(PostgresAggregateRecorder.insert_events))
     select_events = retried(_without_retry(PostgresAggregateRecorder.select_events))
@@ -252,7 +252,7 @@ class Factory(PostgresFactory):
     @contextmanager
     def _locked_for_creating(self) -> Iterator[None]:
         with self.pool.without_limit(), self.datastore.transaction(commit=True) as cursor:
-            # The connection is idle while a different connection creates the tables, which may have to wait.
+            # This connection is idle while another one creates the tables, perhaps after a wait.
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CREATING])
             yield

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select, update
 from api.runtime.projections import decoded
 from projections.audit.findings import Difference, Findings
 from projections.audit.reading import Redactions, Rows, TextFound
-from projections.audit.tree import Signed, compare
+from projections.audit.tree import Checkpoint, compare
 from projections.follow.follow import rebuild
 from projections.log import Log
 from referee.log.tree import TILE_WIDTH
@@ -29,7 +29,7 @@ class NoTexts:
         return {}
 
 
-def told(referee: Referee, engine: Engine, signed: Signed | None = None) -> list[Difference]:
+def told(referee: Referee, engine: Engine, signed: Checkpoint | None = None) -> list[Difference]:
     """Return what the audit of a club without rows finds in the log."""
     findings, to = Findings(), head(referee)
     with (
@@ -48,9 +48,9 @@ def test_every_tile_is_looked_at(referee: Referee, engine: Engine, rows: Sequenc
         size = BOOK.size(connection)
         root = BOOK.tree(connection, size - 1).root().hex()
     assert size > 2 * TILE_WIDTH
-    assert told(referee, engine, Signed(size - 1, root)) == []
-    assert [one.code for one in told(referee, engine, Signed(size, root))] == ["checkpoint_root"]
-    assert [one.code for one in told(referee, engine, Signed(size + 1, root))] == ["checkpoint_size"]
+    assert told(referee, engine, Checkpoint(size - 1, root)) == []
+    assert [one.code for one in told(referee, engine, Checkpoint(size, root))] == ["checkpoint_root"]
+    assert [one.code for one in told(referee, engine, Checkpoint(size + 1, root))] == ["checkpoint_size"]
     this = BOOK.tiles.c
     above = (this.level == 1) & (this.number == 0)
     second = (this.level == 0) & (this.number == 1)

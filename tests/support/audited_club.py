@@ -17,7 +17,7 @@ from api.money.audit_texts import sentence
 from api.personal_data.names import Names, names_file
 from api.runtime.projections import Projections
 from api.runtime.service import Service
-from projections.audit.tree import Signed
+from projections.audit.tree import Checkpoint
 from referee.events import PenaltyImposed
 from referee.log.facts import LogSigned
 from referee.log.tree import FIRST, leaf_hash
@@ -171,7 +171,7 @@ class Auditor:
         for row in self._referee.rows(LOG_ID):
             if row.topic == LogSigned.TOPIC:
                 last = msgspec.json.decode(row.state)["event"]
-        signed = None if last is None else Signed(last["size"], last["root"])
+        signed = None if last is None else Checkpoint(last["size"], last["root"])
         return audit_books(books, self._names, club, books.head(), signed, partial(sentence, language="en"), {})
 
 

@@ -54,7 +54,7 @@ def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> ph
 
 
 def automatic_events(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
-    """A24-A25, B37: Return the end of the auction after rödskägg, or when all have spoken; before that no event."""
+    """A24-A25, B37: After rödskägg, or when all have spoken, return who won the auction or that all passed."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
     if state.highest is None:
