@@ -244,7 +244,7 @@ def _enumerated(schema: Any) -> Any:
         return _without_inline(schema)
     if len(values) == 1:
         return {"const" if name == "enum" else name: inner for name, inner in schema.items()} | {"const": values[0]}
-    name, description = _enumerations()[_without_installed(frozenset(values))]
+    name, description = _enumeration_named(frozenset(values))
     whole = {**{key: schema[key] for key in ("type", "enum", "minimum", "maximum") if key in schema}}
     rest = {"description": schema["description"]} if "description" in schema else {}
     return {**_refer(name, whole, lambda: {**whole, "description": description}), **rest}
@@ -280,9 +280,21 @@ def _enumerations() -> dict[frozenset[str | int], tuple[str, str]]:
     return {frozenset(one.values): (name, one.description) for name, one in named.items()}
 
 
+def _enumeration_named(values: frozenset[str | int]) -> tuple[str, str]:
+    """Return the name and description of an enumeration without a title.
+
+    One that only an installed game has, alone or with the values of other games, has a name made of its values.
+    """
+    known = _enumerations().get(_without_installed(values))
+    if known is None and not INSTALLED:
+        raise KeyError(values)
+    words = re.findall("[A-Za-z0-9]+", " ".join(sorted(map(str, values))))
+    return known or (f"OneOf{''.join(map(str.title, words))}", "One of these values.")
+
+
 def _without_installed(values: frozenset[str | int]) -> frozenset[str | int]:
     """Return the values of an enumeration without the words that installed games add to it."""
-    own = {word for words in INSTALLED for word in words.values}
+    own = {word for words in INSTALLED.values() for word in words.values}
     known = (one for one in _enumerations() if one <= values and values - one <= own)
     return max(known, key=len, default=values)
 
