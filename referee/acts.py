@@ -315,9 +315,14 @@ def _result_base() -> type[Act]:
     Raises ``ImportError`` if two games give one name to fields of different kinds.
     """
     own: dict[str, ResultField] = {}
-    for name, field in (item for words in INSTALLED for item in words.result.items()):
+    packages: dict[str, str] = {}
+    for package, name, field in ((key, *item) for key, words in INSTALLED.items() for item in words.result.items()):
+        first = packages.setdefault(name, package)
         if own.setdefault(name, field).kind != field.kind:
-            raise ImportError(f"Two installed games have the result field {name}, of different kinds.")
+            raise ImportError(
+                f"The packages {first} and {package} have the result field {name}, of different kinds. "
+                "Use the same kind, or a different name."
+            )
     fields: list[tuple[str, Any, Any]] = []
     for name, field in own.items():
         kind, default = _OWN_FIELDS[field.kind]
@@ -373,10 +378,12 @@ class Result(_ResultBase, tag="result"):
     """Seat that declared king and queen of trumps."""
 
 
-if _clash := {name for words in INSTALLED for name in words.result} & Result.__annotations__.keys():
-    raise ImportError(
-        f"An installed game has a result field that the kernel has already: {', '.join(sorted(_clash))}"
-    )
+for _package, _words in INSTALLED.items():
+    if _clash := _words.result.keys() & Result.__annotations__.keys():
+        raise ImportError(
+            f"The package {_package} has a result field that the kernel has already: {', '.join(sorted(_clash))}. "
+            "Use the field of the kernel, or a different name."
+        )
 
 
 AnyAct = (

@@ -48,13 +48,25 @@ class Texts(Value, forbid_unknown_fields=True):
 
 
 def _texts() -> Texts:
-    """Return all texts. Raises ``ImportError`` if an installed game has a different text for a known code."""
+    """Return all texts.
+
+    Raises ``ImportError`` if a text of an installed game cannot be used, or differs from a known text of its code.
+    """
     texts: dict[str, dict[str, Any]] = msgspec.toml.decode((files("referee") / "sentences.toml").read_bytes())
-    for words in INSTALLED:
-        for name, own in words.texts.items():
-            known = texts[name]
-            if clash := [code for code, text in own.items() if known.setdefault(code, text) != text]:
-                raise ImportError(f"An installed game has a different text in {name} for {', '.join(clash)}.")
+    origins: dict[tuple[str, str], str] = {}
+    for package, words in INSTALLED.items():
+        try:
+            msgspec.convert({**words.texts, "rulings": {}}, Texts)
+        except msgspec.ValidationError as error:
+            raise ImportError(f"A text in words.toml of the package {package} cannot be used: {error}") from None
+        for name, code, text in ((name, *item) for name, own in words.texts.items() for item in own.items()):
+            if code not in texts[name]:
+                texts[name][code], origins[name, code] = text, package
+            elif texts[name][code] != text:
+                raise ImportError(
+                    f"The package {package} and {origins.get((name, code), 'the kernel')} have different texts in "
+                    f"{name} for {code}. Use the same text, or a different code."
+                )
     return msgspec.convert(texts, Texts)
 
 

@@ -7,18 +7,22 @@ are made; :mod:`referee.games` imports the package later.
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.util import find_spec, module_from_spec
+from keyword import iskeyword
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 ENTRY_POINT_GROUP = "knacka.games"
-INSTALLED_PACKAGES: tuple[str, ...] = tuple(point.module for point in entry_points(group=ENTRY_POINT_GROUP))
+INSTALLED_PACKAGES: tuple[str, ...] = tuple(
+    dict.fromkeys(point.module for point in entry_points(group=ENTRY_POINT_GROUP))
+)
 """Package of each installed game; it has a ``RULESET``."""
 
 
 Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{1,40}\Z")]
 """Code in requests, events and the notation."""
+FieldName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,39}\Z")]
 
 
 class ResultField(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -36,7 +40,7 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """Codes of faults that players report. Each is also in ``offences``."""
     due: tuple[Word, ...] = ()
     """Acts that the rules may demand before the play goes on."""
-    result: dict[Word, ResultField] = {}
+    result: dict[FieldName, ResultField] = {}
     """Fields of a whole deal's result."""
     notation: dict[Word, str] = {}
     """Word that begins the line of an act in the notation, by the name of the act."""
@@ -48,9 +52,11 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     wins: dict[Word, Any] = {}
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` if a fault has no text."""
+        """Raise ``ValueError`` if a fault has no text, or a field of the result has a reserved name."""
         if missing := set(self.faults) - self.offences.keys():
             raise ValueError(f"faults without a text in offences: {', '.join(sorted(missing))}")
+        if reserved := [name for name in self.result if name == "act" or iskeyword(name)]:
+            raise ValueError(f"result fields with a reserved name, choose another: {', '.join(reserved)}")
 
     @property
     def values(self) -> frozenset[str]:
@@ -64,11 +70,15 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 def _words_of(package: str) -> Words:
-    """Return the words of an installed game, without importing its package."""
-    spec = find_spec(package)
-    if spec is None or spec.submodule_search_locations is None:
+    """Return the words of an installed game, without importing its package or a package that contains it."""
+    top, *inner = package.split(".")
+    spec = find_spec(top)
+    folder = None
+    if spec is not None and spec.submodule_search_locations is not None:
+        folder = files(module_from_spec(spec)).joinpath(*inner)
+    if folder is None or not folder.is_dir():
         raise ImportError(f"An entry point of {ENTRY_POINT_GROUP} names {package}, which is no package.")
-    file = files(module_from_spec(spec)) / "words.toml"
+    file = folder / "words.toml"
     if not file.is_file():
         return Words()
     try:
@@ -77,9 +87,10 @@ def _words_of(package: str) -> Words:
         raise ImportError(f"The file words.toml of the package {package} cannot be used: {error}") from None
 
 
-INSTALLED: tuple[Words, ...] = tuple(map(_words_of, INSTALLED_PACKAGES))
+INSTALLED: dict[str, Words] = {package: _words_of(package) for package in INSTALLED_PACKAGES}
+"""Words of the installed games, by package."""
 
 
 def with_installed(own: tuple[str, ...], kind: Literal["bids", "faults", "due", "offences"]) -> tuple[str, ...]:
     """Return the kernel's words and those of the installed games, each once."""
-    return tuple(dict.fromkeys((*own, *(word for words in INSTALLED for word in getattr(words, kind)))))
+    return tuple(dict.fromkeys((*own, *(word for words in INSTALLED.values() for word in getattr(words, kind)))))

@@ -5,6 +5,7 @@ Only processes that find the distribution know the game, so no other test meets 
 """
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -195,7 +196,9 @@ class TestOverHttp:
         table.done("show_fingers", 2, number=1)
         hidden = table.get("/events", 0).json()["events"][-1]["event"]
         assert hidden == {"topic": "plump/fingers-shown", "seat": 2}
-        assert table.send("show_fingers", 2, number=0).json()["rule"] == "P13"
+        refused = table.send("show_fingers", 2, number=0).json()
+        said = "Seat 2 has shown its number already, and cannot change it."
+        assert (refused["rule"], refused["detail"]) == ("P13", said)
         table.done("show_fingers", 0, number=0)
         done = table.done("show_fingers", 1, number=1)
         assert topics_of(done["events"]) == ["plump/fingers-shown", "plump/fingers-compared"]
@@ -282,22 +285,101 @@ class TestWithoutTheGame:
                     referee.load(UUID(match["id"]))
 
 
+IMPORTS = "import referee.sentences, referee.notation, referee.store"
+
+
+def add_game(folder: Path, package: str, *changes: tuple[str, str], words: str | None = None) -> None:
+    """Install a copy of the game as this package, with texts of its files changed."""
+    copy = folder.joinpath(*package.split("."))
+    shutil.copytree(ROOT / "tests/plump/plump", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    if words is not None:
+        (copy / "words.toml").write_text(words)
+    for file in copy.iterdir():
+        text = file.read_text("utf-8").replace("from plump.", f"from {package}.")
+        for old, new in changes:
+            text = text.replace(old, new)
+        file.write_text(text, "utf-8")
+    add_entry_point(folder, package)
+
+
+def add_entry_point(folder: Path, package: str) -> None:
+    info = folder / f"{package.replace('.', '_')}-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {info.stem}\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[{ENTRY_POINT_GROUP}]\n{info.stem[:-2]} = {package}\n")
+
+
+OTHER_GAME = (
+    ('key="plump"', 'key="plomp"'),
+    ('ruleset = "plump"', 'ruleset = "plomp"'),
+    ('"plump/', '"plomp/'),
+    ("PlumpBidding", "PlompBidding"),
+    ("show_fingers", "show_hands"),
+    ("ShowFingers", "ShowHands"),
+    ('"fingers"', '"hands"'),
+    ("TricksBid", "PlompTricksBid"),
+    ("FingersShown", "HandsShown"),
+    ("FingersCompared", "HandsCompared"),
+    ("LateFingersLifted", "LateHandsLifted"),
+)
+"""Changes that make of Plump a different game, with an option of the same name that has other values."""
+
+
+def add_other_game(folder: Path, *without: str) -> None:
+    """Install a second game, and make no change of the texts in ``without``."""
+    add_game(folder, "plomp", *(change for change in OTHER_GAME if change[0] not in without))
+    (folder / "plomp/plump.toml").rename(folder / "plomp/plomp.toml")
+
+
+class TestOtherPackages:
+    """Games are installed that have something in common with a different game."""
+
+    @staticmethod
+    def described(folder: Path) -> dict[str, Any]:
+        done = program(folder, "-m", "api", "openapi")
+        assert done.returncode == 0, done.stderr[-1000:]
+        schemas: dict[str, Any] = json.loads(done.stdout)["components"]["schemas"]
+        return schemas
+
+    def test_an_option_may_have_the_name_of_an_option_of_another_game(self, tmp_path: Path):
+        add_game(tmp_path, "plump", ("bidding: Bidding", "money: Bidding"), ("options.bidding", "options.money"))
+        schemas = self.described(tmp_path)
+        name = schemas["Options"]["properties"]["money"]["$ref"].rpartition("/")[2]
+        assert {"in_turn", "fingers", "difference"} <= set(schemas[name]["enum"])
+
+    def test_two_games_may_have_options_of_one_name(self, tmp_path: Path):
+        add_game(tmp_path, "plump")
+        add_other_game(tmp_path)
+        schemas = self.described(tmp_path)
+        name = schemas["Options"]["properties"]["bidding"]["$ref"].rpartition("/")[2]
+        assert schemas[name]["enum"] == ["fingers", "hands", "in_turn"]
+
+    def test_an_enumeration_needs_no_title(self, tmp_path: Path):
+        add_game(tmp_path, "plump", ('title="PlumpBidding",', ""))
+        assert self.described(tmp_path)["OneOfFingersInTurn"]["enum"] == ["fingers", "in_turn"]
+
+    def test_a_package_inside_another_is_found_without_an_import(self, tmp_path: Path):
+        add_game(tmp_path, "outer.plump")
+        (tmp_path / "outer/__init__.py").write_text("import referee.value\n")
+        done = program(tmp_path, "-c", f"{IMPORTS}; from referee.games import RULESETS; print(*RULESETS)")
+        assert "plump" in done.stdout.split(), done.stderr
+
+
 class TestMistakesOfAnAuthor:
     """A package that cannot be used is named when the service starts."""
 
-    @staticmethod
-    def said(folder: Path, words: str, rulebook: bool = True) -> str:
+    @classmethod
+    def said(cls, folder: Path, words: str, rulebook: bool = True) -> str:
         """Return the error of the first import, for a game with these words."""
-        package = folder / "odd_game"
-        shutil.copytree(ROOT / "tests/plump/plump", package, ignore=shutil.ignore_patterns("__pycache__"))
-        (package / "words.toml").write_text(words)
+        add_game(folder, "odd_game", words=words)
         if not rulebook:
-            (package / "plump.toml").unlink()
-        info = folder / "odd_game-1.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-game\nVersion: 1\n")
-        (info / "entry_points.txt").write_text(f"[{ENTRY_POINT_GROUP}]\nodd = odd_game\n")
-        done = program(folder, "-c", "import referee.sentences, referee.notation, referee.store")
+            (folder / "odd_game/plump.toml").unlink()
+        return cls.error(folder)
+
+    @staticmethod
+    def error(folder: Path) -> str:
+        """Return the error of the first import."""
+        done = program(folder, "-O", "-c", IMPORTS)
         assert done.returncode == 1
         return done.stderr.splitlines()[-1]
 
@@ -314,16 +396,66 @@ class TestMistakesOfAnAuthor:
             ('faults = ["late"]', "cannot be used: faults without a text in offences: late"),
             (
                 '[kinds]\nplayed = { en = "a", sv = "b" }',
-                "An installed game has a different text in kinds for played",
+                "The package odd_game and the kernel have different texts in kinds for played",
             ),
             ('[kinds]\nodd = { en = "a" }', "Object missing required field `sv` - at `$.kinds[...]`"),
             (
                 '[result.bids]\nkind = "seat"\nsays = "A seat."',
-                "An installed game has a result field that the kernel has already: bids",
+                "The package odd_game has a result field that the kernel has already: bids",
             ),
+            ('[result.act]\nkind = "seat"\nsays = "A seat."', "result fields with a reserved name"),
+            ('[result.10]\nkind = "seat"\nsays = "A seat."', "odd_game cannot be used: Expected `str`"),
+            ('[result.__init__]\nkind = "seat"\nsays = "A seat."', "odd_game cannot be used: Expected `str`"),
+            ("[phases]\nshowing = 3", "package odd_game cannot be used: Expected `object`"),
             ("", "The act show_fingers needs a word of its own in [notation]"),
             ('[notation]\nshow_fingers = "bids"', "The act show_fingers needs a word of its own in [notation]"),
         ],
     )
     def test_with_wrong_words(self, tmp_path: Path, words: str, error: str):
         assert error in self.said(tmp_path, words)
+
+    @pytest.mark.parametrize(
+        ("old", "new", "error"),
+        [
+            ("RULESET =", "ruleset =", "The package plump has no RULESET"),
+            ('{"number": "own"}', '{"numbr": "own"}', "FingersShown has numbr, which is no field"),
+            ('{"number": "own"}', '{"number": "officials"}', "FingersShown has number for 'officials': an audience"),
+            ('key="plump"', 'key="kalabrias"', "referee.games.kalabrias and plump have games with the key kalabrias"),
+            ('"plump/bid"', '"plump/fingers-shown"', "FingersShown have the topic plump/fingers-shown"),
+            ('"plump/bid"', '"card/played"', "plump.states.TricksBid have the topic card/played"),
+            ("TricksBid", "CaseOpened", "plump.states.CaseOpened have the class name CaseOpened"),
+            ("ShowFingers", "KnockOut", "referee.acts and plump have different acts with the class name KnockOut"),
+            ("[notation]", '[notation]\nbid = "zzz"', "words only for acts of its own, not for bid"),
+            ("[notation]", '[notation]\nodd = "zzz"', "words only for acts of its own, not for odd"),
+        ],
+    )
+    def test_with_wrong_types(self, tmp_path: Path, old: str, new: str, error: str):
+        add_game(tmp_path, "plump", (old, new))
+        assert error in self.error(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("same", "error"),
+        [
+            ("ShowFingers", "plomp and plump have different acts with the class name ShowFingers"),
+            ("show_fingers", "plomp and plump have different acts with the name show_fingers"),
+            ("FingersShown", "plump.states.FingersShown have the class name FingersShown"),
+            ('"plump/', "have the topic plump/"),
+        ],
+    )
+    def test_with_a_name_of_another_package(self, tmp_path: Path, same: str, error: str):
+        add_game(tmp_path, "plump")
+        add_other_game(tmp_path, same)
+        assert error in self.error(tmp_path)
+
+    def test_with_a_different_text_of_another_package(self, tmp_path: Path):
+        add_game(tmp_path, "plump")
+        add_other_game(tmp_path)
+        words = tmp_path / "plomp/words.toml"
+        words.write_text(words.read_text("utf-8").replace("the players show their", "all show their"), "utf-8")
+        error = self.error(tmp_path)
+        assert re.search("(plump and plomp|plomp and plump) have different texts in phases for showing", error)
+
+    @pytest.mark.parametrize("package", ["absent", "absent.inner", "json.decoder"])
+    def test_without_a_package(self, tmp_path: Path, package: str):
+        add_entry_point(tmp_path, package)
+        assert self.error(tmp_path).endswith(f"names {package}, which is no package.")

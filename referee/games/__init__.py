@@ -10,7 +10,6 @@ A package of a different distribution also contains its rulebook, ``<key>.toml``
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, Union, get_args
 
 import msgspec
@@ -22,49 +21,73 @@ from referee.ruleset import Ruleset
 from referee.vocabulary import INSTALLED_PACKAGES
 
 
-def _own_modules() -> Iterator[ModuleType]:
+def _own() -> Iterator[tuple[str, Ruleset]]:
+    """Yield the games of this package, each with its module."""
     for info in pkgutil.iter_modules(__path__):
-        yield importlib.import_module(f"{__name__}.{info.name}")
+        module = importlib.import_module(f"{__name__}.{info.name}")
+        if hasattr(module, "RULESET"):
+            yield module.__name__, module.RULESET
 
 
-def _installed_modules() -> Iterator[ModuleType]:
-    """Yield the modules of other distributions. Raises ``ImportError`` if one has a game without its rulebook."""
+def _installed() -> Iterator[tuple[str, Ruleset]]:
+    """Yield the games of other distributions, each with its package.
+
+    Raises ``ImportError`` if a package has no game, or no rulebook of its game.
+    """
     for package in INSTALLED_PACKAGES:
-        module = importlib.import_module(package)
+        ruleset = getattr(importlib.import_module(package), "RULESET", None)
+        if not isinstance(ruleset, Ruleset):
+            raise ImportError(f"The package {package} has no RULESET. Make it with referee.phases.game.")
         rulebook.add(package)
         try:
-            rulebook.load(module.RULESET.key)
+            rulebook.load(ruleset.key)
         except KeyError as missing:
             raise ImportError(
-                f"The package {package} has no file {module.RULESET.key}.toml, the rulebook of its game. "
+                f"The package {package} has no file {ruleset.key}.toml, the rulebook of its game. "
                 "Name the file in the package data of its distribution."
             ) from missing
-        yield module
+        yield package, ruleset
 
 
 def _find_rulesets() -> dict[str, Ruleset]:
-    rulesets: dict[str, Ruleset] = {}
-    for module in (*_own_modules(), *_installed_modules()):
-        if hasattr(module, "RULESET"):
-            ruleset = module.RULESET
-            assert rulesets.setdefault(ruleset.key, ruleset) is ruleset, f"two games have the key {ruleset.key}"
-    return dict(sorted(rulesets.items()))
+    """Return the games by package, in the order of their keys. Raises ``ImportError`` if two have one key."""
+    by_key: dict[str, tuple[str, Ruleset]] = {}
+    for package, ruleset in (*_own(), *_installed()):
+        first, _ = by_key.setdefault(ruleset.key, (package, ruleset))
+        if first != package:
+            raise ImportError(
+                f"The packages {first} and {package} have games with the key {ruleset.key}. "
+                "Remove one of them, or change its key."
+            )
+    return dict(by_key[key] for key in sorted(by_key))
 
 
-RULESETS: dict[str, Ruleset] = _find_rulesets()
+BY_PACKAGE: dict[str, Ruleset] = _find_rulesets()
+"""Games by package."""
+RULESETS: dict[str, Ruleset] = {rules.key: rules for rules in BY_PACKAGE.values()}
 PACKAGES: tuple[str, ...] = (__name__, *INSTALLED_PACKAGES)
 """Packages in which all types that only one game has are defined."""
 
 
 def _acts() -> tuple[type[Act], ...]:
-    """Return the types of all acts, those of installed games last. Raises ``ImportError`` if two have one name."""
-    kinds: tuple[type[Act], ...] = (*get_args(AnyAct), *(kind for rules in RULESETS.values() for kind in rules.acts))
-    by_name: dict[object, type[Act]] = {}
+    """Return the types of all acts, those of installed games last.
+
+    Raises ``ImportError`` if two have one name, or their classes have one name.
+    """
+    acts: dict[type[Act], str] = {
+        **{kind: package for package, rules in reversed(BY_PACKAGE.items()) for kind in rules.acts},
+        **dict.fromkeys(get_args(AnyAct), "referee.acts"),
+    }
+    kinds = dict.fromkeys((*get_args(AnyAct), *(kind for rules in RULESETS.values() for kind in rules.acts)))
+    by_name: dict[str, type[Act]] = {}
     for kind in kinds:
-        name = kind.__struct_config__.tag
-        if by_name.setdefault(name, kind) is not kind:
-            raise ImportError(f"Two games have different acts with the name {name}.")
-    return tuple(by_name.values())
+        for name in (f"name {kind.__struct_config__.tag}", f"class name {kind.__name__}"):
+            first = by_name.setdefault(name, kind)
+            if first is not kind:
+                raise ImportError(
+                    f"{acts[first]} and {acts[kind]} have different acts with the {name}. Change one of them."
+                )
+    return tuple(kinds)
 
 
 ACTS: tuple[type[Act], ...] = _acts()

@@ -9,7 +9,7 @@ import msgspec
 
 from referee.acts import AnyAct
 from referee.cards import PACK, RANKS
-from referee.games import ACTS
+from referee.games import ACTS, BY_PACKAGE
 from referee.vocabulary import INSTALLED
 
 LINE_WORD_WIDTH = 10
@@ -228,8 +228,25 @@ def _json_of(kind: Any) -> tuple[_Write, _Read]:
 
 
 def _add_words_of_installed_games() -> None:
-    """Add to :data:`WORDS` the acts of installed games. Raises ``ImportError`` if one has no line word of its own."""
-    own = {act: line for words in INSTALLED for act, line in words.notation.items()}
+    """Add to :data:`WORDS` the acts of installed games.
+
+    Raises ``ImportError`` if one has no line word of its own, or a package gives a word to an act that it does not
+    have.
+    """
+    own: dict[str, str] = {}
+    for package, words in INSTALLED.items():
+        acts = set(BY_PACKAGE[package].acts) - set(get_args(AnyAct))
+        if unknown := words.notation.keys() - {kind.__struct_config__.tag for kind in acts}:
+            raise ImportError(
+                f"[notation] in words.toml of the package {package} may have words only for acts of its own, not for "
+                f"{', '.join(sorted(unknown))}."
+            )
+        for act, line in words.notation.items():
+            if own.setdefault(act, line) != line:
+                raise ImportError(
+                    f"[notation] in words.toml of the package {package} has a different word for {act} than another "
+                    f"installed game: {line!r} and {own[act]!r}."
+                )
     taken = {"deal", "knock", *(word.line for word in WORDS.values())}
     for kind in ACTS[len(get_args(AnyAct)) :]:
         name = str(kind.__struct_config__.tag)

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import cache
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, get_args
 from uuid import UUID
 
 import msgspec
 
 from referee.actors import Actor
+from referee.games import ACTS
 from referee.ruleset import Moment
 from referee.store.damaged import DamagedRow, NotInstalled
 from referee.value import EVENTS_MAX, Value
-from referee.visibility import Event, Recorded
+from referee.visibility import Audience, Event, Recorded
 
 
 class Rules(Protocol):
@@ -103,12 +104,42 @@ STORED_BESIDE: list[type[Event]] = []
 A = TypeVar("A", bound=Aggregate)
 
 
+_AUDIENCES = frozenset(get_args(get_args(Audience)[0]))
+
+
+def _check_hidden(kind: type[Event]) -> None:
+    """Raise ``ImportError`` if ``HIDDEN`` names no field of the event, or an unknown audience."""
+    for name, audience in kind.HIDDEN.items():
+        if name not in kind.__struct_fields__:
+            what = f"{name}, which is no field"
+        elif not callable(audience) and audience not in _AUDIENCES:
+            what = f"{name} for {audience!r}: an audience is a function or one of {', '.join(sorted(_AUDIENCES))}"
+        elif audience == "own" and "seat" not in kind.__struct_fields__:
+            what = f"{name} for 'own', which needs a field seat"
+        else:
+            continue
+        raise ImportError(f"HIDDEN of {kind.__module__}.{kind.__name__} has {what}.")
+
+
 def event_types() -> dict[str, type[Event]]:
+    """Return the event types by topic.
+
+    Raises ``ImportError`` if two have one topic, if the class of one has the name of another class or of an act, or
+    if ``HIDDEN`` of one is wrong.
+    """
     topics: dict[str, type[Event]] = {}
-    for facts in (*(kind.FACTS for kind in KINDS.values()), STORED_BESIDE):
-        for fact in facts:
-            assert fact.TOPIC not in topics, f"topic {fact.TOPIC} stands for two facts"
-            topics[fact.TOPIC] = fact
+    names: dict[str, type] = {act.__name__: act for act in ACTS}
+    for kind in (*(fact for aggregate in KINDS.values() for fact in aggregate.FACTS), *STORED_BESIDE):
+        _check_hidden(kind)
+        for what, first in (
+            (f"topic {kind.TOPIC}", topics.setdefault(kind.TOPIC, kind)),
+            (f"class name {kind.__name__}", names.setdefault(kind.__name__, kind)),
+        ):
+            if first is not kind:
+                raise ImportError(
+                    f"{first.__module__}.{first.__name__} and {kind.__module__}.{kind.__name__} have the {what}. "
+                    "Change one of them."
+                )
     return topics
 
 
