@@ -14,10 +14,8 @@ import msgspec
 from msgspec import Meta
 
 ENTRY_POINT_GROUP = "knacka.games"
-INSTALLED_PACKAGES: tuple[str, ...] = tuple(
-    dict.fromkeys(point.module for point in entry_points(group=ENTRY_POINT_GROUP))
-)
-"""Package of each installed game; it has a ``RULESET``."""
+INSTALLED_PACKAGES: tuple[str, ...] = tuple(sorted({point.module for point in entry_points(group=ENTRY_POINT_GROUP)}))
+"""Package of each installed game, in alphabetical order; it has a ``RULESET``."""
 
 
 Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{1,40}\Z")]

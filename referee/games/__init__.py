@@ -10,7 +10,18 @@ A package of a different distribution also contains its rulebook, ``<key>.toml``
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias, Union, get_args
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 import msgspec
 
@@ -65,6 +76,40 @@ def _find_rulesets() -> dict[str, Ruleset]:
 BY_PACKAGE: dict[str, Ruleset] = _find_rulesets()
 """Games by package."""
 RULESETS: dict[str, Ruleset] = {rules.key: rules for rules in BY_PACKAGE.values()}
+
+
+def _enumerations(*kinds: Any) -> Iterator[tuple[str, frozenset[Any]]]:
+    """Yield the title and the values of each titled enumeration in these types."""
+    waiting = list(kinds)
+    for part in waiting:
+        values = getattr(part, "__origin__", None)
+        if get_origin(part) is Annotated and get_origin(values) is Literal:
+            titles = [meta.title for meta in part.__metadata__ if isinstance(meta, msgspec.Meta)]
+            yield from ((title, frozenset(get_args(values))) for title in titles if title is not None)
+        elif is_typeddict(part) or (isinstance(part, type) and issubclass(part, msgspec.Struct)):
+            waiting += get_type_hints(part, include_extras=True).values()
+        else:
+            waiting += get_args(part)
+
+
+def _check_titles() -> None:
+    """Raise ``ImportError`` if enumerations of two games have one title and different values."""
+    own = [(package, rules) for package, rules in BY_PACKAGE.items() if package not in INSTALLED_PACKAGES]
+    installed = [(package, BY_PACKAGE[package]) for package in INSTALLED_PACKAGES]
+    by_title: dict[str, tuple[str, frozenset[Any]]] = {}
+    for package, rules in (*own, *installed):
+        for title, values in _enumerations(rules.options, rules.more, rules.detail, *rules.acts, *rules.events):
+            first, known = by_title.setdefault(title, (package, values))
+            if values != known:
+                raise ImportError(
+                    f"The packages {first} and {package} have different enumerations with the title {title}. "
+                    "Begin the title with the name of the game."
+                )
+
+
+if INSTALLED_PACKAGES:
+    _check_titles()
+
 PACKAGES: tuple[str, ...] = (__name__, *INSTALLED_PACKAGES)
 """Packages in which all types that only one game has are defined."""
 
