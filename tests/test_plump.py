@@ -417,6 +417,11 @@ class TestMistakesOfAnAuthor:
         ("old", "new", "error"),
         [
             ("RULESET =", "ruleset =", "The package plump has no RULESET"),
+            (
+                'id = "P2"',
+                'id = "P1"',
+                "The file plump.toml of the package plump cannot be used: plump: ids used more than",
+            ),
             ('{"number": "own"}', '{"numbr": "own"}', "FingersShown has numbr, which is no field"),
             ('{"number": "own"}', '{"number": "officials"}', "FingersShown has number for 'officials': an audience"),
             ('key="plump"', 'key="kalabrias"', "referee.games.kalabrias and plump have games with the key kalabrias"),

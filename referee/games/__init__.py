@@ -43,7 +43,7 @@ def _own() -> Iterator[tuple[str, Ruleset]]:
 def _installed() -> Iterator[tuple[str, Ruleset]]:
     """Yield the games of other distributions, each with its package.
 
-    Raises ``ImportError`` if a package has no game, or no rulebook of its game.
+    Raises ``ImportError`` if a package has no game, or no usable rulebook of its game.
     """
     for package in INSTALLED_PACKAGES:
         ruleset = getattr(importlib.import_module(package), "RULESET", None)
@@ -57,6 +57,10 @@ def _installed() -> Iterator[tuple[str, Ruleset]]:
                 f"The package {package} has no file {ruleset.key}.toml, the rulebook of its game. "
                 "Name the file in the package data of its distribution."
             ) from missing
+        except (msgspec.MsgspecError, ValueError) as error:
+            raise ImportError(
+                f"The file {ruleset.key}.toml of the package {package} cannot be used: {error}"
+            ) from None
         yield package, ruleset
 
 
