@@ -1,4 +1,4 @@
-"""Rows for the events of a case: one for each event, and one for the state of the case."""
+"""The rows of a case: one for each of its events, and one for its state."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from referee.visibility import Event, Recorded
 
 def begins(event: Event) -> bool:
     if isinstance(event, ActTakenBack):
-        return event.seat is not None  # without a seat, a ruling in an open case took the act back
+        return event.seat is not None  # no seat: a ruling took the act back, and its case began earlier
     return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
 
 
@@ -28,7 +28,8 @@ def entry_of(recorded: Recorded, number: int) -> dict[str, Any]:
     }
 
 
-def case_of(recorded: Recorded, ruleset: str) -> dict[str, Any]:
+def new_case_row(recorded: Recorded, ruleset: str) -> dict[str, Any]:
+    """Return the row of a new case without its status, which :func:`changes_of` adds."""
     event: Any = recorded.event
     return {
         "match": recorded.originator_id,

@@ -35,7 +35,7 @@ from sqlalchemy import (
     case as sqlcase,
 )
 
-from projections.case_rows import begins, case_of, changes_of, entry_of, opener_of
+from projections.case_rows import begins, changes_of, entry_of, new_case_row, opener_of
 from projections.cursors import QUERIES_KEPT, Moment, Number, Order, rows_of
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
@@ -165,7 +165,7 @@ class _Changes:
         event = recorded.event
         self.entries.append(entry_of(recorded, number))
         case = self.cases.setdefault((recorded.originator_id, number), {})
-        case |= case_of(recorded, match.ruleset) if begins(event) else {}
+        case |= new_case_row(recorded, match.ruleset) if begins(event) else {}
         case |= changes_of(event)
         if begins(event):
             knocker = _member_at(match.members, seat_of(opener_of(event)))

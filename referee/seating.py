@@ -1,6 +1,6 @@
 """Admission to a match by tokens and invitations, and agreement to its stakes.
 
-These requests do not depend on the game, and are possible when the match is over.
+These requests do not depend on the game. All but ``IssueToken`` are possible when the match is over.
 """
 
 from collections.abc import Callable, Mapping
@@ -84,7 +84,7 @@ def seating_of(opened: MatchOpened) -> Seating:
 
 
 def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event, ...]:
-    """Return the events that replace a token.
+    """Return the events that make a token and end the earlier one, if any.
 
     Raises ``WrongPhase`` for a seat of a club's match, which must be invited, and what :func:`check_place` raises.
     """
@@ -99,8 +99,9 @@ def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event,
 def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
     """Return the event of an invitation.
 
-    Raises ``NotYours`` if, in a club's match, the caller has no key and does not invite to their own seat;
-    ``WrongPhase`` for too many invitations or an official outside a club; and what :func:`check_place` raises.
+    Raises ``NotYours`` for a seat or official of a club's match, unless the caller has a key or it is their own seat;
+    ``WrongPhase`` for too many invitations, or for an official if the match has no club; and what
+    :func:`check_place` raises.
     """
     seating: Seating = state.table.seating
     check_place(seating, request.role, request.seat, request.official)
@@ -127,7 +128,8 @@ def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
 
 
 def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event, ...]:
-    """Return the events that admit the holder of an invitation: a token and, if they are due, the agreed stakes.
+    """Return the events that redeem an invitation: a new token and, if it is awaited, the seat's agreement to the
+    stakes.
 
     Raises ``InvitationOver`` if the invitation has ended or expired.
     """
@@ -146,8 +148,8 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
     """Return the event by which a seat, or an official for all seats, agrees to the stakes or declines them.
 
-    Raises ``WrongPhase`` if this agreement is not open, ``NotYours`` if the members must agree themselves, and what
-    :func:`check_place` raises.
+    Raises ``WrongPhase`` if this agreement is not awaited, ``NotYours`` if the members must agree themselves, and
+    what :func:`check_place` raises.
     """
     seating: Seating = state.table.seating
     seat, waiting = request.seat, seating.waiting_for

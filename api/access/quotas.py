@@ -39,7 +39,7 @@ class Quotas:
             raise Problem("opening_needs_key", headers=CHALLENGE)
 
     def opens(self, request: Req) -> None:
-        """Count a match that the caller opens. Raises Problem (403 quota_reached)."""
+        """Count a match opened from the caller's address. Raises Problem (403 quota_reached)."""
         self._must_have_left(request, self._opened, "matches_per_hour")
 
     def may_open_in_club(self, count: int) -> None:
@@ -48,7 +48,7 @@ class Quotas:
             raise _reached("open_matches", self._club_matches)
 
     def founds(self, request: Req) -> None:
-        """Count a club that the caller founds. Raises Problem (403 quota_reached)."""
+        """Count a club founded from the caller's address. Raises Problem (403 quota_reached)."""
         self._must_have_left(request, self._founded, "clubs_per_day")
 
     def stream(self, request: Req, caller: str | None) -> Callable[[], None]:

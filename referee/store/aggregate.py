@@ -73,13 +73,13 @@ class Aggregate(Value):
         """Return ``ended_at`` after an event of :data:`ENDS`. ``before``: ``ended_at`` before the event."""
         return at
 
-    def has_token(self, actor: Actor, token: str) -> bool:
+    def has_token(self, actor: Actor, token_sha256: str) -> bool:
         """Return whether an actor's token has this SHA-256 now; true for kinds without tokens."""
         return True
 
-    def may_act(self, actor: Actor, token: str) -> bool:
+    def may_act(self, actor: Actor, token_sha256: str) -> bool:
         """Return whether an actor may make new acts with a token of this SHA-256 now."""
-        return self.has_token(actor, token)
+        return self.has_token(actor, token_sha256)
 
     def sole_actor(self, request: Any) -> Actor | None:
         """Return the only actor who may make a request (an official may act for a seat); ``None``: any actor may."""

@@ -32,17 +32,17 @@ class Club(Aggregate):
         """A function that stores the time of an act in the state, for ``payout_limit``."""
         return _at_time_of_act
 
-    def has_token(self, actor: Actor, token: str) -> bool:
+    def has_token(self, actor: Actor, token_sha256: str) -> bool:
         """Return whether the SHA-256 is of the actor's present or previous secret, and the key is not revoked."""
         key = self.state.key(actor.removeprefix("key:"))
         if key is None or key.revoked:
             return False
-        return any(compare_digest(known, token) for known in (key.hash, key.before) if known is not None)
+        return any(compare_digest(known, token_sha256) for known in (key.hash, key.before) if known is not None)
 
-    def may_act(self, actor: Actor, token: str) -> bool:
+    def may_act(self, actor: Actor, token_sha256: str) -> bool:
         """Return whether the SHA-256 is of the actor's present secret, and the key is not revoked."""
         key = self.state.key(actor.removeprefix("key:"))
-        return key is not None and not key.revoked and compare_digest(key.hash, token)
+        return key is not None and not key.revoked and compare_digest(key.hash, token_sha256)
 
     def sole_actor(self, request: Any) -> Actor | None:
         """Return ``None``: scopes decide who may act (:func:`referee.clubs.scopes.needs`)."""

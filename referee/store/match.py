@@ -62,14 +62,14 @@ class Match(Aggregate):
 
     @classmethod
     def rules_for(cls, opened: MatchOpened) -> Rules:
-        """Return the ruleset, in an attended match with the officials' procedures. Raises ``NotInstalled``."""
+        """Return the ruleset; for an attended match, with the officials' procedures. Raises ``NotInstalled``."""
         check_installed((opened.ruleset,))
         rules = RULESETS[opened.ruleset]
         return attended(rules) if attends(opened) else rules
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """A function that stores the state before an act; ``None`` if acts cannot be taken back."""
+        """A function that prepares take-backs before each request; ``None`` if acts cannot be taken back."""
         return None if takeback.take_back_mode(self.opened) is None else _state_before_request
 
     @property
@@ -78,7 +78,7 @@ class Match(Aggregate):
 
     @property
     def play(self) -> Any:
-        """The phase of the game."""
+        """The state of the game, without the docket."""
         state = self.state
         return state.play if type(state) is Attended else state
 
@@ -89,7 +89,7 @@ class Match(Aggregate):
 
     @property
     def docket(self) -> Docket | None:
-        """The officials' docket; ``None``: the match is not attended."""
+        """The officials' part of the state; ``None``: the match is not attended."""
         state = self.state
         return state.docket if type(state) is Attended else None
 
@@ -98,9 +98,9 @@ class Match(Aggregate):
         """Return the time of the end; ``None`` after a correction that reopens the match."""
         return corrections.ended_after(event, at, before)
 
-    def has_token(self, actor: Actor, token: str) -> bool:
-        """Return whether the SHA-256 is of the actor's present token."""
-        seating, token = self.seating, hash_in_match(self.id, token)
+    def has_token(self, actor: Actor, token_sha256: str) -> bool:
+        """Return whether the actor's present token has this SHA-256."""
+        seating, token = self.seating, hash_in_match(self.id, token_sha256)
         seat = seat_of(actor)
         if seat is not None:
             return compare_digest(seating.seats[seat], token)
@@ -109,9 +109,9 @@ class Match(Aggregate):
         place = place_of(actor)
         return place is not None and compare_digest(seating.officials[place], token)
 
-    def holder(self, token: str) -> Actor | None:
+    def holder(self, token_sha256: str) -> Actor | None:
         """Return the actor whose token has this SHA-256, if any. Takes equally long for all tokens."""
-        seating, token = self.seating, hash_in_match(self.id, token)
+        seating, token = self.seating, hash_in_match(self.id, token_sha256)
         found: Actor | None = None
         of_officials = zip(officials(len(seating.officials)), seating.officials, strict=True)
         for actor, known in chain(of_officials, zip(SEATS, seating.seats, strict=False)):
@@ -148,7 +148,7 @@ class Match(Aggregate):
         return acts + takeback.offered(state, viewer) if isinstance(viewer, int) else acts
 
     def shown(self, viewer: Viewer) -> Shown:
-        """J5: Return the match as the viewer may see it, without next seats while a case holds play."""
+        """J5: Return the match as the viewer may see it; ``to_act`` is empty while a case holds play."""
         shown, docket = self.rules.view(self.play, viewer), self.docket
         return shown if docket is None or not cases_holding_play(docket) else replace(shown, to_act=())
 
