@@ -5,6 +5,8 @@ is in a module without calls.
 """
 
 import ast
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Set
 from fnmatch import fnmatch
 from functools import cache
@@ -279,6 +281,22 @@ def test_one_place_reads_the_clock():
 
 def test_a_file_imports_only_what_its_place_allows():
     assert found_in([*SOURCES, *DEMO], forbidden) == {}
+
+
+LOADED = """
+import sys
+import api.cli
+api.startup.open_once(sys.argv[1])
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def test_a_service_on_sqlite_loads_only_libraries_that_it_uses(tmp_path: Path):
+    start = [sys.executable, "-c", LOADED]
+    loaded = subprocess.run([*start, f"sqlite:///{tmp_path}/knacka.db"], cwd=ROOT, check=True, stdout=subprocess.PIPE)
+    libraries = set(loaded.stdout.decode().split())
+    assert "sqlalchemy" in libraries
+    assert not libraries & {"cryptography"}
 
 
 def test_the_calls_are_found():

@@ -6,10 +6,6 @@ from binascii import Error as NotBase64
 from collections.abc import Sequence
 from hashlib import sha256
 
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
-
 from referee.log.tree import HASH_BYTES, Hash
 from referee.value import Value
 
@@ -88,6 +84,9 @@ class SigningKey:
 
     def __init__(self, name: str, seed: bytes) -> None:
         """Raise ``ValueError`` if the name cannot name a log, or the seed has the wrong length."""
+        # Not at the top: the library takes 7 MB, and most services sign nothing.
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
         if not re.fullmatch(ORIGIN, name):
             raise ValueError("the name of a log has no blanks and no plus, and at most 128 characters of ASCII")
         if len(seed) != SEED_BYTES:
@@ -142,6 +141,10 @@ def key_of(text: str, origin: str) -> SigningKey:
 
 
 def _of_pem(text: str, origin: str) -> SigningKey:
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
     if not origin:
         raise ValueError("a key in PEM has no name: set the origin of the log")
     try:
