@@ -5,14 +5,14 @@ import sqlite3
 import time
 from contextlib import closing
 
-import psycopg
-from sqlalchemy.exc import DBAPIError
+from eventsourcing.persistence import OperationalError as StoreError
+from sqlalchemy.exc import DBAPIError, OperationalError
 
 from api.http.problems import REASON_MAX, STORE_FAILURES
 from api.personal_data.names import Names, names_file
 from api.runtime.projections import Projections
 from projections.follow.engine import books_file
-from referee.store.connection import SqliteFile, parse_store_url
+from referee.store.connection import Postgres, SqliteFile, parse_store_url
 from referee.store.match import check_installed
 from referee.store.store import construct
 
@@ -42,7 +42,7 @@ def await_store(url: str, seconds: float) -> None:
             return
         except STORE_FAILURES as error:
             waited = time.monotonic() - began
-            if waited >= seconds or _is_permanent(_driver_error(error)):
+            if waited >= seconds or _is_permanent(url, error):
                 raise
             if logged <= waited:
                 log.warning("waited %.0f of %g s for the store: %s", waited, seconds, store_error(url, error))
@@ -80,18 +80,16 @@ def store_error(url: str, error: BaseException) -> str:
     """Return a line that names the store and the error."""
     place = parse_store_url(url)
     name = place.path if isinstance(place, SqliteFile) else "PostgreSQL"
-    return f"the store ({name}) cannot be used: {' '.join(str(_driver_error(error)).split())[:REASON_MAX]}"
+    return f"the store ({name}) cannot be used: {' '.join(_message(error).split())[:REASON_MAX]}"
 
 
-def _driver_error(error: BaseException) -> BaseException:
-    if isinstance(error, DBAPIError) and error.orig is not None:
-        error = error.orig
-    while isinstance(error.__cause__, sqlite3.Error | psycopg.Error):
-        error = error.__cause__
-    return error
+def _message(error: BaseException) -> str:
+    """Return the message of the database driver, which the libraries' errors repeat."""
+    return str(error.orig) if isinstance(error, DBAPIError) and error.orig is not None else str(error)
 
 
-def _is_permanent(error: BaseException) -> bool:
-    if isinstance(error, psycopg.OperationalError):
-        return any(words in str(error) for words in PERMANENT)
-    return "locked" not in str(error)
+def _is_permanent(url: str, error: BaseException) -> bool:
+    message = _message(error)
+    if isinstance(parse_store_url(url), Postgres) and isinstance(error, StoreError | OperationalError):
+        return any(words in message for words in PERMANENT)
+    return "locked" not in message

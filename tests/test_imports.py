@@ -27,7 +27,7 @@ WEB = {"litestar", "uvicorn"}
 STORAGE = {"eventsourcing", "psycopg", "psycopg_pool", "sqlalchemy", "sqlite3"}
 CHANCE = {"random", "secrets", "time", "uuid.uuid1", "uuid.uuid4"}
 MACHINE = {"asyncio", "io", "os", "pathlib", "socket", "subprocess", "threading"}
-EDGES = {"referee.store.clock", "referee.store.connection"}
+EDGES = {"referee.store.clock", "referee.store.connection", "referee.store.postgres_connection"}
 IN_MEMORY = {"io.BytesIO", "io.StringIO"}
 CLOCK = {"date.today", "datetime.now", "datetime.today", "datetime.utcnow", "time.time"}
 """The clock of the machine, which may show no date."""
@@ -296,7 +296,7 @@ def test_a_service_on_sqlite_loads_only_libraries_that_it_uses(tmp_path: Path):
     loaded = subprocess.run([*start, f"sqlite:///{tmp_path}/knacka.db"], cwd=ROOT, check=True, stdout=subprocess.PIPE)
     libraries = set(loaded.stdout.decode().split())
     assert "sqlalchemy" in libraries
-    assert not libraries & {"cryptography"}
+    assert not libraries & {"cryptography", "psycopg", "psycopg_binary", "psycopg_pool"}
 
 
 def test_the_calls_are_found():

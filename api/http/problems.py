@@ -12,7 +12,6 @@ from urllib.parse import quote
 from uuid import UUID
 
 import msgspec
-import psycopg
 from eventsourcing.persistence import PersistenceError
 from litestar import Response
 from litestar.exceptions import HTTPException
@@ -61,10 +60,10 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
     PersistenceError,
     DBAPIError,
     PoolTimeout,
-    psycopg.Error,
     sqlite3.Error,
 )
-"""Errors of the event store, the projections and their drivers."""
+"""Errors of the event store, the projections and SQLite. The libraries convert those of PostgreSQL's driver, which is
+not loaded here."""
 
 Sent = tuple[int, Headers, bytes]
 """Status, headers and body of an answer."""

@@ -5,7 +5,6 @@ from datetime import date, datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
-from psycopg.sql import SQL, Identifier
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -75,12 +74,7 @@ class Part(NamedTuple):
         columns = [one.name for one in self.table.c]
         if connection.dialect.name == "postgresql":
             driver: Any = connection.connection.driver_connection
-            into = SQL("COPY {} ({}) FROM STDIN").format(
-                Identifier(self.table.name), SQL(", ").join(map(Identifier, columns))
-            )
-            with driver.cursor() as cursor, cursor.copy(into) as copy:
-                for row in rows:
-                    copy.write_row(row)
+            driver.copy_rows(self.table.name, columns, rows)
             return
         rows = iter(rows)
         while page := list(islice(rows, ROWS_AT_ONCE)):

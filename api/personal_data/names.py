@@ -13,13 +13,11 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 import msgspec
-import psycopg
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -253,16 +251,17 @@ class Names:
             due = connection.scalars(select(DUE.c.erasure)).all()
         if not due:
             return
-        with closing(self.reader.raw_connection()) as connection:
-            driver: Any = connection.driver_connection
+        with self.reader.connect() as connection:
+            driver: Any = connection.connection.driver_connection
             connection.detach()  # closed afterwards, with the settings made here
             if self.reader.dialect.name == "postgresql":
                 driver.autocommit, driver.silence = True, None
-                driver.execute("SET statement_timeout = 0")
-                driver.execute(f"SET lock_timeout = '{REWRITE_WAIT_SECONDS}s'")
+                connection.exec_driver_sql("SET statement_timeout = 0")
+                connection.exec_driver_sql(f"SET lock_timeout = '{REWRITE_WAIT_SECONDS}s'")
                 for table in (TABLE, ERASED):
-                    driver.execute(f"VACUUM FULL {table.name}")
+                    connection.exec_driver_sql(f"VACUUM FULL {table.name}")
             else:
+                # Without SQLAlchemy, which begins a transaction.
                 driver.execute(f"PRAGMA busy_timeout = {1000 * REWRITE_WAIT_SECONDS}")
                 driver.execute("VACUUM")
         with self.writer.begin() as connection:
@@ -290,7 +289,7 @@ class Rewriter:
             closed = self._closed.wait(self._seconds)
             try:
                 self._names.rewrite_due()
-            except (DBAPIError, PoolTimeout, psycopg.Error, sqlite3.Error) as error:
+            except (DBAPIError, PoolTimeout, sqlite3.Error) as error:
                 log.info("the names were not rewritten; the next try follows: %s: %s", type(error).__name__, error)
             except Exception:
                 log.exception("the names could not be rewritten, so their files may still hold erased data")

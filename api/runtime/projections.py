@@ -1,17 +1,11 @@
 """The projections of this store, and the follower that updates them."""
 
-import sqlite3
 from collections.abc import Callable, Sequence
-from functools import partial
 from math import ceil
 from typing import TypeVar
 from uuid import UUID
 
 from eventsourcing.persistence import StoredEvent
-from eventsourcing.postgres import PostgresApplicationRecorder
-from eventsourcing.sqlite import SQLiteApplicationRecorder
-from psycopg.rows import tuple_row
-from psycopg.sql import SQL, Composed, Identifier
 from sqlalchemy import Connection
 
 from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
@@ -19,7 +13,7 @@ from api.http.threads import Threads, in_long_thread, in_thread
 from projections.cases import Cases
 from projections.follow.engine import engine_for
 from projections.follow.follow import AGAIN_SECONDS, Aside, Fault, Follower, Projection
-from projections.follow.page import History, Log, Page, Read
+from projections.follow.page import Log, Page
 from projections.follow.projection import prepare
 from projections.ledger import Ledger
 from projections.log import Log as LogBook
@@ -42,61 +36,15 @@ def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
 
 
 def log_of(referee: Referee) -> Log:
-    """Return the functions with which a follower reads all rows.
+    """Return the functions with which a follower reads all rows."""
 
-    They use the database driver, because the library's object for a row takes longer than decoding the row.
-    """
-    recorder = referee.recorder
+    def read(after: int, limit: int) -> Page:
+        return Page(referee.placed(after, limit), decoded)
 
-    def head() -> int:
-        return recorder.max_notification_id() or 0
+    def history(aggregate: UUID, after: int, limit: int) -> Page:
+        return Page(referee.placed_of(aggregate, after, limit), decoded)
 
-    if isinstance(recorder, PostgresApplicationRecorder):
-        return Log(*_postgres(recorder), head)
-    assert isinstance(recorder, SQLiteApplicationRecorder)
-    return Log(*_sqlite(recorder), head)
-
-
-def _sqlite(recorder: SQLiteApplicationRecorder) -> tuple[Read, History]:
-    rows = f"SELECT rowid, originator_id, originator_version, topic, state FROM {recorder.events_table_name}"
-    after_position = f"{rows} WHERE rowid > ? ORDER BY rowid LIMIT ?"
-    of_aggregate = f"{rows} WHERE originator_id = ? AND originator_version > ? ORDER BY originator_version LIMIT ?"
-
-    def page(query: str, *parameters: object) -> Page:
-        with recorder.datastore.transaction(commit=False) as cursor:
-            cursor.sqlite_cursor.row_factory = None
-            try:
-                rows = cursor.sqlite_cursor.execute(query, parameters).fetchall()
-            except sqlite3.OperationalError:  # a text that is not UTF-8 must not block all other rows
-                connection = cursor.sqlite_cursor.connection
-                connection.text_factory = partial(str, encoding="utf-8", errors="replace")
-                try:
-                    rows = cursor.sqlite_cursor.execute(query, parameters).fetchall()
-                finally:
-                    connection.text_factory = str
-            return Page(rows, decoded)
-
-    return partial(page, after_position), lambda aggregate, after, limit: page(
-        of_aggregate, aggregate.hex, after, limit
-    )
-
-
-def _postgres(recorder: PostgresApplicationRecorder) -> tuple[Read, History]:
-    rows = "SELECT notification_id, originator_id::text, originator_version, topic, state FROM {}"
-    table = Identifier(recorder.datastore.schema, recorder.events_table_name)
-    after_position = SQL(rows + " WHERE notification_id > %s ORDER BY notification_id LIMIT %s").format(table)
-    of_aggregate = SQL(
-        rows + " WHERE originator_id = %s AND originator_version > %s ORDER BY originator_version LIMIT %s"
-    ).format(table)
-
-    def page(query: Composed, *parameters: object) -> Page:
-        with (
-            recorder.datastore.get_connection() as connection,
-            connection.cursor(row_factory=tuple_row, binary=True) as cursor,
-        ):
-            return Page(cursor.execute(query, parameters, prepare=True).fetchall(), decoded)
-
-    return partial(page, after_position), partial(page, of_aggregate)
+    return Log(read, history, lambda: referee.recorder.max_notification_id() or 0)
 
 
 def match_projections(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cases, Matches, Pots]:

@@ -7,13 +7,16 @@ the projections in tables ``book_…``.
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import sqlalchemy
 from sqlalchemy import Date, DateTime, Dialect, Engine, Text, TypeDecorator, create_engine, event
 
-from referee.store.connection import SILENCE_SECONDS, Connection, Opener, Postgres, SqliteFile, parse_store_url
+from referee.store.connection import SILENCE_SECONDS, Postgres, SqliteFile, parse_store_url
+
+if TYPE_CHECKING:
+    from referee.store.postgres_connection import Connection
 
 LOCK_SECONDS = 10
 """Seconds to wait on SQLite for another process that writes."""
@@ -89,13 +92,13 @@ def without_limits(connection: sqlalchemy.Connection) -> None:
 
 def _postgres(place: Postgres, silence: float) -> Engine:
     # The engine's URL has no password, so that no log shows it.
-    opener, path = Opener(place.parameters), '"' + place.schema.replace('"', '""') + '"'
+    opener, path = place.opener(), '"' + place.schema.replace('"', '""') + '"'
 
-    def begin(connection: Connection) -> None:
+    def begin(connection: "Connection") -> None:
         connection.execute("SELECT set_config('search_path', %s, false)", [path])
         connection.execute(f"SET idle_in_transaction_session_timeout = '{IDLE_SECONDS}s'")
 
-    def opened() -> Connection:
+    def opened() -> "Connection":
         connection = opener(silence, begin)
         connection.autocommit = False
         return connection
@@ -105,7 +108,7 @@ def _postgres(place: Postgres, silence: float) -> Engine:
     )
 
     @event.listens_for(engine, "checkin")
-    def returned(connection: Connection | None, _: Any) -> None:
+    def returned(connection: "Connection | None", _: Any) -> None:
         if connection is not None:
             connection.silence = silence
 

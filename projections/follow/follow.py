@@ -126,7 +126,7 @@ class Follower:
         self._seen_to, self._moved_at = self._log.head(), time.monotonic()
         self._thread.start()
         if isinstance(self._place, Postgres):
-            self._listener = Listener(self._place.parameters, self.wake, schema=self._place.schema)
+            self._listener = Listener(self._place, self.wake)
         elif isinstance(self._place, SqliteFile):
             self._held = hold_follow(Path(str(self._engine.url.database)))
 

@@ -7,13 +7,13 @@ import selectors
 import socket
 import threading
 from collections.abc import Callable
-from typing import Any
-
-import psycopg
-from psycopg import sql
+from typing import TYPE_CHECKING
 
 from projections.follow.locks import FOLLOW
-from referee.store.connection import Opener
+from referee.store.connection import Postgres
+
+if TYPE_CHECKING:
+    from referee.store.postgres_connection import Connection
 
 CHANNEL = "referee_events"
 """Channel of the event store's notifications."""
@@ -29,12 +29,9 @@ log = logging.getLogger(__name__)
 class Listener:
     """A thread that calls ``wake`` for each notification, and whenever it starts to listen."""
 
-    def __init__(
-        self, parameters: dict[str, Any], wake: Callable[[], None], *, channel: str = CHANNEL, schema: str = "public"
-    ) -> None:
-        """``schema``: the schema of the projections. A lock on it shows other processes that a follower is
-        connected."""
-        self._open, self._wake, self._channel, self._schema = Opener(parameters), wake, channel, schema
+    def __init__(self, place: Postgres, wake: Callable[[], None]) -> None:
+        """A lock on the schema of ``place`` shows other processes that a follower is connected."""
+        self._open, self._wake, self._schema = place.opener(), wake, place.schema
         self._closed = threading.Event()
         self._here, self._there = socket.socketpair()
         self._thread = threading.Thread(target=self._run, name="listener", daemon=True)
@@ -54,7 +51,7 @@ class Listener:
             try:
                 with self._open() as connection:
                     connection.execute(HOLD_FOLLOW, [self._schema])
-                    connection.execute(sql.SQL("LISTEN {}").format(sql.Identifier(self._channel)))
+                    connection.execute(f'LISTEN "{CHANNEL}"')
                     seconds, self.listening = BACKOFF_FIRST, True
                     self._wake()  # for events stored while the connection was lost
                     self._listen(connection)
@@ -64,7 +61,7 @@ class Listener:
             self._closed.wait(seconds)
             seconds = min(BACKOFF_MOST, seconds * 2)
 
-    def _listen(self, connection: psycopg.Connection) -> None:
+    def _listen(self, connection: "Connection") -> None:
         with selectors.DefaultSelector() as ready:
             ready.register(self._here, selectors.EVENT_READ)
             ready.register(connection.fileno(), selectors.EVENT_READ)

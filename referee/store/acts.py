@@ -16,6 +16,11 @@ OWN_KEY_PREFIX = "~"
 """Prefix of the ids of acts without an Idempotency-Key."""
 
 
+Placed = tuple[int, str, int, str, bytes]
+"""A row with its position in the store: position, aggregate, number, topic and state. The library's object for a row
+takes longer than decoding the row."""
+
+
 class KeyedAct(NamedTuple):
     """An act with an Idempotency-Key: ``key`` is its :func:`key_of`; ``first`` and ``last`` number its events."""
 
@@ -29,6 +34,15 @@ class KeyedAct(NamedTuple):
         """False if ``first`` and ``last`` cannot be event numbers: SQLite accepts any value."""
         numbers = self.first, self.last
         return all(isinstance(one, int) for one in numbers) and 0 < self.first <= self.last
+
+
+class NothingSent(Exception):
+    """The cause of an error of the library: nothing was sent to the store."""
+
+
+def unsent(error: Exception) -> bool:
+    """Return whether the library's error means that nothing reached the store."""
+    return isinstance(error.__cause__, NothingSent)
 
 
 class Store(Protocol):
@@ -59,6 +73,12 @@ class Store(Protocol):
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""
+
+    def select_page(self, after: int, limit: int) -> list[Placed]:
+        """Return the first rows of the store after a position, in order."""
+
+    def select_history(self, aggregate_id: UUID, after: int, limit: int) -> list[Placed]:
+        """Return the first rows of an aggregate after a number, in order."""
 
 
 SECRET_BYTES = 32

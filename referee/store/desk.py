@@ -28,7 +28,7 @@ from referee.actors import is_official
 from referee.history import UNAVAILABLE, HistoryNeeded
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.acts import OWN_KEY_PREFIX, KeyedAct, key_of
+from referee.store.acts import OWN_KEY_PREFIX, KeyedAct, key_of, unsent
 from referee.store.aggregate import KINDS, Aggregate, fold, with_known_state
 from referee.store.answer import Answer
 from referee.store.aside import LONG_FROM, Aside
@@ -46,7 +46,6 @@ from referee.store.command import (
     Overtaken,
     Stale,
 )
-from referee.store.connection import unsent
 from referee.store.damaged import DamagedRow
 from referee.store.rows import FIRST, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate

@@ -13,7 +13,8 @@ from typing import Any, Self
 from eventsourcing.persistence import InterfaceError, OperationalError
 from psycopg import pq
 
-from referee.store.connection import Away, Connection, unsent
+from referee.store.acts import unsent
+from referee.store.postgres_connection import Away, Connection
 
 RETRY_SECONDS = 2.0
 """Seconds that a call is retried: enough for a restart of the server."""

@@ -24,8 +24,8 @@ from psycopg.rows import DictRow, dict_row, tuple_row
 from psycopg.sql import SQL, Identifier
 from psycopg.types.numeric import Int8
 
-from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
-from referee.store.connection import SILENCE_SECONDS, Opener, Postgres, parse_store_url
+from referee.store.acts import SECRET_BYTES, KeyedAct, Placed, keyed_acts
+from referee.store.connection import SILENCE_SECONDS, Postgres, parse_store_url
 from referee.store.pool import Pool, retried
 from referee.store.rows import Row
 
@@ -194,6 +194,20 @@ class Recorder(PostgresApplicationRecorder):
         rows: Sequence[StoredEvent] = self.select_events(aggregate_id, gt=gt, lte=lte)
         return [Row(aggregate_id, row.originator_version, row.topic, row.state) for row in rows]
 
+    def select_page(self, after: int, limit: int) -> list[Placed]:
+        where = SQL(" WHERE notification_id > %s ORDER BY notification_id LIMIT %s")
+        return self._placed(where, after, limit)
+
+    def select_history(self, aggregate_id: UUID, after: int, limit: int) -> list[Placed]:
+        where = SQL(" WHERE originator_id = %s AND originator_version > %s ORDER BY originator_version LIMIT %s")
+        return self._placed(where, aggregate_id, after, limit)
+
+    def _placed(self, where: SQL, *parameters: object) -> list[Placed]:
+        rows = SQL("SELECT notification_id, originator_id::text, originator_version, topic, state FROM {}")
+        statement = rows.format(self._events) + where
+        with self._tuples() as cursor:
+            return cursor.execute(statement, parameters, prepare=True).fetchall()
+
     @contextmanager
     def _tuples(self) -> Iterator[Cursor[Any]]:
         with (
@@ -237,7 +251,7 @@ class Factory(PostgresFactory):
         super().__init__(env)
         place = parse_store_url(self.env["POSTGRES_URL"])
         assert isinstance(place, Postgres)
-        opener, begin = Opener(place.parameters, row_factory=dict_row), self.datastore.after_connect_func()
+        opener, begin = place.opener(row_factory=dict_row), self.datastore.after_connect_func()
         self.pool = Pool(lambda silence: opener(silence, begin), self.datastore.pool.max_size, SILENCE_SECONDS)
         self.datastore.pool = self.pool  # type: ignore[assignment]  # has the methods that are used
 

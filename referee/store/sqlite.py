@@ -1,10 +1,11 @@
 """The eventsourcing library's SQLite store, with a table of keyed acts."""
 
 import secrets
+import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from eventsourcing.sqlite import (
 )
 from eventsourcing.utils import Environment, EnvType
 
-from referee.store.acts import SECRET_BYTES, KeyedAct, keyed_acts
+from referee.store.acts import SECRET_BYTES, KeyedAct, Placed, keyed_acts
 from referee.store.rows import Row
 
 ACTS = "stored_acts"
@@ -166,6 +167,29 @@ class Recorder(SQLiteApplicationRecorder):
         return [
             row for aggregate_id, version in versions.items() for row in self.select_events(aggregate_id, gt=version)
         ]
+
+    def select_page(self, after: int, limit: int) -> list[Placed]:
+        return self._placed("rowid > ? ORDER BY rowid LIMIT ?", after, limit)
+
+    def select_history(self, aggregate_id: UUID, after: int, limit: int) -> list[Placed]:
+        which = "originator_id = ? AND originator_version > ? ORDER BY originator_version LIMIT ?"
+        return self._placed(which, aggregate_id.hex, after, limit)
+
+    def _placed(self, which: str, *parameters: object) -> list[Placed]:
+        columns = "rowid, originator_id, originator_version, topic, state"
+        query = f"SELECT {columns} FROM {self.events_table_name} WHERE {which}"
+        with self.datastore.transaction(commit=False) as c:
+            cursor = c.sqlite_cursor
+            cursor.row_factory = None
+            try:
+                return cursor.execute(query, parameters).fetchall()
+            except sqlite3.OperationalError:  # a text that is not UTF-8 must not block all other rows
+                connection = cursor.connection
+                connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+                try:
+                    return cursor.execute(query, parameters).fetchall()
+                finally:
+                    connection.text_factory = str
 
 
 class Datastore(SQLiteDatastore):

@@ -16,7 +16,7 @@ from eventsourcing.application import Application
 from eventsourcing.persistence import IntegrityError, Mapper, StoredEvent
 
 from referee.actors import Actor
-from referee.store.acts import KeyedAct, Store, key_of, keyed_acts
+from referee.store.acts import KeyedAct, Placed, Store, key_of, keyed_acts
 from referee.store.aggregate import KINDS, Aggregate, fold
 from referee.store.command import OpenedByAnother
 from referee.store.connection import SqliteFile, parse_store_url
@@ -194,6 +194,14 @@ class Referee(Application[UUID]):
         """Return an aggregate's rows in order. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
         rows = self._store.select_rows(aggregate_id, gt=after or None, lte=to)
         return _check_unbroken(rows, aggregate_id, after, to)
+
+    def placed(self, after: int, limit: int) -> list[Placed]:
+        """Return the first rows of all aggregates after a position, in order."""
+        return self._store.select_page(after, limit)
+
+    def placed_of(self, aggregate_id: UUID, after: int, limit: int) -> list[Placed]:
+        """Return the first rows of an aggregate after a number, in order."""
+        return self._store.select_history(aggregate_id, after, limit)
 
     def history(
         self, aggregate_id: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None

@@ -39,7 +39,7 @@ def woken(store_url: str) -> Iterator[threading.Semaphore]:
     place = parse_store_url(store_url)
     assert isinstance(place, Postgres)
     counted = threading.Semaphore(0)
-    listener = Listener(place.parameters, counted.release)
+    listener = Listener(place, counted.release)
     assert counted.acquire(timeout=5), "it wakes when it begins to listen"
     assert listener.listening
     yield counted
@@ -74,7 +74,7 @@ def test_a_connection_that_was_cut_is_opened_again_and_wakes(
 
 
 def test_a_server_that_is_not_there_is_tried_again_until_the_end():
-    listener = Listener({"host": "/nowhere", "port": 1}, lambda: None)
+    listener = Listener(Postgres({"host": "/nowhere", "port": 1}, "public"), lambda: None)
     time.sleep(0.05)
     assert not listener.listening
     listener.close()

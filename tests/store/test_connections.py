@@ -11,11 +11,13 @@ from eventsourcing.persistence import OperationalError
 
 from projections.follow.engine import engine_for
 from referee.acts import Deal
+from referee.store.acts import unsent
 from referee.store.command import InDoubt
-from referee.store.connection import REST_SECONDS, Away, Opener, Postgres, SqliteFile, parse_store_url, unsent
+from referee.store.connection import Postgres, SqliteFile, parse_store_url
 from referee.store.desk import Desk
 from referee.store.pool import Pool
 from referee.store.postgres import Factory
+from referee.store.postgres_connection import REST_SECONDS, Away, Opener
 from referee.store.store import construct, settings_for
 from tests.support.failing_proxy import Proxy, target_of
 from tests.support.random_matches import opened, send
@@ -55,7 +57,7 @@ def test_whatever_libpq_takes_reaches_every_connection(
         asked.append(parameters)
         raise psycopg.OperationalError("no")
 
-    monkeypatch.setattr("referee.store.connection.Connection.connect", connect)
+    monkeypatch.setattr("referee.store.postgres_connection.Connection.connect", connect)
     with pytest.raises(Away), Factory(settings_for(url)).pool.connection():
         pass
     with pytest.raises(Exception, match="no"):
@@ -140,7 +142,7 @@ def test_a_failed_connection_is_not_retried_at_once_by_others(monkeypatch: pytes
         opened += 1
         raise psycopg.OperationalError("refused")
 
-    monkeypatch.setattr("referee.store.connection.Connection.connect", refused)
+    monkeypatch.setattr("referee.store.postgres_connection.Connection.connect", refused)
     opener = Opener({})
     for _ in range(1000):
         with pytest.raises(Away, match="refused"):

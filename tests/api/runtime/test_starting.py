@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import httpx
-import psycopg
 import pytest
+from eventsourcing.persistence import OperationalError
 
 from api import cli, startup
 from api.server import UNANSWERED
@@ -123,12 +123,12 @@ class TestInOneLine:
             nonlocal tries
             tries += 1
             if tries == 1:
-                raise psycopg.OperationalError(says)
+                raise OperationalError(says)
 
         monkeypatch.setattr(startup, "open_once", open_once)
         monkeypatch.setattr(startup, "TRY_SECONDS", 0)
         if lasts:
-            with pytest.raises(psycopg.OperationalError):
+            with pytest.raises(OperationalError):
                 startup.await_store("postgresql://h/db", 60)
         else:
             startup.await_store("postgresql://h/db", 60)
