@@ -4,13 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
@@ -25,42 +24,11 @@ from referee.store.worker import Worker
 from referee.store.working import NICENESS
 from tests.store.test_corrections import FIVE, scored
 from tests.store.test_decisions_beside_the_writer import another_token, asked
+from tests.store.worker_tasks import MATCH, damaged, filled, niceness_of, pid_of, refused, slept, unsendable
 from tests.support.edited_stores import differences
 from tests.support.paths import ROOT
 
 SECONDS_MAX = 30
-MATCH = UUID(int=7)
-
-
-def pid_of(referee: Referee) -> int:
-    return os.getpid()
-
-
-def niceness_of(referee: Referee) -> int:
-    return os.nice(0)
-
-
-def slept(referee: Referee, seconds: float, file: Path | None = None) -> str:
-    if file is not None:
-        file.write_text(str(os.getpid()))
-    time.sleep(seconds)
-    return "slept"
-
-
-def refused(referee: Referee) -> None:
-    raise InvitationOver("invitation_over", "J1", seat=2, until=3)
-
-
-def damaged(referee: Referee) -> None:
-    raise DamagedRow(MATCH, 3, "unreadable", "no JSON")
-
-
-def filled(referee: Referee) -> None:
-    bytearray(2_000_000_000)
-
-
-def unsendable(referee: Referee) -> Any:
-    return threading.Lock()
 
 
 def is_gone(pid: int) -> bool:
@@ -206,7 +174,7 @@ class TestEnd:
             "from pathlib import Path\n"
             "from referee.store.store import construct\n"
             "from referee.store.worker import Worker\n"
-            "from tests.store.test_worker import slept\n"
+            "from tests.store.worker_tasks import slept\n"
             f"Worker(construct({sqlite_url!r}).env)(slept, 300, Path({str(file)!r}))\n"
         )
         service = subprocess.Popen([sys.executable, "-c", source], cwd=ROOT)
