@@ -58,7 +58,7 @@ class Manifest(Value):
 
 
 class Writer:
-    """Writes a backup into a file that is open for reading and writing."""
+    """Writes a backup, part by part."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._zip = file, ZipFile(file, "w", ZIP_DEFLATED, compresslevel=3)
@@ -75,7 +75,7 @@ class Writer:
         with self._zip.open(name + SUFFIX, "w", force_zip64=True) as part:
             block = bytearray()
             for row in rows:
-                block += msgspec.json.encode([_written(cell) for cell in row]) + b"\n"
+                block += msgspec.json.encode([_cell_to_json(cell) for cell in row]) + b"\n"
                 count += 1
                 if len(block) >= BLOCK:
                     digest.update(block)
@@ -99,7 +99,7 @@ class Writer:
 
 
 class Archive:
-    """A backup that is open for reading. Creating it raises :class:`Damaged`."""
+    """A backup that is open for reading. Creating it raises :class:`Damaged` unless its seal and format are right."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
@@ -141,7 +141,7 @@ class Archive:
                 for line in lines:
                     digest.update(line)
                     count += 1
-                    yield [_read(cell) for cell in msgspec.json.decode(line)]
+                    yield [_cell_from_json(cell) for cell in msgspec.json.decode(line)]
         except (BadZipFile, KeyError, TypeError, ValueError, binascii.Error) as error:
             raise Damaged(f"its part {part.name} cannot be read: {error}") from None
         if digest.hexdigest() != part.sha256 or count != part.rows:
@@ -159,7 +159,7 @@ def _seal_of(file: IO[bytes]) -> bytes:
     return digest.hexdigest().encode()
 
 
-def _written(cell: Cell) -> Any:
+def _cell_to_json(cell: Cell) -> Any:
     if not isinstance(cell, bytes):
         return cell
     try:
@@ -168,7 +168,7 @@ def _written(cell: Cell) -> Any:
         return [BYTES, b64encode(cell).decode()]
 
 
-def _read(cell: Any) -> Any:
+def _cell_from_json(cell: Any) -> Any:
     if not isinstance(cell, list):
         return cell
     return cell[0].encode() if len(cell) == 1 else b64decode(cell[1], validate=True)

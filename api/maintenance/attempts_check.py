@@ -14,20 +14,20 @@ from referee.store.rows import FIRST, row_hash
 
 
 class AttemptCheck:
-    """Checks the attempts in a match. They must be read before its rows."""
+    """Checks attempts that were read before the rows of their match."""
 
     def __init__(self, match_id: UUID, rows: Sequence[Row]) -> None:
         self._id = match_id
         self._problems: list[str] = []
         self._named: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        """Attempts that name an event, with the hashes that they name, by the number of the event."""
+        """Attempts that name an event, each with the hash that it gives, by the number of the event."""
         self._heads: dict[int, str] = {}
-        """Hashes of the rows of these events."""
+        """Hashes of these events' rows."""
         number, prev = 0, FIRST
         for row in rows:
             if row.number != number + 1:
                 self._problems.append(f"attempt {row.number} follows attempt {number}: those between are missing")
-            number, stored = row.number, self._stored(row)
+            number, stored = row.number, self._stored_event(row)
             try:
                 recorded, event = read_attempt(stored)
             except DamagedAttempt as damaged:
@@ -39,8 +39,11 @@ class AttemptCheck:
             prev = row_hash(stored)
 
     def add(self, rows: Sequence[Row]) -> None:
+        """Hash those of the match's rows that an attempt names."""
         if self._named:
-            self._heads |= {row.number: row_hash(self._stored(row)) for row in rows if row.number in self._named}
+            self._heads |= {
+                row.number: row_hash(self._stored_event(row)) for row in rows if row.number in self._named
+            }
 
     def compare(self, history: History) -> None:
         """Report the faults of the attempts, after all rows were added."""
@@ -53,6 +56,6 @@ class AttemptCheck:
                 elif self._heads[version] != head:
                     history.report(version, f"attempt {attempt} names a hash that is not that of the row")
 
-    def _stored(self, row: Row) -> StoredEvent:
+    def _stored_event(self, row: Row) -> StoredEvent:
         state = row.state if isinstance(row.state, bytes) else str(row.state).encode()
         return StoredEvent(self._id, row.number, row.topic, state)

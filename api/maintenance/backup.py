@@ -1,10 +1,9 @@
 """``knacka backup``: copies events, projections and names of one moment, while services run.
 
-On PostgreSQL two transactions read one snapshot; that of names and projections ends before the events are copied.
+On PostgreSQL two transactions read one snapshot. The one for names and projections ends before events are copied.
 
-On SQLite the file of names is locked until it is copied; then the projections are read, then the events. So the copy
-has all names of its events, and its projections are not ahead of the events. A restore erases the names whose erasure
-is recorded.
+On SQLite the names are locked until they are copied. The projections are read next, the events last. So the copy has
+all names of its events, and its projections are not ahead of them.
 """
 
 from collections.abc import Iterator
@@ -71,7 +70,7 @@ def write_backup(url: str, file: IO[bytes]) -> Manifest:
 
 @contextmanager
 def at_one_moment(stored: StoreReader, url: str) -> Iterator[list[Section]]:
-    """Yield the parts of the store, all of one moment, the events last."""
+    """Yield the sections of the store, all of one moment, the events last. Raises :class:`NoStore`."""
     with ExitStack() as stack:
         yield _sqlite_sections(stored, url, stack) if stored.files else _postgres_sections(stored, stack)
 
@@ -84,10 +83,10 @@ def _sqlite_sections(stored: StoreReader, url: str, stack: ExitStack) -> list[Se
         engine = engine_for(url, what=NAMES, pragmas=PRAGMAS)
         stack.callback(engine.dispose)
         names = stack.enter_context(writer(engine).connect())
-        sections.append(Section(names, existing(names, parts_of_names())))  # locked from here on
+        sections.append(Section(names, existing(names, parts_of_names())))  # this locks the names
     if stored.files[1].exists():
         projections = stack.enter_context(stored.projections.connect())
-        sections.append(Section(projections, *complete_projections(projections)))  # the transaction begins here
+        sections.append(Section(projections, *complete_projections(projections)))  # this begins the transaction
     events = stack.enter_context(stored.events.connect())
     sections.append(Section(events, existing(events, parts_of_events(stored))))
     return sections

@@ -19,21 +19,24 @@ class Damage(NamedTuple):
 
 
 def damages(stored: StoreReader) -> Iterator[Damage]:
-    """Yield each row that cannot be decoded, and the first of each gap of missing rows before a later row."""
+    """Yield each row that cannot be decoded, and the first missing row of each gap.
+
+    Skip rows whose aggregate id is not a UUID.
+    """
     known: dict[UUID, tuple[str, int]] = {}
     for rows in stored.log():
         for _, stored_id, number, topic, state in rows:
             try:
                 aggregate_id = UUID(str(stored_id))
-            except ValueError:  # these rows cannot belong to a match or club
+            except ValueError:
                 continue
             kind, last = known.get(aggregate_id) or (KIND_OF.get(topic, UNKNOWN), 0)
             known[aggregate_id] = kind, number
-            for damaged in _damaged(aggregate_id, last, number, topic, state):
+            for damaged in _damages_at_row(aggregate_id, last, number, topic, state):
                 yield Damage(kind, damaged)
 
 
-def _damaged(aggregate_id: UUID, last: int, number: Any, topic: Any, state: Any) -> Iterator[DamagedRow]:
+def _damages_at_row(aggregate_id: UUID, last: int, number: Any, topic: Any, state: Any) -> Iterator[DamagedRow]:
     if number != last + 1:
         yield DamagedRow(aggregate_id, last + 1, "missing")
     try:

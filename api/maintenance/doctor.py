@@ -31,11 +31,11 @@ from referee.store.log import LOG_ID
 from referee.store.rows import OlderStore
 
 FREE_BYTES_MIN = 256 * 2**20
-"""Minimum of free bytes on the disk, because a rebuild writes the projections a second time."""
+"""Minimum of free bytes: a rebuild writes the projections a second time."""
 PROGRESS_SECONDS = 2.0
 """Seconds in which a projection that is behind must make progress."""
 NAMED_MAX = 20
-"""Maximum number of matches of a table that are searched, and of damaged rows that are named."""
+"""Maximum number of matches to look up for each table, and of damaged rows to report."""
 VERSION_MIN = 13
 """Oldest supported release of PostgreSQL."""
 
@@ -55,16 +55,16 @@ def doctor(environment: Mapping[str, str], say: Callable[[str], None]) -> int:
 
 def problems(environment: Mapping[str, str]) -> Problems:
     """Yield one line for each fault, with its remedy."""
-    yield from _check_names(environment)
+    yield from _check_setting_names(environment)
     yield from _check_clock()
     try:
-        settings = from_environment({name: value for name, value in environment.items() if name in _names()})
+        settings = from_environment({name: value for name, value in environment.items() if name in _setting_names()})
         stored = StoreReader(settings.database_url)
     except SettingsError as error:
-        linked = any(environment.get(name, "").startswith("tcp://") for name in _names())
+        linked = any(environment.get(name, "").startswith("tcp://") for name in _setting_names())
         yield f"{error}{': Kubernetes sets it, set enableServiceLinks to false' if linked else ''}"
         return
-    except ValueError as error:  # a store that cannot have projections
+    except ValueError as error:  # the store cannot have projections
         yield f"{PREFIX}DATABASE_URL: {error}"
         return
     with closing(stored):
@@ -75,19 +75,20 @@ def problems(environment: Mapping[str, str]) -> Problems:
 # Settings
 
 
-def _names() -> tuple[str, ...]:
+def _setting_names() -> tuple[str, ...]:
     return tuple(PREFIX + name.upper() for name in Settings.__struct_fields__)
 
 
-def _check_names(environment: Mapping[str, str]) -> Problems:
+def _check_setting_names(environment: Mapping[str, str]) -> Problems:
     for name in sorted(environment):
         # Kubernetes sets KNACKA_SERVICE_… and KNACKA_PORT_… for a Service that is called knacka.
-        if name.startswith(PREFIX) and name not in _names() and not re.match(rf"{PREFIX}(SERVICE|PORT)_", name):
-            near = get_close_matches(name, _names(), 1, 0.8)
+        if (
+            name.startswith(PREFIX)
+            and name not in _setting_names()
+            and not re.match(rf"{PREFIX}(SERVICE|PORT)_", name)
+        ):
+            near = get_close_matches(name, _setting_names(), 1, 0.8)
             yield f"{name}: unknown setting: {f'use {near[0]}' if near else 'see `knacka serve --help`'}"
-
-
-# The clock
 
 
 def _check_clock() -> Problems:
@@ -162,7 +163,7 @@ REMEDIES = {
     "pg_hba": "allow this host in pg_hba.conf",
     "": f"check that it runs and that {PREFIX}DATABASE_URL names its host and port",
 }
-"""Remedies for refused connections, by a part of PostgreSQL's message: such an error has no code."""
+"""Remedies for refused connections, by a pattern in PostgreSQL's message. These errors have no code."""
 
 SERVER_FACTS = text(
     "SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,"
@@ -220,7 +221,7 @@ def _check_server(connection: Connection) -> Problems:
         yield f"table {name} is not owned by {said.role}, who cannot repair or rebuild it: {change}"
 
 
-# Both
+# SQLite and PostgreSQL
 
 
 def _check_content(stored: StoreReader, faults_of_projections: Iterable[str] = ()) -> Problems:
@@ -314,7 +315,7 @@ def _check_origin(stored: StoreReader, projection: Projection, position: int, he
 
 
 def _check_progress(stored: StoreReader, before: Mapping[str, int], head: int) -> Problems:
-    """Yield a line for each projection that lags behind the log and makes no progress."""
+    """Yield a line for each projection that is behind the log and makes no progress while a service runs."""
     if all(position >= head for position in before.values()) or not is_followed(
         stored.projections, _books_file(stored)
     ):
@@ -345,7 +346,7 @@ def _books_file(stored: StoreReader) -> Path | None:
 
 
 def _check_log(settings: Settings, stored: StoreReader) -> Problems:
-    """Yield a line if the log does not extend its last signed checkpoint, or the checkpoint is missing."""
+    """Yield a line if the last signed checkpoint is missing or unreadable, or the log does not extend it."""
     if not settings.log_key:
         return
     file = file_for(settings.database_url, settings.log_file)
@@ -385,7 +386,7 @@ def _check_log(settings: Settings, stored: StoreReader) -> Problems:
 
 
 def _unknown_match(stored: StoreReader, projection: Projection) -> str | None:
-    """Return a match that the projection has and the store lacks, among the first of each table, or None."""
+    """Return a match that the projection has but the store lacks. Look only at the first ones of each table."""
     for ids in stored.ids_in(projection):
         some = list(islice(ids, NAMED_MAX))
         with stored.events.connect() as connection:

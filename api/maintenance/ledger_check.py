@@ -18,15 +18,15 @@ from projections.ledger import Ledger
 
 
 def check_ledger(stored: StoreReader) -> Iterator[str]:
-    """Yield a line for each table that differs or cannot be read, with the first club or match in it that differs."""
+    """Yield a line for each table that cannot be read or differs. The line names the first wrong club or match."""
     ledger = Ledger()
     if ledger.key in stored.positions():
         with stored.projections.connect() as kept:
             position = kept.scalar(select(POSITIONS.c.position).where(POSITIONS.c.book == ledger.key)) or 0
-            yield from _differences(stored, ledger, kept, position)
+            yield from _table_differences(stored, ledger, kept, position)
 
 
-def _differences(stored: StoreReader, ledger: Ledger, kept: Connection, position: int) -> Iterator[str]:
+def _table_differences(stored: StoreReader, ledger: Ledger, kept: Connection, position: int) -> Iterator[str]:
     pages = stored.log()
 
     def read(_: int, __: int) -> Page:
@@ -38,7 +38,7 @@ def _differences(stored: StoreReader, ledger: Ledger, kept: Connection, position
         with engine.connect() as made:
             for name, table in ledger.metadata.tables.items():
                 try:
-                    for actual, expected in zip_longest(_by_owner(kept, table), _by_owner(made, table)):
+                    for actual, expected in zip_longest(_rows_by_owner(kept, table), _rows_by_owner(made, table)):
                         if actual != expected:
                             owner = min(one for one, _ in filter(None, (actual, expected)))
                             place = f"projection ledger: {name} of {owner}"
@@ -49,8 +49,8 @@ def _differences(stored: StoreReader, ledger: Ledger, kept: Connection, position
         engine.dispose()
 
 
-def _by_owner(connection: Connection, table: Table) -> Iterator[tuple[Any, set[Any]]]:
-    """Yield each owner with the set of its rows, without matches that have no stakes."""
+def _rows_by_owner(connection: Connection, table: Table) -> Iterator[tuple[Any, set[Any]]]:
+    """Yield each club or match with the set of its rows. Skip matches without stakes."""
     owner = next(iter(table.primary_key.columns))
     query = select(owner, *map(raw_column, table.c)).order_by(owner)
     if "money" in table.c:

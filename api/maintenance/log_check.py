@@ -18,7 +18,7 @@ class _Row(msgspec.Struct):
     event: LogSigned
 
 
-_signed_in = msgspec.json.Decoder(_Row).decode
+_decode_row = msgspec.json.Decoder(_Row).decode
 
 
 def check_tree(stored: StoreReader) -> Iterator[str]:
@@ -28,14 +28,14 @@ def check_tree(stored: StoreReader) -> Iterator[str]:
     with memory.connect() as made:
         tree.metadata.create_all(made)
         for rows in stored.log():
-            tree.apply(made, Page(rows, _nothing))
+            tree.apply(made, Page(rows, _refuse_to_decode))
         if tree.key in stored.positions():
-            yield from _differences(stored, tree, made)
+            yield from _tile_differences(stored, tree, made)
         size = tree.size(made)
         for row in (row for page in stored.rows(LOG_ID.hex) for row in page):
             if row.topic == LogSigned.TOPIC:
                 try:
-                    signed = _signed_in(row.state).event
+                    signed = _decode_row(row.state).event
                 except (msgspec.MsgspecError, ValueError, TypeError):
                     continue  # the check of the aggregate reports it
                 if signed.size > size or tree.tree(made, signed.size).root().hex() != signed.root:
@@ -43,7 +43,7 @@ def check_tree(stored: StoreReader) -> Iterator[str]:
     memory.dispose()
 
 
-def _differences(stored: StoreReader, tree: Log, made: Connection) -> Iterator[str]:
+def _tile_differences(stored: StoreReader, tree: Log, made: Connection) -> Iterator[str]:
     this = tree.tiles.c
     tiles = select(this.level, this.number, this.hashes).order_by(this.level, this.number)
     with stored.projections.connect() as kept:
@@ -60,5 +60,5 @@ def _differences(stored: StoreReader, tree: Log, made: Connection) -> Iterator[s
         yield f"projection log: it has {edge.size} rows up to position {edge.position}, more than the log"
 
 
-def _nothing(*_: object) -> Recorded:
+def _refuse_to_decode(*_: object) -> Recorded:
     raise AssertionError("a tree decodes no rows")

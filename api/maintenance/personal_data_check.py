@@ -49,8 +49,10 @@ class TextCheck:
             self._compare_match(history, history.aggregate.opened.club, refs)
 
     def _compare_club(self, history: History, club: Club) -> None:
-        """Report names and numbers that are missing or that an erasure left, and texts changed without a recorded
-        erasure. Ignore changes by erasures during the check."""
+        """Report missing names and numbers, names left after an erasure, and texts changed without a recorded one.
+
+        Report nothing if an erasure was recorded during the check.
+        """
         stored, members = self._stored, club.state.members
         payees = (club.state.payee, *(member.payee for member in members))
         numbers = [ref for payee in payees for ref in (payee.swish, payee.iban) if ref is not None]
@@ -79,12 +81,12 @@ class TextCheck:
     def _compare_match(self, history: History, club: UUID, refs: Mapping[str, int]) -> None:
         """Report each missing text that no recorded erasure has deleted."""
         missing = refs.keys() - self._stored.refs(club, list(refs))
-        if missing - self._deleted(club, reload=False):
-            missing -= self._deleted(club, reload=True)
+        if missing - self._deleted_refs(club, reload=False):
+            missing -= self._deleted_refs(club, reload=True)
             for ref in sorted(missing, key=refs.__getitem__):
                 history.report(refs[ref], f"text {ref} is missing without a recorded erasure")
 
-    def _deleted(self, club: UUID, *, reload: bool) -> set[str]:
+    def _deleted_refs(self, club: UUID, *, reload: bool) -> set[str]:
         if reload or club not in self._erased:
             rows = self._stored.events_of_topic(club.hex, MemberErased.TOPIC)
             erasures = [msgspec.json.decode(row, type=_Row).event.texts for row in rows]

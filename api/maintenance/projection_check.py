@@ -38,14 +38,14 @@ class _Queries:
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
-        self._queries = {name: _query_of(table) for name, table in projection.metadata.tables.items()}
+        self._queries = {name: _query_for_rows(table) for name, table in projection.metadata.tables.items()}
 
     def rows(self, connection: Connection, aggregate_id: UUID) -> RowsByTable:
         parameters = {"aggregate": aggregate_id}
         return {name: connection.execute(query, parameters).mappings().all() for name, query in self._queries.items()}
 
 
-def _query_of(table: Table) -> Select[Any]:
+def _query_for_rows(table: Table) -> Select[Any]:
     query = select(*map(raw_column, table.c)).where(table.c.match == bindparam("aggregate", type_=Uuid()))
     return query.order_by(*table.primary_key.columns)
 
@@ -68,7 +68,7 @@ class _StoredState(NamedTuple):
 
 
 class StoredProjections:
-    """The projections of a store, and projections in memory for calculating the rows of one aggregate at a time."""
+    """The projections of a store, and projections in memory that calculate the rows of one aggregate at a time."""
 
     def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
@@ -90,14 +90,13 @@ class StoredProjections:
         self._memory.close()
 
     def check_of(self, aggregate_id: UUID) -> "ProjectionCheck":
-        """Read what the projections store about an aggregate, and return its check. Call it before reading its
-        events."""
+        """Return a check with the projections' rows about an aggregate. Call it before reading the events."""
         self._memory.rollback()
         if not self._queries:
             return ProjectionCheck([], aggregate_id, self._memory)
         with self._stored.projections.connect() as connection:
             positions = {row.book: row.position for row in connection.execute(select(POSITIONS))}
-            aside = self._aside(connection, aggregate_id)
+            aside = self._set_aside_events(connection, aggregate_id)
             states = [
                 _StoredState(
                     queries,
@@ -110,7 +109,7 @@ class StoredProjections:
             ]
         return ProjectionCheck(states, aggregate_id, self._memory)
 
-    def _aside(self, connection: Connection, aggregate_id: UUID) -> dict[str, tuple[int, str]]:
+    def _set_aside_events(self, connection: Connection, aggregate_id: UUID) -> dict[str, tuple[int, str]]:
         if not self._sets_aside:
             return {}
         query = select(SET_ASIDE).where(SET_ASIDE.c.match == aggregate_id.hex)
@@ -129,7 +128,7 @@ class ProjectionCheck:
     def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
         """Apply rows up to event ``readable`` to the projections in memory, each as far as its stored one.
 
-        ``recorded``: the decoded events, by number. Errors are kept for :meth:`compare`.
+        ``recorded``: the decoded events, by number. Keep errors for :meth:`compare`.
         """
         rows = [row for row in rows if isinstance(row.number, int) and row.number <= readable]
         log = [(row.position, self._id.hex, row.number, row.topic, row.state) for row in rows]
@@ -197,7 +196,7 @@ def _by_key(table: Table, rows: Sequence[RowMapping]) -> dict[str, RowMapping]:
 
 
 def _cell_differences(column: Any, actual: Any, expected: Any) -> Iterator[str]:
-    """Yield the differences of two cells. JSON cells are compared value by value."""
+    """Yield the differences of two cells. Compare JSON value by value."""
     if isinstance(column.type, Json) and actual is not None and expected is not None:
         try:
             yield from differing(msgspec.json.decode(actual), msgspec.json.decode(expected), column.name)

@@ -47,7 +47,6 @@ from referee.store.rows import refuse_older
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
 """Type of an aggregate's id: a UUID on PostgreSQL, any text (32 hex digits) on SQLite."""
 IDS_PER_QUERY, ROWS_PER_QUERY = 500, 2000
-"""Maximum numbers of ids and of rows that one query reads."""
 LOCK_SECONDS = 10
 ANSWER_SECONDS = 30.0
 """Seconds that PostgreSQL may take to answer."""
@@ -62,7 +61,7 @@ SET_ASIDE = table(
     column("event"),
     column("error", Json(str)),
 )
-"""Table of matches that projections have set aside."""
+"""Table of matches that projections no longer follow after an error."""
 
 
 class Row(NamedTuple):
@@ -93,10 +92,10 @@ class StoreReader:
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
             prefix, position = "referee", "notification_id"
-        self.rows_table = _rows(f"{prefix}_events", column(position))
-        self.snapshots_table = _rows(f"{prefix}_snapshots")
+        self.rows_table = _table_of_rows(f"{prefix}_events", column(position))
+        self.snapshots_table = _table_of_rows(f"{prefix}_snapshots")
         self.acts_table = table(f"{prefix}_acts", column("originator_id", ID), *map(column, ("key", "first", "last")))
-        self.attempts_table = _rows(f"{prefix}_attempts")
+        self.attempts_table = _table_of_rows(f"{prefix}_attempts")
         self.secret_table = table(f"{prefix}_secret", column("secret", LargeBinary()))
         self._position = self.rows_table.c[position]
 
@@ -105,7 +104,7 @@ class StoreReader:
         self.projections.dispose()
         self._names.dispose()
 
-    def _all(self, query: Executable) -> list[Any]:
+    def _fetch_all(self, query: Executable) -> list[Any]:
         with self.events.connect() as connection:
             return list(connection.execute(query))
 
@@ -129,14 +128,12 @@ class StoreReader:
     @cached_property
     def secret(self) -> bytes | None:
         """The secret of the store; None before the first start of the service."""
-        found = self._all(select(self.secret_table.c.secret)) if self._has_table(self.secret_table) else []
+        found = self._fetch_all(select(self.secret_table.c.secret)) if self._has_table(self.secret_table) else []
         return found[0].secret if found and isinstance(found[0].secret, bytes) else None
-
-    # The log
 
     def last_position(self) -> int:
         """Return the position of the last event of the log, or 0."""
-        return self._all(select(func.max(self._position)))[0][0] or 0
+        return self._fetch_all(select(func.max(self._position)))[0][0] or 0
 
     def check_release(self) -> None:
         """Raise :class:`~referee.store.rows.OlderStore` if an earlier release stored the rows."""
@@ -148,13 +145,13 @@ class StoreReader:
     def check_games(self) -> None:
         """Raise :class:`~referee.store.damaged.NotInstalled` if a match has a game that is not installed.
 
-        The projection of matches names the games. If it cannot be read, nothing is checked.
+        The games are read from the projection of matches. If that fails, nothing is checked.
         """
         with suppress(SQLAlchemyError, OSError), self.projections.connect() as connection:
             check_installed(Matches().rulesets(connection))
 
     def count(self) -> int:
-        return int(self._all(select(func.count()).select_from(self.rows_table))[0][0])
+        return int(self._fetch_all(select(func.count()).select_from(self.rows_table))[0][0])
 
     def log(self) -> Iterator[list[Any]]:
         """Yield all rows in the order of the log, page by page: position, aggregate, number, topic, state."""
@@ -164,25 +161,27 @@ class StoreReader:
             yield [tuple(row) for row in page]
 
     def ids(self) -> Iterator[str]:
-        return self._ids(self.events, self.rows_table.c.originator_id)
+        return self._distinct_ids(self.events, self.rows_table.c.originator_id)
 
     def ids_of(self, topic: str) -> Iterator[str]:
         """Yield the ids of the aggregates whose first event has this topic, in order."""
         this = self.rows_table.c
-        return self._ids(self.events, this.originator_id, this.originator_version == 1, this.topic == topic)
+        return self._distinct_ids(self.events, this.originator_id, this.originator_version == 1, this.topic == topic)
 
     def ids_of_snapshots(self) -> Iterator[str]:
-        return self._ids(self.events, self.snapshots_table.c.originator_id)
+        return self._distinct_ids(self.events, self.snapshots_table.c.originator_id)
 
     def ids_of_attempts(self) -> Iterator[str]:
-        return self._ids(self.events, self.attempts_table.c.originator_id) if self._has_attempts else iter(())
+        return (
+            self._distinct_ids(self.events, self.attempts_table.c.originator_id) if self._has_attempts else iter(())
+        )
 
     def ids_in(self, projection: Projection) -> list[Iterator[str]]:
         """Return for each table of a projection an iterator over its aggregates' ids, in order."""
         tables = [table(name, column("match", ID)) for name in projection.metadata.tables]
-        return [self._ids(self.projections, one.c.match) for one in tables]
+        return [self._distinct_ids(self.projections, one.c.match) for one in tables]
 
-    def _ids(self, engine: Engine, ids: ColumnClause[Any], *which: ColumnElement[bool]) -> Iterator[str]:
+    def _distinct_ids(self, engine: Engine, ids: ColumnClause[Any], *which: ColumnElement[bool]) -> Iterator[str]:
         query = select(ids).where(ids.is_not(None), *which).distinct()
         for (one,) in chain.from_iterable(self._pages(engine, query, ids, IDS_PER_QUERY)):
             yield str(one).replace("-", "") if engine.dialect.name == "postgresql" else one
@@ -198,7 +197,9 @@ class StoreReader:
         """Return the snapshots of an aggregate, each with the number of the event after which it was taken."""
         this = self.snapshots_table.c
         query = select(this.originator_version, this.state).where(this.originator_id == aggregate_id)
-        return [(number, _bytes(state)) for number, state in self._all(query.order_by(this.originator_version))]
+        return [
+            (number, _as_bytes(state)) for number, state in self._fetch_all(query.order_by(this.originator_version))
+        ]
 
     @cached_property
     def _has_attempts(self) -> bool:
@@ -209,34 +210,33 @@ class StoreReader:
             return []
         this = self.attempts_table.c
         query = select(this.originator_version, this.topic, this.state).where(this.originator_id == aggregate_id)
-        return [Row(0, *row) for row in self._all(query.order_by(this.originator_version))]
+        return [Row(0, *row) for row in self._fetch_all(query.order_by(this.originator_version))]
 
     @cached_property
     def _has_acts(self) -> bool:
         return self._has_table(self.acts_table)
 
     def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]] | None:
-        """Return the first and the last event of each act with an Idempotency-Key, by the hash of the key; None if
-        the table does not exist. The service creates it when it starts."""
+        """Return the first and the last event of each act with an Idempotency-Key, by the hash of the key.
+
+        Return None if the table does not exist: the service creates it when it starts.
+        """
         if not self._has_acts:
             return None
         this = self.acts_table.c
         query = select(this.key, this.first, this.last).where(this.originator_id == aggregate_id)
-        return {_bytes(key): (first, last) for key, first, last in self._all(query)}
+        return {_as_bytes(key): (first, last) for key, first, last in self._fetch_all(query)}
 
     def events_of_topic(self, aggregate_id: str, topic: str) -> list[bytes]:
-        """Return the encoded events of an aggregate that have this topic, in order."""
+        """Return the encoded events with this topic, in order."""
         this = self.rows_table.c
         query = select(this.state).where(this.originator_id == aggregate_id, this.topic == topic)
-        return [_bytes(row.state) for row in self._all(query.order_by(this.originator_version))]
+        return [_as_bytes(row.state) for row in self._fetch_all(query.order_by(this.originator_version))]
 
     def has_event_since(self, aggregate_id: str, number: int, topic: str) -> bool:
-        """Return whether an aggregate has an event of this topic after event ``number``."""
         this = self.rows_table.c
         query = select(this.topic).where(this.originator_id == aggregate_id, this.originator_version > number)
-        return bool(self._all(query.where(this.topic == topic).limit(1)))
-
-    # Names
+        return bool(self._fetch_all(query.where(this.topic == topic).limit(1)))
 
     def texts(self) -> Iterator[Sequence[Any]]:
         """Yield each stored text: ref, salt, text, ref of the replacement, club, match, member and kind."""
@@ -270,7 +270,7 @@ class StoreReader:
             return {row.ref: row.redacted for row in connection.execute(query)}
 
     def erased(self, club: UUID) -> dict[str, Redactions]:
-        """Return the texts that each erasure of a club changes, planned or done, as :func:`lists_in` does."""
+        """Return the texts that each planned or finished erasure of a club changes, as :func:`lists_in` does."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
@@ -294,8 +294,6 @@ class StoreReader:
         with connection:
             yield connection if inspect(connection).has_table(NAMES_TABLE.name) else None
 
-    # The projections
-
     def positions(self) -> dict[str, int]:
         """Return the positions of the projections by key; empty before the first start."""
         if POSITIONS.name not in self.projection_tables():
@@ -312,7 +310,7 @@ class StoreReader:
             return set()
 
 
-def _rows(name: str, *more: ColumnClause[Any]) -> TableClause:
+def _table_of_rows(name: str, *more: ColumnClause[Any]) -> TableClause:
     return table(
         name, *more, column("originator_id", ID), column("originator_version"), column("topic"), column("state")
     )
@@ -328,7 +326,7 @@ def sqlite_engine(file: Path) -> Engine:
         connection = sqlite3.connect(
             address, uri=True, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False
         )
-        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # a row may hold anything
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # of damaged rows
         return connection
 
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
@@ -340,11 +338,11 @@ def sqlite_engine(file: Path) -> Engine:
     return engine
 
 
-def _bytes(state: Any) -> bytes:
+def _as_bytes(state: Any) -> bytes:
     return state.encode() if isinstance(state, str) else bytes(state)
 
 
 def one_line(error: Exception) -> str:
-    """Return the message of an error of a database or of the system as one line."""
+    """Return the message of an error as one line."""
     said = str(getattr(error, "orig", None) or error)
     return " ".join(said.split()) or type(error).__name__

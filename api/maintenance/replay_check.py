@@ -22,9 +22,9 @@ from referee.store.store import Loaded, Snapshot, snapshot_row
 from referee.visibility import Event, Recorded
 
 SEED, OTHER_SEED = "heads", "tails"
-"""Seeds for acts without a recorded seed. An event that differs with the seed depends on chance."""
+"""Seeds for acts without a recorded seed. An event that differs between the two depends on chance."""
 LENGTH_MAX = 60
-"""Maximum number of characters of a value in a line."""
+"""Maximum characters of a value in a reported difference."""
 
 MATCH, UNKNOWN = "match", "id"
 KIND_OF = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact in kind.FACTS}
@@ -32,7 +32,7 @@ KIND_OF = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact
 
 
 class Difference(NamedTuple):
-    """A difference between stored and expected data. ``event``: 0 if the difference concerns the whole aggregate."""
+    """A difference between stored and expected data. ``event``: 0 for the whole aggregate."""
 
     kind: str
     aggregate: str
@@ -44,7 +44,7 @@ class Difference(NamedTuple):
 
 
 class _ReadRow(NamedTuple):
-    """A row that could be read. ``hash``: its hash, which the next row must name."""
+    """A row that could be read. The next row must name its ``hash``."""
 
     stored: StoredEvent
     recorded: Recorded
@@ -60,7 +60,6 @@ class History:
         self.readable = 0
         """Last event up to which every row exists and can be read."""
         self.unusable_snapshots = 0
-        """Number of snapshots of a different release."""
         self._problems: list[tuple[int, str]] = []
         self._kind: str | None = None
         self._snapshots = dict(snapshots)
@@ -78,7 +77,7 @@ class History:
 
     @property
     def kind(self) -> str:
-        """The kind of the aggregate, by its first row with a known topic. Without rows it is a match."""
+        """The kind of the first row with a known topic. Without rows: ``match``."""
         return self._kind or (UNKNOWN if self.events else MATCH)
 
     @property
@@ -86,7 +85,7 @@ class History:
         return tuple(Difference(self.kind, str(self.id), number, what) for number, what in self._problems)
 
     def add(self, rows: Sequence[Row]) -> dict[int, Recorded]:
-        """Check more rows. Return by number the events that can be read."""
+        """Check more rows. Return the readable events by number."""
         recorded: dict[int, Recorded] = {}
         for row in rows:
             self.events += 1
@@ -96,7 +95,7 @@ class History:
                 self._stop_folding()
                 continue
             recorded[row.number] = kept.recorded
-            self._record_key(kept.recorded)
+            self._record_keyed_act(kept.recorded)
             if self._folds:
                 self.readable = row.number
                 if self._act and kept.recorded.begins_after(self._act[-1].recorded):
@@ -110,7 +109,10 @@ class History:
         return self._aggregate if self.events == self.readable else None
 
     def end(self, acts: Mapping[bytes, tuple[int, int]] | None) -> None:
-        """Check the last act, the snapshots and the stored keyed acts, after all rows were added."""
+        """Check the last act, the snapshots and the acts with an Idempotency-Key, after all rows were added.
+
+        ``acts``: first and last event of each such act in the store. None: do not check them.
+        """
         for key in () if acts is None else self._keyed.keys() | acts.keys():
             made, kept = self._keyed.get(key), acts.get(key) if acts else None
             if made is None and kept is not None and (not isinstance(kept[0], int) or kept[0] <= self._number):
@@ -124,18 +126,17 @@ class History:
                 self.report(number, "it has a snapshot, but the event does not exist")
 
     def _stop_folding(self) -> None:
+        """Check the collected act. Later rows are read, but not decided again."""
         if self._act:
             self._check_act()
         self._folds = False
-
-    # Rows
 
     def _read(self, row: Row) -> _ReadRow | None:
         """Check the number of a row and its link to the row before. Return the row, or None if it cannot be read."""
         number, state, before, prev = row.number, row.state, self._number, self._prev
         if number != before + 1:
             self._stop_folding()
-            self.report(number, _gap(before, number))
+            self.report(number, _gap_text(before, number))
         if not isinstance(state, bytes):
             self.report(number, "its row is stored as text instead of bytes: the referee cannot read it")
             state = str(state).encode()
@@ -152,15 +153,13 @@ class History:
             self.report(number, f"the chain is broken before it: its `prev` is not {names}")
         return _ReadRow(stored, recorded, self._prev)
 
-    # Acts
-
-    def _record_key(self, recorded: Recorded) -> None:
+    def _record_keyed_act(self, recorded: Recorded) -> None:
         if not recorded.act_id.startswith(OWN_KEY_PREFIX):
             key, number = key_of(recorded.actor, recorded.act_id), recorded.originator_version
             self._keyed[key] = self._keyed.get(key, (number, number))[0], number
 
     def _check_act(self) -> None:
-        """Decide the act that has been read again, fold it, and compare its snapshots."""
+        """Decide the collected act again, fold it, and compare its snapshots. Report every fault."""
         act, self._act = self._act, []
         before, number = self._aggregate, act[0].stored.originator_version
         after: Aggregate | None = None
@@ -169,7 +168,7 @@ class History:
         except Refused as refused:
             rule = f" by {refused.rule}" if refused.rule else ""
             self.report(number, f"today's rules refuse the request{rule}: {refused.code}")
-        except Exception as error:  # a row may hold anything
+        except Exception as error:  # a damaged row can cause any error
             self.report(number, f"the request cannot be decided again: {_error_text(error)}")
         self._past += [kept.recorded for kept in act]
         for place, kept in enumerate(act, 1):
@@ -199,19 +198,17 @@ class History:
             return None
         seed = next((seed for one in history if (seed := getattr(one.event, "seed", None)) is not None), None)
         past = self._past
-        events, state = _decided(before, first, request, SEED if seed is None else seed, past)
+        events, state = _decide_act(before, first, request, SEED if seed is None else seed, past)
         if _reproduces(act, events, request):
             return fold(None, history) if before is None else with_known_state(before, history, state)
         if seed is None:
-            other, _ = _decided(before, first, request, OTHER_SEED, past)
+            other, _ = _decide_act(before, first, request, OTHER_SEED, past)
             chance = [place for place, two in enumerate(zip(events, other, strict=False)) if two[0] != two[1]]
-            if chance and getattr(events[chance[0]], "seed", None) is None:  # the house drew it for the first deal
+            if chance and getattr(events[chance[0]], "seed", None) is None:  # drawn for the first deal: no seed
                 act, events = act[: chance[0]], events[: chance[0]]
-        for number, what in _differences(act, events, request):
+        for number, what in _act_differences(act, events, request):
             self.report(number, what)
         return None
-
-    # Snapshots
 
     def _compare_snapshot(self, row: bytes, here: Loaded) -> None:
         number = here.aggregate.version
@@ -235,24 +232,24 @@ class History:
             self.report(number, f"its snapshot differs: {place}")
 
 
-def _gap(before: int, number: Any) -> str:
+def _gap_text(before: int, number: Any) -> str:
     if not isinstance(number, int) or number < 1:
         return "this is not the number of an event"
     if not before:
-        return f"the history begins with it: {_events(1, number - 1)} missing"
-    return f"it follows event {before}: {_events(before + 1, number - 1)} missing"
+        return f"the history begins with it: {_range_text(1, number - 1)} missing"
+    return f"it follows event {before}: {_range_text(before + 1, number - 1)} missing"
 
 
-def _events(first: int, last: int) -> str:
+def _range_text(first: int, last: int) -> str:
     return f"event {first} is" if first == last else f"events {first} to {last} are"
 
 
-def _decided(
+def _decide_act(
     before: Aggregate | None, first: Recorded, request: bytes, seed: str, past: Sequence[Recorded]
 ) -> tuple[tuple[Event, ...], Any]:
     """Return the events that today's rules make from a request, and the state after them.
 
-    Raises the rules' errors, LookupError for an unknown first event, PermissionError for the act of a different seat.
+    Raises the rules' errors, LookupError for an unknown first event, and PermissionError if another seat did the act.
     """
     if before is None:
         opened = first.event
@@ -269,7 +266,9 @@ def _decided(
     return before.procedure.take(before.state, sent, moment)
 
 
-def _rows(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[_ReadRow, StoredEvent]]:
+def _stored_and_new_rows(
+    act: list[_ReadRow], events: Sequence[Event], request: bytes
+) -> Iterator[tuple[_ReadRow, StoredEvent]]:
     """Yield each row of an act with the row that would be written today."""
     digest = digest_of(request)
     for place, (kept, event) in enumerate(zip(act, events, strict=False)):
@@ -279,15 +278,15 @@ def _rows(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Itera
 
 def _reproduces(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> bool:
     """Return whether today's rules make exactly the stored rows of an act."""
-    rows = _rows(act, events, request)
+    rows = _stored_and_new_rows(act, events, request)
     return len(act) == len(events) and all(
         kept.stored.state == expected.state and kept.stored.topic == expected.topic for kept, expected in rows
     )
 
 
-def _differences(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[int, str]]:
+def _act_differences(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[int, str]]:
     """Yield each difference between an act's stored events and those of today's rules, with the event's number."""
-    for (kept, expected), event in zip(_rows(act, events, request), events, strict=False):
+    for (kept, expected), event in zip(_stored_and_new_rows(act, events, request), events, strict=False):
         number, stored = kept.stored.originator_version, kept.recorded.event
         if type(event) is not type(stored):
             yield number, f"{stored.TOPIC} is stored, but today's rules make {event.TOPIC} from the request"
@@ -317,13 +316,13 @@ def differing(actual: Any, expected: Any, path: str = "") -> Iterator[str]:
             if one != other:
                 yield from differing(one, other, f"{path}[{place}]")
     else:
-        yield f"{path} is {_short(actual)}, not {_short(expected)}"
+        yield f"{path} is {_shortened_json(actual)}, not {_shortened_json(expected)}"
 
 
 _NOTHING = object()
 
 
-def _short(value: Any) -> str:
+def _shortened_json(value: Any) -> str:
     if value is _NOTHING:
         return "missing"
     text = msgspec.json.encode(value).decode()

@@ -1,7 +1,8 @@
 """``knacka restore``: checks a backup, and then installs it as an empty store.
 
-It makes a temporary SQLite store, carries out the recorded erasures, and verifies it. Then it moves the files, the
-events last, or stores all rows in PostgreSQL in one transaction. So an interrupted restore leaves no events.
+It loads the backup into a temporary SQLite store, carries out the recorded erasures, and verifies the store. Then it
+moves the files, the events last. Into PostgreSQL it copies all rows in one transaction. So an interrupted restore
+leaves no events.
 """
 
 import sqlite3
@@ -47,7 +48,7 @@ class NotEmpty(Exception):
 
 
 class Connections(NamedTuple):
-    """Connections to the parts of a store; on PostgreSQL one connection for all."""
+    """Connections to the parts of a store. On PostgreSQL they are one connection."""
 
     events: Connection
     projections: Connection
@@ -56,9 +57,9 @@ class Connections(NamedTuple):
 
 @contextmanager
 def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
-    """Yield the URL of a temporary store with the content of a backup. Report the members erased again in it.
+    """Load a backup into a temporary store in the folder ``beside``, erase members again, and yield the store's URL.
 
-    ``beside``: the folder in which to make the store. Raises :class:`~api.maintenance.archive.Damaged`.
+    Report to ``say``. Raises :class:`~api.maintenance.archive.Damaged`.
     """
     with TemporaryDirectory(prefix="knacka-restore-", dir=beside) as folder:
         url = f"sqlite:///{quote(str(Path(folder).absolute() / 'knacka.db'))}"
@@ -72,7 +73,7 @@ def install(url: str, staged_url: str) -> None:
     """Install a staged store at a URL. Raises :class:`NotEmpty` and the databases' errors."""
     refuse_unless_empty(url)
     if store_files(url):
-        _move(staged_url, url)
+        _move_files(staged_url, url)
         return
     copy = store_files(staged_url)[-1].with_name("again.backup")
     with copy.open("x+b") as file:
@@ -82,21 +83,18 @@ def install(url: str, staged_url: str) -> None:
         load(archive, url, lambda _: None)
 
 
-# The store to restore into
-
-
 def refuse_unless_empty(url: str) -> None:
-    """Raise :class:`NotEmpty` unless the store at a URL is empty or does not exist."""
+    """Raise :class:`NotEmpty` unless the store is empty or missing."""
     if files := store_files(url):
         for one in (file.with_name(file.name + more) for file in files for more in ("", "-wal", "-shm", "-journal")):
             if one.exists():
                 raise NotEmpty(f"{one} exists already: move it away, or set KNACKA_DATABASE_URL to a new file")
         return
     with closing(StoreReader(url)) as stored, stored.events.connect() as connection:
-        _refuse_rows(connection, stored)
+        _refuse_stored_rows(connection, stored)
 
 
-def _refuse_rows(connection: Connection, stored: StoreReader) -> None:
+def _refuse_stored_rows(connection: Connection, stored: StoreReader) -> None:
     for part in existing(connection, (*parts_of_events(stored), *parts_of_names())):
         if part.name != "secret" and not is_empty(connection, part):
             raise NotEmpty(
@@ -104,16 +102,13 @@ def _refuse_rows(connection: Connection, stored: StoreReader) -> None:
             )
 
 
-def _move(staged_url: str, url: str) -> None:
+def _move_files(staged_url: str, url: str) -> None:
     for source, goal in zip(store_files(staged_url), store_files(url), strict=True):
-        with closing(sqlite3.connect(source)) as connection:  # a reader leaves the write-ahead log beside it
+        with closing(sqlite3.connect(source)) as connection:  # a reader may have left a write-ahead log
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         sync(source)
         source.rename(goal)
     sync(goal.absolute().parent)
-
-
-# Loading
 
 
 def load(archive: Archive, url: str, say: Say) -> None:
@@ -127,41 +122,42 @@ def load(archive: Archive, url: str, say: Say) -> None:
         events = connections.events
         if events.dialect.name == "postgresql":
             events.execute(text(f"LOCK TABLE {stored.rows_table.name} IN ACCESS EXCLUSIVE MODE"))
-            _refuse_rows(events, stored)
+            _refuse_stored_rows(events, stored)
         parts_of_each = parts_of_events(stored), projections, parts_of_names()
         for connection, parts in zip(connections, parts_of_each, strict=True):
             for part in parts:
-                _fill(archive, connection, part, keys)
+                _fill_table(archive, connection, part, keys)
         if events.dialect.name == "postgresql":
             _set_next_position(events, stored)
 
 
 def _usable_projections(archive: Archive, say: Say) -> frozenset[str]:
-    """Return the keys of the projections in a backup that have the tables of this release. Report the others."""
+    """Return the keys of the projections whose tables in the backup are those of this release. Report the others."""
     keys = set()
     for projection in all_projections():
         parts = parts_of_projections([projection])[len(BY_BOOK) :]
-        if projection.key in archive.manifest.keys and all(_fits(archive, one) for one in parts):
+        if projection.key in archive.manifest.keys and all(_has_same_columns(archive, one) for one in parts):
             keys.add(projection.key)
         else:
             say(f"projection {projection.name} is not in the backup in this release's form: it will be built again")
     return frozenset(keys)
 
 
-def _fits(archive: Archive, part: Part) -> bool:
+def _has_same_columns(archive: Archive, part: Part) -> bool:
     info = archive.manifest.part(part.name)
     return info is not None and info.columns == part.columns
 
 
-def _fill(archive: Archive, connection: Connection, part: Part, keys: frozenset[str]) -> None:
+def _fill_table(archive: Archive, connection: Connection, part: Part, keys: frozenset[str]) -> None:
+    """Fill a table. Raises ``Damaged`` if its columns are of a different release."""
     info = archive.manifest.part(part.name)
     if info is None:  # the backup is older than this part
         return
-    if not _fits(archive, part):
+    if not _has_same_columns(archive, part):
         raise Damaged(
             f"its part {part.name} is of a different release: restore it with Knacka {archive.manifest.knacka}"
         )
-    rows = _read(part, archive.rows(info))
+    rows = _converted_rows(part, archive.rows(info))
     if part.name in BY_BOOK:
         connection.execute(delete(part.table).where(part.table.c.book.in_(keys)))
         rows = (row for row in rows if row[0] in keys)
@@ -170,9 +166,9 @@ def _fill(archive: Archive, connection: Connection, part: Part, keys: frozenset[
     part.fill(connection, rows)
 
 
-def _read(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell]]:
+def _converted_rows(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell]]:
     try:
-        yield from part.read(rows)
+        yield from part.converted(rows)
     except (TypeError, ValueError) as error:
         raise Damaged(f"its part {part.name} cannot be read: {error}") from None
 
@@ -202,17 +198,14 @@ def _write_connections(url: str) -> Iterator[Connections]:
         yield Connections(*connections) if len(connections) > 1 else Connections(*connections * 3)
 
 
-# Erasures
-
-
 def erase_again(url: str, say: Say) -> None:
-    """Carry out the recorded erasures in a store. Report the members of whom names or texts were left."""
+    """Carry out the recorded erasures. Report the members who still had names or texts. Skip unreadable clubs."""
     with closing(Names(url)) as names, closing(StoreReader(url)) as stored, construct(url) as referee:
         erasures = Erasures(names)
         for club_id in stored.ids_of(ClubFounded.TOPIC):
             try:
                 club = referee.load(UUID(club_id)).aggregate
-            except Exception:  # a row may hold anything; the verification reports it
+            except Exception:  # a damaged row can cause any error; the verification reports it
                 continue
             assert isinstance(club, Club), "it begins as one"
             for member, texts in sorted(erasures.carry_out(club).items()):

@@ -32,9 +32,8 @@ from projections.follow.projection import Projection
 from projections.follow.sheets import RawJson
 
 ROWS_AT_ONCE = 2000
-"""Rows that are read or stored at a time."""
 Cell = str | int | float | bytes | date | datetime | None
-"""An id is 32 hex digits, JSON is text."""
+"""A value in a backup. An id is 32 hex digits, JSON is text."""
 FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
     Boolean: None,
     BigInteger: None,
@@ -46,11 +45,11 @@ FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
     Text: None,
     Utc: datetime.fromisoformat,
 }
-"""Conversions of a backup's cells by type of column. ``None``: the archive returns the stored value."""
+"""Conversions of a backup's cells, by type of column. ``None``: not needed."""
 
 
 class Part(NamedTuple):
-    """A table. ``columns``: the names of its columns in a backup. ``key``: the key of its projection."""
+    """A table. ``columns``: the names of its columns in a backup. ``key``: its projection's key."""
 
     name: str
     table: TableClause
@@ -58,7 +57,7 @@ class Part(NamedTuple):
     key: str | None = None
 
     def rows(self, connection: Connection, keys: Sequence[str] = ()) -> Iterator[list[Cell]]:
-        """Yield the rows in order, of parts in :data:`BY_BOOK` only those of the projections with these ``keys``."""
+        """Yield the rows in order. If the part is in :data:`BY_BOOK`: only the rows of projections with ``keys``."""
         these = tuple(self.table.c)
         query = select(*these).order_by(these[0])
         if self.name in BY_BOOK:
@@ -80,7 +79,7 @@ class Part(NamedTuple):
         while page := list(islice(rows, ROWS_AT_ONCE)):
             connection.execute(insert(self.table), [dict(zip(columns, row, strict=True)) for row in page])
 
-    def read(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Cell]]:
+    def converted(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Cell]]:
         """Yield the rows of a backup with the types that the table stores.
 
         Raises ``ValueError`` or ``TypeError`` if a cell cannot be converted.
@@ -99,11 +98,11 @@ BY_BOOK = frozenset({"places", "aside"})
 
 def parts_of_events(stored: StoreReader) -> tuple[Part, ...]:
     return (
-        _part("events", stored.rows_table, "position"),
-        _part("snapshots", stored.snapshots_table),
-        _part("acts", stored.acts_table),
-        _part("secret", stored.secret_table),
-        _part("attempts", stored.attempts_table),
+        _part_of_table("events", stored.rows_table, "position"),
+        _part_of_table("snapshots", stored.snapshots_table),
+        _part_of_table("acts", stored.acts_table),
+        _part_of_table("secret", stored.secret_table),
+        _part_of_table("attempts", stored.attempts_table),
     )
 
 
@@ -112,13 +111,13 @@ NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
 
 
 def parts_of_projections(selected: Sequence[Projection] | None = None) -> tuple[Part, ...]:
-    """Return the parts of the ``selected`` projections; None: of all projections."""
+    """Return the parts in :data:`BY_BOOK`, then those of the ``selected`` projections (None: all)."""
     projections = all_projections() if selected is None else selected
     return (
-        _part("places", POSITIONS),
-        _part("aside", raw_table(SET_ASIDE)),
+        _part_of_table("places", POSITIONS),
+        _part_of_table("aside", raw_table(SET_ASIDE)),
         *(
-            _part(name, raw_table(one), key=projection.key)
+            _part_of_table(name, raw_table(one), key=projection.key)
             for projection in projections
             for name, one in projection.metadata.tables.items()
         ),
@@ -126,10 +125,11 @@ def parts_of_projections(selected: Sequence[Projection] | None = None) -> tuple[
 
 
 def parts_of_names() -> tuple[Part, ...]:
-    return tuple(_part(str(one.name), raw_table(one)) for one in (names.TABLE, names.ERASED))
+    return tuple(_part_of_table(str(one.name), raw_table(one)) for one in (names.TABLE, names.ERASED))
 
 
-def _part(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
+def _part_of_table(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
+    """``first``: the name of the first column in a backup. Raises ``TypeError`` for an unknown type of column."""
     columns = [str(one.name) for one in table.c]
     if unknown := {type(one.type) for one in table.c} - FROM_JSON.keys():
         raise TypeError(f"{table.name} has columns of {unknown}, which FROM_JSON does not name")
@@ -137,7 +137,7 @@ def _part(name: str, table: TableClause, first: str | None = None, key: str | No
 
 
 def raw_table(projections: TableClause) -> TableClause:
-    """Return a table with its JSON and its ids as text."""
+    """Return the table with its JSON and ids as text."""
     return table(projections.name, *(_raw_column(one) for one in projections.columns))
 
 
@@ -153,7 +153,7 @@ def existing(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
 
 
 def complete_projections(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
-    """Return the parts and the keys of the projections that have all their tables."""
+    """Return the parts and the keys of the projections that have a position and all their tables."""
     found = set(inspect(connection).get_table_names())
     if not {POSITIONS.name, SET_ASIDE.name} <= found:
         return (), ()

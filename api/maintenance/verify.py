@@ -1,11 +1,12 @@
 """``knacka verify``: checks that all stored data agree with each other.
 
-Rows must be complete, readable and chained. Each request is decided again from its row and seed. Snapshots, keyed
-acts, projections, the ledger, the tree and the checkpoints are compared with the rows, names and texts with their
-refs, and refused attempts with their events.
+Rows must be complete, readable and chained. Each request is decided again from its row and seed. Other data of the
+store (snapshots, keyed acts, projections, ledger, tree, checkpoints) must agree with the rows. Names and texts must
+match their refs, and refused attempts their events.
 
-The store alone cannot prove that no acts are missing at its end, or that none was replaced, with all its records, by
-another legal act; nor which cards the house drew for the first deal or a duel's lead (the seed is not recorded).
+The store alone does not show whether acts are missing at its end, or whether an act was replaced, with all its
+records, by another legal act. The cards of the first deal and a duel's lead are not checked: their seed is not
+recorded.
 """
 
 import heapq
@@ -49,7 +50,10 @@ def verify_aggregate(
     texts: TextCheck | None = None,
     dockets: DocketCheck | None = None,
 ) -> Found:
-    """Check an aggregate. ``aggregate_id``: as it is stored. Several calls may share ``texts`` and ``dockets``."""
+    """Check the aggregate with this stored id. If it cannot be read, report that as a difference.
+
+    Several calls may share ``texts`` and ``dockets``.
+    """
     try:
         valid_id = UUID(aggregate_id)
     except ValueError:
@@ -81,6 +85,7 @@ def verify_aggregate(
 
 
 def ids(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
+    """Yield the ids of all aggregates that have rows, snapshots, attempts or projections, in order."""
     ids_of_projections = [ids for projection in projections.existing for ids in stored.ids_in(projection)]
     others = stored.ids_of_snapshots(), stored.ids_of_attempts()
     for one, _ in groupby(heapq.merge(stored.ids(), *others, *ids_of_projections)):
@@ -88,11 +93,10 @@ def ids(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
 
 
 def verify(url: str, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]) -> int:
-    """Check the aggregate with the id ``match``, or the whole store (None). Report each difference, and a summary.
+    """Check the aggregate with the id ``match``; None: the whole store. Pass differences and a summary to ``say``.
 
     Return the exit code: 0 without differences, 1 with differences, 2 for an unknown id. Raises the databases'
-    errors, :class:`~referee.store.rows.OlderStore` for rows of an earlier release, and
-    :class:`~referee.store.damaged.NotInstalled` for matches of a game that is not installed.
+    errors, and those of :meth:`StoreReader.check_release` and :meth:`StoreReader.check_games`.
     """
     with closing(StoreReader(url)) as stored:
         stored.check_release()
@@ -112,7 +116,7 @@ def _verify(
     kinds, texts, dockets = Counter[str](), TextCheck(stored), DocketCheck(stored)
     began = reported = time.monotonic()
     checks_of_all = (changed_texts(stored), check_tree(stored), check_ledger(stored)) if match is None else ()
-    for difference in chain(_check_positions(stored, projections), *checks_of_all):
+    for difference in chain(_projections_ahead_of_log(stored, projections), *checks_of_all):
         wrong += 1
         say(difference)
     for aggregate_id in ids(stored, projections) if match is None else [UUID(match).hex]:
@@ -128,8 +132,8 @@ def _verify(
         if (now := time.monotonic()) - reported >= PROGRESS_SECONDS:
             reported = now
             pace = events / (now - began)
-            progress(f"{_counted(kinds)}, {events} events, {pace:.0f} a second: {wrong} differences")
-    checked = _counted(kinds) if match is None else f"{next(iter(kinds))} {UUID(match)}"
+            progress(f"{_kinds_text(kinds)}, {events} events, {pace:.0f} a second: {wrong} differences")
+    checked = _kinds_text(kinds) if match is None else f"{next(iter(kinds))} {UUID(match)}"
     if unusable_snapshots:
         say(f"{unusable_snapshots} snapshots are of a different release and are not used")
     if wrong:
@@ -139,8 +143,8 @@ def _verify(
     return 0
 
 
-def _counted(kinds: Mapping[str, int]) -> str:
-    """Return as text the number of matches, and the numbers of the other kinds that occur."""
+def _kinds_text(kinds: Mapping[str, int]) -> str:
+    """Return the numbers as text, for example ``2 matches, 1 club and the log``."""
     matches, clubs, unknown = (kinds.get(kind, 0) for kind in (MATCH, "club", UNKNOWN))
     parts = [
         "1 match" if matches == 1 else f"{matches} matches",
@@ -152,7 +156,7 @@ def _counted(kinds: Mapping[str, int]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _check_positions(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
+def _projections_ahead_of_log(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
     positions, head = stored.positions(), stored.last_position()
     for projection in projections.existing:
         position = positions.get(projection.key, 0)
