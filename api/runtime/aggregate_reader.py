@@ -34,32 +34,32 @@ class AggregateReader:
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """Return the match at ``min_version`` or later. Raises Problem (409) if it does not reach that in time."""
-        match = match_of(self._desk.cached(match_id) or await self._loaded(match_id))
-        return match if match.version >= min_version else match_of(await self._at_version(match, min_version))
+        match = match_of(self._desk.cached(match_id) or await self._load_once(match_id))
+        return match if match.version >= min_version else match_of(await self._wait_for_version(match, min_version))
 
     async def club(self, club_id: UUID, min_version: int = 0) -> Club:
         """Return the club at ``min_version`` or later. Raises Problem (409) if it does not reach that in time."""
-        club = club_of(self._desk.cached(club_id) or await self._loaded(club_id))
-        return club if club.version >= min_version else club_of(await self._at_version(club, min_version))
+        club = club_of(self._desk.cached(club_id) or await self._load_once(club_id))
+        return club if club.version >= min_version else club_of(await self._wait_for_version(club, min_version))
 
     async def opened(self, match_id: UUID) -> Match:
         """Return the match, perhaps in an old state, for a caller who needs only its opening."""
-        return match_of(self._desk.cached(match_id, allow_stale=True) or await self._loaded(match_id))
+        return match_of(self._desk.cached(match_id, allow_stale=True) or await self._load_once(match_id))
 
     async def begun(self, match_id: UUID) -> Match:
         """Return the match in its state after the opening. Raises ``DamagedRow`` if the opening cannot be read."""
         return match_of(await in_thread(self._referee.replay, match_id, 1))
 
     async def newest(self, match: Match) -> Match:
-        return match_of(await self._stored(match))
+        return match_of(await self._read_again(match))
 
     async def newest_club(self, club: Club) -> Club:
-        return club_of(await self._stored(club))
+        return club_of(await self._read_again(club))
 
     async def readable_club(self, club_id: UUID) -> Club | None:
         """Return the club, or None if it does not exist or cannot be read. Its matches go on, without names."""
         try:
-            club = self._desk.cached(club_id) or await self._loaded(club_id)
+            club = self._desk.cached(club_id) or await self._load_once(club_id)
         except UnknownAggregate:
             return None
         except DamagedRow as damaged:
@@ -79,7 +79,7 @@ class AggregateReader:
         return match
 
     async def has_ruled(self, match_id: UUID, case: int, club: UUID | None) -> bool:
-        """Return whether a case has a ruling, in a match that a match of ``club`` (None: no club) may mention."""
+        """Return whether a case has a ruling. False if its match is missing, or hidden from matches of ``club``."""
         try:
             match = await self.match(match_id)
         except (UnknownAggregate, DamagedRow):
@@ -91,10 +91,10 @@ class AggregateReader:
             return False
         return match.docket is None or match.docket.case(case).verdict is not None
 
-    async def _loaded(self, aggregate_id: UUID) -> Aggregate:
+    async def _load_once(self, aggregate_id: UUID) -> Aggregate:
         """Return an aggregate, read once for all requests that wait for it."""
         if aggregate_id in self._loading:
-            with suppress(Busy):  # the load counted for a different caller
+            with suppress(Busy):  # a different caller's limit may refuse the load
                 await asyncio.shield(self._loading[aggregate_id])
             if found := self._desk.cached(aggregate_id):
                 return found  # if it is not cached, another process has added events
@@ -106,7 +106,7 @@ class AggregateReader:
             if self._loading.get(aggregate_id) is loading:
                 del self._loading[aggregate_id]
 
-    async def _at_version(self, aggregate: Aggregate, min_version: int) -> Aggregate:
+    async def _wait_for_version(self, aggregate: Aggregate, min_version: int) -> Aggregate:
         aggregate_id = aggregate.id
         deadline = asyncio.get_running_loop().time() + self._wait_seconds
         with self._hub.waiting(aggregate_id) as changed:
@@ -120,7 +120,7 @@ class AggregateReader:
                 now = await in_thread(self._desk.get, aggregate_id) if found is None else found
             return now
 
-    async def _stored(self, aggregate: Aggregate) -> Aggregate:
+    async def _read_again(self, aggregate: Aggregate) -> Aggregate:
         return await in_thread(self._desk.get, aggregate.id, min_version=aggregate.version + 1)
 
 

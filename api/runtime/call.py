@@ -17,7 +17,7 @@ _KEY = re.compile(r"[!-}][!-~]{0,127}")
 
 
 class ApiCall(Request[Any, Any, Any]):
-    """A request with its headers as values of the API; None for a missing header.
+    """A request whose properties are decoded headers; None for a missing header.
 
     :class:`~api.access.access.Access` identifies the caller.
     """

@@ -38,7 +38,7 @@ class CheckpointFile:
             return None
 
     def write(self, note: str) -> None:
-        """Replace the file by ``note``, atomically and flushed to disk, unless the present note covers all its rows.
+        """Replace the note in the file atomically, and flush it to disk, unless it covers all rows of the new one.
 
         Raises ``ValueError`` for bad content, or ``OSError``.
         """

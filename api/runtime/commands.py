@@ -36,7 +36,7 @@ from referee.store.match import Match
 from referee.store.store import UnknownAggregate
 
 ACT_SECONDS = 4.5
-"""Seconds that a request waits for the desk, which takes milliseconds if the store works."""
+"""Seconds that a request waits for the desk."""
 HISTORY_SECONDS = 25.0
 """Seconds that a request waits if the desk reads a whole history for it."""
 NOTHING_DONE = (
@@ -55,7 +55,7 @@ NOTHING_DONE = (
 
 
 def resume_once(waiter: asyncio.Future[None]) -> None:
-    """Resume the coroutine that awaits this future, unless it has been resumed or cancelled."""
+    """Resume the coroutine that awaits this future, if it still waits."""
     if not waiter.done():
         waiter.set_result(None)
 
@@ -94,18 +94,19 @@ class Commands:
     async def do(self, command: Command) -> Outcome:
         """Have the desk decide and store a command, and return its outcome.
 
-        The texts of a command to a club's match are stored among the names; the desk gets only their refs.
-        Raises the errors of ``Desk.submit``; :class:`Busy` or :class:`InDoubt` if the store does not answer in time.
+        In a club's match, store the texts of the command among the names, and give the desk only their refs. Raises
+        the errors of ``Desk.submit``. Without an answer in time: :class:`Busy` if nothing was done, else
+        :class:`InDoubt`.
         """
         texts = written(command.request)
         match = await self._reader.opened(command.id) if texts else None
         if match is None or match.opened.club is None:
-            return await self._decided(command)
+            return await self._submit(command)
         key, writer = command.key, await self._writer(match, command)
         act = None if key is None else f"{command.id} {key_of(command.actor, key).hex()}"
         async with self.refs_for(match.opened.club, texts, member=writer, act=act, match=command.id) as refs:
             request = replaced(command.request, dict(zip(texts, refs, strict=True)).__getitem__)
-            return await self._decided(replace(command, request=request))
+            return await self._submit(replace(command, request=request))
 
     @asynccontextmanager
     async def refs_for(
@@ -130,7 +131,7 @@ class Commands:
                 await in_thread(self._names.drop, refs)
             raise
 
-    async def _decided(self, command: Command) -> Outcome:
+    async def _submit(self, command: Command) -> Outcome:
         loop = self._waiters.loop
         answer, waiter = self._desk.submit(command), loop.create_future()
         answer.when_done(partial(self._waiters.wake, waiter))
@@ -151,7 +152,7 @@ class Commands:
         return answer.outcome()
 
     async def _writer(self, match: Match, command: Command) -> int | None:
-        """Return the member who wrote the texts of a command, at a seat or with a key. None: no member wrote them."""
+        """Return the member who wrote the texts of a command, at a seat or with a key. Else return None."""
         actor, opened = command.actor, match.opened
         seat = seat_of(actor)
         if seat is None:

@@ -39,6 +39,7 @@ class Health:
 
     @property
     def troubles(self) -> list[Reason]:
+        """Reasons why the process cannot take requests."""
         found: list[Reason] = []
         try:
             utc_now()

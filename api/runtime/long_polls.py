@@ -19,8 +19,8 @@ async def wait_for_news(
 ) -> tuple[Match, Caller]:
     """Wait at most ``seconds`` while the match is ``known`` and not over, and the caller is connected.
 
-    Return the newest match and the caller. Raises Busy if too many requests wait, Problem (401) if the token or key
-    has ended meanwhile.
+    Return the newest match and the caller. Raises Busy if too many requests wait, and Problem (401) if the token or
+    key has ended meanwhile.
     """
     service = request.service
     if not (seconds and known(match)):

@@ -65,7 +65,8 @@ def _number_refs(payee: Payee) -> tuple[str, ...]:
     return tuple(ref for ref in (payee.swish, payee.iban) if ref is not None)
 
 
-def _refs(member: Member) -> tuple[Ref, ...]:
+def _name_refs(member: Member) -> tuple[Ref, ...]:
+    """Return the ref of the current name. For an erased member return the refs of all names: some may be stored."""
     return member.names if member.erased else (member.name,)
 
 
@@ -78,7 +79,7 @@ class MemberNames:
         """Recorded erasures, and the texts that they have changed, by club."""
 
     def texts_in(self, match: Match) -> MemberTexts:
-        """Return the texts of a match, for a caller who may read them. :meth:`named` adds the mark of its names."""
+        """Return the texts of a match, for a caller who may read them. Only :meth:`named` adds names."""
         return NO_TEXTS if match.opened.club is None else self.texts_in_all({match.id})
 
     def texts_in_all(self, matches: Collection[UUID]) -> MemberTexts:
@@ -126,7 +127,7 @@ class MemberNames:
         return {number: names[ref] for number, ref in refs.items() if ref in names}
 
     async def _cached_names(self, club: Club, refs: set[str]) -> dict[str, str]:
-        """Return names by ref. Cached for one version of the club: the next may erase a member."""
+        """Return by ref these names and others of the club. Its next version may erase a member: read them again."""
         version, known = self._names_cache.get(club.id, (0, {}))
         if version != club.version or not refs <= known.keys():
             before = known if version == club.version else {}
@@ -138,7 +139,7 @@ class MemberNames:
 
     async def names_of(self, club: Club, members: Mapping[int, Member]) -> dict[Ref, str]:
         """Return by ref the names of members that are not erased. Complete an interrupted erasure."""
-        found = await self._texts_of(club.id, (ref for member in members.values() for ref in _refs(member)))
+        found = await self._texts_of(club.id, (ref for member in members.values() for ref in _name_refs(member)))
         if any(member.erased and not found.keys().isdisjoint(member.names) for member in members.values()):
             await in_long_thread(self._erasures.carry_out, club)
         unerased = (member.name for member in members.values() if not member.erased)
@@ -153,7 +154,7 @@ class MemberNames:
         }
 
     async def numbers_seen(self, caller: ClubCaller, sent: PayeeAct, *, confirms: bool = False) -> dict[str, str]:
-        """Return by field the numbers of a payee: texts if the caller may see or ``confirms`` them, else refs."""
+        """Return a payee's numbers by field: in clear if the caller may see or ``confirms`` them, else as refs."""
         refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
         if not (confirms or sees_numbers(caller, payee_of(sent))):
             return refs

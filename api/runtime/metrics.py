@@ -19,14 +19,13 @@ class Metrics:
         """Answers with a problem, by its code."""
         self.events = 0
         self.batches: Counter[int] = Counter()
-        """Transactions by number of events: the first bound of :data:`BATCH_BOUNDS` not below it, or 0."""
-        self.batch_events = 0
+        """Transactions by their number of events, rounded up to one of :data:`BATCH_BOUNDS`; above all bounds: 0."""
         self.attempts: Counter[str] = Counter(dict.fromkeys(("stored", "counted", "dropped"), 0))
         self.damaged: set[tuple[UUID, int]] = set()
         """Aggregate and event number of rows that could not be read."""
 
     def found_damaged(self, row: DamagedRow) -> bool:
-        """Count a row that could not be read. Return False if it was counted before or :data:`DAMAGED_MAX` are."""
+        """Note an unreadable row. Return False if it, or :data:`DAMAGED_MAX` rows, were noted before."""
         place = row.aggregate_id, row.number
         if place in self.damaged or len(self.damaged) >= DAMAGED_MAX:
             return False
@@ -38,7 +37,7 @@ class Metrics:
         self.batches[next((bound for bound in BATCH_BOUNDS if events <= bound), 0)] += 1
 
     def count_answer(self, method: str, route: str, status: int, problem: str | None) -> None:
-        """Count an answer. ``problem``: its code."""
+        """``problem``: the code of the problem in the answer."""
         self.requests[method, route, status] += 1
         if problem is not None:
             self.problems[problem] += 1
@@ -48,7 +47,7 @@ ATTEMPTS = "Refused attempts: stored as a row, counted in the next row of their 
 BATCH_BOUNDS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 
 
-def _lines(name: str, kind: str, text: str, samples: Mapping[str, float]) -> Iterable[str]:
+def _metric_lines(name: str, kind: str, text: str, samples: Mapping[str, float]) -> Iterable[str]:
     yield f"# HELP {name} {text}"
     yield f"# TYPE {name} {kind}"
     for labels, value in samples.items():
@@ -67,10 +66,14 @@ def exposition(metrics: Metrics, gauges: Gauges) -> str:
     problems = {f'{{code="{code}"}}': count for code, count in sorted(metrics.problems.items())}
     attempts = {f'{{became="{became}"}}': count for became, count in metrics.attempts.items()}
     lines = [
-        *_lines("knacka_requests_total", "counter", "Requests answered.", requests),
-        *_lines("knacka_problems_total", "counter", "Requests answered with a problem, by its code.", problems),
-        *_lines("knacka_events_stored_total", "counter", "Events stored by this process.", {"": metrics.events}),
-        *_lines("knacka_attempts_total", "counter", ATTEMPTS, attempts),
+        *_metric_lines("knacka_requests_total", "counter", "Requests answered.", requests),
+        *_metric_lines(
+            "knacka_problems_total", "counter", "Requests answered with a problem, by its code.", problems
+        ),
+        *_metric_lines(
+            "knacka_events_stored_total", "counter", "Events stored by this process.", {"": metrics.events}
+        ),
+        *_metric_lines("knacka_attempts_total", "counter", ATTEMPTS, attempts),
         "# HELP knacka_transaction_events Events stored in one transaction.",
         "# TYPE knacka_transaction_events histogram",
     ]
@@ -85,5 +88,5 @@ def exposition(metrics: Metrics, gauges: Gauges) -> str:
         f"knacka_transaction_events_count {total}",
     ]
     for name, (text, value) in gauges.items():
-        lines += _lines(f"knacka_{name}", "gauge", text, value if isinstance(value, Mapping) else {"": value})
+        lines += _metric_lines(f"knacka_{name}", "gauge", text, value if isinstance(value, Mapping) else {"": value})
     return "\n".join(lines) + "\n"

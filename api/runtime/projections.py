@@ -27,7 +27,7 @@ from referee.visibility import Recorded
 T = TypeVar("T")
 
 WAIT_SECONDS = 5.0
-"""Seconds that a read waits for a projection, which takes milliseconds unless the projection is broken."""
+"""Seconds that a read waits for a projection."""
 
 
 def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
@@ -119,7 +119,7 @@ class Projections:
         question: Callable[[Connection, UUID], T],
         threads: Threads = in_thread,
     ) -> T:
-        """Wait until a projection has this version of a match or club, and return the answer to a question about it.
+        """Wait until a projection has this version of a match or club, then answer a question about it.
 
         ``threads``: ``in_long_thread`` for a question that decodes a whole match.
         Raises Problem (503) if the projection does not reach the version in time, or has set the match aside.
@@ -127,23 +127,23 @@ class Projections:
         if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, projection):
             if aside := self.follower.aside(projection, match_id):
                 raise Problem(
-                    "book_set_aside", headers=_later(AGAIN_SECONDS), book=projection.name, event=aside.event
+                    "book_set_aside", headers=_retry_after(AGAIN_SECONDS), book=projection.name, event=aside.event
                 )
-            raise Problem("books_behind", headers=_later(self.follower.seconds_behind(projection)))
-        return await threads(self._asked, lambda connection: question(connection, match_id))
+            raise Problem("books_behind", headers=_retry_after(self.follower.seconds_behind(projection)))
+        return await threads(self._answer, lambda connection: question(connection, match_id))
 
     async def ask_of_all(
         self, projection: Projection, question: Callable[[Connection], T], *, fresh: bool = False
     ) -> tuple[T, int]:
-        """Return a projection's answer and the number of events that it lacks. ``fresh``: :meth:`catch_up` first."""
+        """Return a projection's answer and the number of events that it lacks. ``fresh``: first :meth:`catch_up`."""
         head = await in_thread(self.head) if fresh else None
         if head is not None:
             await self.follower.wait_to(head, WAIT_SECONDS, projection)
-        return await in_thread(self._asked_of_all, projection, question, head)
+        return await in_thread(self._answer_with_lag, projection, question, head)
 
     async def ask_long(self, question: Callable[[Connection], T]) -> T:
-        """Return the answer to a question, asked on a thread for long work."""
-        return await in_long_thread(self._asked, question)
+        """Answer a question on a thread for long work."""
+        return await in_long_thread(self._answer, question)
 
     async def catch_up(self, projection: Projection) -> None:
         """Wait, at most :data:`WAIT_SECONDS`, until a projection has the events stored by now."""
@@ -154,18 +154,18 @@ class Projections:
         head = await in_thread(self.head)
         for projection in projections:
             if not await self.follower.wait_to(head, WAIT_SECONDS, projection):
-                raise Problem("books_behind", headers=_later(self.follower.seconds_behind(projection)))
+                raise Problem("books_behind", headers=_retry_after(self.follower.seconds_behind(projection)))
 
-    def _asked_of_all(
+    def _answer_with_lag(
         self, projection: Projection, question: Callable[[Connection], T], head: int | None
     ) -> tuple[T, int]:
         behind = self.follower.lag(self.head() if head is None else head, projection)
-        return self._asked(question), behind
+        return self._answer(question), behind
 
-    def _asked(self, question: Callable[[Connection], T]) -> T:
+    def _answer(self, question: Callable[[Connection], T]) -> T:
         with self.engine.connect() as connection:
             return question(connection)
 
 
-def _later(seconds: float) -> dict[str, str]:
+def _retry_after(seconds: float) -> dict[str, str]:
     return {"Retry-After": str(min(max(1, ceil(seconds)), RETRY_AFTER_MOST_SECONDS))}

@@ -114,6 +114,6 @@ def rows_of(
 
 
 async def answer(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
-    """Return proofs, or 304 if the caller has them. Names and texts stay keyed hashes."""
+    """Return proofs, or 304 if the caller has them. Refs in them are not replaced by texts."""
     written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
     return await marked_reply(request, written, NO_TEXTS, headers=headers, media_type=media_type)

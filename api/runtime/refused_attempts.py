@@ -17,20 +17,20 @@ STORE_WAIT_SECONDS = 2.0
 
 
 class RefusedAttempts:
-    """Call the methods on the event loop. It drops attempts if the match is not cached or the clock is wrong."""
+    """Records attempts. Drops them if the match is not cached or the clock is wrong. Call it on the event loop."""
 
     def __init__(self, attempts: Attempts, desk: Desk, metrics: Metrics) -> None:
         self._attempts, self._desk, self._metrics = attempts, desk, metrics
         self.rows = attempts.rows
 
     def record(self, tried: Tried, problem: AnsweredProblem) -> None:
+        """Record an attempt that was answered with one of :data:`RECORDED_STATUSES`."""
         if problem.status not in RECORDED_STATUSES:
             return
         self._store_later(tried, problem.code, problem.rule)
 
     def record_refused_officials_view(self, match: Match, caller: Caller) -> None:
-        """Record that a caller was refused the officials' view, because a member who holds or gave their key or token
-        plays in the match."""
+        """Record that a caller was refused the officials' view: the member behind the key or token is a player."""
         actor = caller.actor if caller.key is None else caller.key.actor
         if actor is not None and self._desk.cached_head(match.id) is not None:
             self._store_later(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)

@@ -27,8 +27,6 @@ from referee.visibility import Recorded
 
 
 class Service:
-    """Holds the running parts, from start to stop of the process."""
-
     def __init__(
         self,
         referee: Referee,
@@ -61,13 +59,13 @@ class Service:
         self.club_access = ClubAccess(self.reader, limits, operator, anybody_founds=anybody_founds)
 
     def committed(self, recorded: Sequence[Recorded]) -> None:
-        """Wake the requests and projections that wait for these events; the desk's thread calls this."""
+        """Count a transaction, and wake requests and projections that wait for it. The desk's thread calls this."""
         self.metrics.count_transaction(len(recorded))
         self.hub.wake(one.originator_id for one in recorded)
         self.projections.follower.wake()
 
     def followed(self, page: Page) -> None:
-        """Wake the requests that wait for these events, of any process; the follower's thread calls this."""
+        """Wake the requests that wait for events that any process stored. The follower's thread calls this."""
         for aggregate_id, (*_, last) in page.histories.items():
             self.desk.mark_stored(aggregate_id, last[2])
         self.hub.wake(page.histories)

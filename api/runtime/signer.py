@@ -1,7 +1,7 @@
 """Signs the log, periodically and at a client's request, if rows other than signatures were added.
 
-A checkpoint is stored first in a file, then as an event of the log, and only then shown. So after a crash no client
-has a checkpoint that is not in the file. If two processes sign at once, the desk refuses one as outdated.
+A checkpoint is stored in a file, then as an event of the log, and only then shown. So after a crash no client has a
+checkpoint that is not in the file. If two processes sign at once, the desk refuses one as outdated.
 """
 
 import logging
@@ -55,8 +55,7 @@ class Signer:
         *,
         seconds: float = 60.0,
     ) -> None:
-        """``keys``: each signs every checkpoint; their name is the log's origin. ``seconds``: time between periodic
-        signatures."""
+        """``keys``: all sign each checkpoint; their name is the log's origin. ``seconds``: between two signatures."""
         self.keys, self.origin = tuple(keys), keys[0].name
         self._projections, self._desk, self._file = projections, desk, checkpoint_file
         self._every = timedelta(seconds=seconds)
@@ -64,7 +63,7 @@ class Signer:
         self._thread = threading.Thread(target=self._run, name="signer", daemon=True)
         self._check_seconds = min(CHECK_SECONDS, seconds)
         self.trouble: Reason | None = None
-        """The reason why nothing is signed."""
+        """Reason why nothing is signed, if any."""
 
     def start(self) -> None:
         self._thread.start()
@@ -123,7 +122,7 @@ class Signer:
             try:
                 in_file = self._file.read()
             except (ValueError, OSError) as error:
-                self._report({"code": "log_note_unreadable", "kind": type(error).__name__})
+                self._report_trouble({"code": "log_note_unreadable", "kind": type(error).__name__})
                 return False
             on_record = None if last is None else checkpoint_in(last.note)
             found = self._checkpoint_to_sign([one for one in (in_file, on_record) if one is not None], at_head)
@@ -134,17 +133,19 @@ class Signer:
                 self._file.write(last.note)
             if stored is not None and last is not None:
                 early = utc_now() - stored.changed_at < self._every
-                own_rows = self._signature_rows(stored.version, last.size)
+                own_rows = self._count_new_signature_rows(stored.version, last.size)
                 if (early and not at_once) or found.size - last.size <= own_rows:
                     return False
             if not found.size:
                 return False
-            self._sign(found, stored.version if stored else self._open())
+            self._sign_and_store(found, stored.version if stored else self._open_log())
             return True
 
     def _checkpoint_to_sign(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
-        """Return the checkpoint to sign; None if the tree does not have all rows of the ``known`` checkpoints yet, or
-        contradicts one of them."""
+        """Return the checkpoint to sign. Return None if the tree lacks rows of the ``known`` ones or contradicts one.
+
+        A contradiction becomes :attr:`trouble`.
+        """
         tree = self._projections.tree
         with self._projections.engine.connect() as connection:
             size = tree.size(connection)
@@ -152,29 +153,29 @@ class Signer:
                 if one.size > size and not at_head:
                     return None
                 if not extends(connection, tree, size, one):
-                    self._report({"code": "log_forked", "size": one.size, "has": size})
+                    self._report_trouble({"code": "log_forked", "size": one.size, "has": size})
                     return None
             return Checkpoint(origin=self.origin, size=size, root=tree.tree(connection, size).root())
 
-    def _signature_rows(self, version: int, size: int) -> int:
+    def _count_new_signature_rows(self, version: int, size: int) -> int:
         """Return how many of the last two signature events are in the tree, but not among its first ``size`` rows."""
         tree, rows = self._projections.tree, self._projections.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
         with self._projections.engine.connect() as connection:
             leaves = [tree.index(connection, row[0]) for row in rows]
         return sum(leaf is not None and leaf >= size for leaf in leaves)
 
-    def _report(self, trouble: Reason) -> None:
+    def _report_trouble(self, trouble: Reason) -> None:
         if self.trouble != trouble:
             log.error("the log is no longer signed: %s: see `knacka doctor`", trouble)
         self.trouble = trouble
 
-    def _open(self) -> int:
+    def _open_log(self) -> int:
         """Store the first event of the log, and return its version."""
         opened = LogOpened(origin=self.origin)
         command = Command(id=LOG_ID, actor="operator", request=opened)
         return self._desk.submit(command).result(ANSWER_SECONDS).aggregate.version
 
-    def _sign(self, checkpoint: Checkpoint, version: int) -> None:
+    def _sign_and_store(self, checkpoint: Checkpoint, version: int) -> None:
         note = signed(checkpoint, self.keys)
         self._file.write(note)
         command = Command(id=LOG_ID, actor="operator", request=Sign(note=note), expected=version)

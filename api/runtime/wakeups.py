@@ -21,15 +21,15 @@ class Hub:
         self.polls = 0
         self.closed = False
 
-    def wake(self, matches: Iterable[UUID]) -> None:
-        """Wake the requests for these matches or clubs. May be called on any thread."""
-        awaited = {match_id for match_id in matches if match_id in self._waiting}
+    def wake(self, ids: Iterable[UUID]) -> None:
+        """Wake the requests that wait for these matches or clubs. May be called on any thread."""
+        awaited = {one for one in ids if one in self._waiting}
         if awaited and not self.closed:
             self._loop.call_soon_threadsafe(self._wake, awaited)
 
-    def _wake(self, matches: Iterable[UUID]) -> None:
-        for match_id in matches:
-            for changed in self._waiting.get(match_id, ()):
+    def _wake(self, ids: Iterable[UUID]) -> None:
+        for one in ids:
+            for changed in self._waiting.get(one, ()):
                 changed.set()
 
     @contextmanager
@@ -59,7 +59,7 @@ class Hub:
             self.polls -= 1
 
     def close(self) -> None:
-        """Wake all requests. Call it on the loop."""
+        """Wake all requests, so that they end. Call it on the loop."""
         self.closed = True
         self._wake(list(self._waiting))
 
