@@ -1,1 +1,1 @@
-"""Names, payment numbers and texts of members. They are outside the events, so that they can be erased."""
+"""Names, payment numbers and texts of members, outside the events, so that they can be erased."""

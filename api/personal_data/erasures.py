@@ -1,8 +1,8 @@
 """Plans, records and carries out erasures of members.
 
 A plan's changes are stored beside the texts. Then the event ``member/erased`` records their digest, and the texts are
-deleted or replaced. After a crash, a plan without an event is void; the next caller carries out a recorded plan. So a
-text is missing or changed only by a recorded erasure.
+deleted or replaced. After a crash the next call carries out a recorded plan, and deletes outdated ones. So a text is
+missing or changed only by a recorded erasure.
 """
 
 import logging
@@ -116,22 +116,22 @@ def prepare_erasure(
     """
     sends = asdict(sent) | dict(says)
     try:
-        _decide(club, actor, Erase(**sends, texts=digest_of(club.id, sent.member, {})))
+        _raise_if_refused(club, actor, Erase(**sends, texts=digest_of(club.id, sent.member, {})))
     except Refused as refused:
         if refused.code != "member_erased":
             raise
     plan = erasures.plan(referee, club, sent.member)
     request = Erase(**sends, deleted=plan.deleted, changed=plan.changed, texts=plan.digest)
-    _decide(club, actor, request)
+    _raise_if_refused(club, actor, request)
     return request, plan
 
 
-def _decide(club: Club, actor: Actor, request: Erase) -> None:
+def _raise_if_refused(club: Club, actor: Actor, request: Erase) -> None:
     club.procedure.take(club.state, request, Moment(club.version, utc_now(), "", actor, match=club.id))
 
 
 class Erasures:
-    """Plans and carries out erasures. Call the methods in a thread, because they touch the database."""
+    """Plans and carries out erasures. Call the methods in a thread: they touch the database."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -149,6 +149,7 @@ class Erasures:
         return _Planning(rows, self.redactions(club), referee, club, member).plan()
 
     def keep(self, plan: Plan) -> None:
+        """Store a plan, before its event is recorded."""
         own = {"erasure": plan.digest, "club": plan.club, "member": plan.member, "version": plan.version}
         rows = [
             own | {"ref": one.ref, "redacted": one.redacted, "salt": one.salt or None, "text": one.after}
@@ -160,6 +161,7 @@ class Erasures:
             connection.execute(insert(ERASED), rows)
 
     def drop(self, digest: str) -> None:
+        """Delete a plan that was not carried out."""
         with self._names.writer.begin() as connection:
             connection.execute(delete(ERASED).where(ERASED.c.erasure == digest, ERASED.c.version.is_not(None)))
 
@@ -170,14 +172,14 @@ class Erasures:
         for club_id in clubs:
             try:
                 club = referee.load(club_id).aggregate
-            except Exception:  # a row may hold anything, and the club may never have been founded
+            except Exception:  # a damaged row can cause any error, and the club may not exist
                 log.exception("the erasures of club %s were not carried out: see `knacka doctor`", club_id)
                 continue
             if isinstance(club, Club):
                 self.carry_out(club)
 
     def carry_out(self, club: Club) -> dict[int, int]:
-        """Carry out the recorded erasures, and delete the other plans.
+        """Carry out the recorded erasures, and delete outdated plans.
 
         Return by member the number of changed names, numbers and texts. Call
         :meth:`~api.personal_data.names.Names.rewrite_due` afterwards to remove the copies in the files.
@@ -193,7 +195,7 @@ class Erasures:
             rows = connection.execute(planned).all()
             due = {erasure: [row for row in rows if row.erasure == erasure] for erasure in club.state.erasures}
             for changes in due.values():
-                _apply(connection, changes)
+                _apply_changes(connection, changes)
             done = [erasure for erasure, changes in due.items() if changes]
             if done:
                 values = {"version": None, "salt": None, "text": None}
@@ -203,7 +205,7 @@ class Erasures:
         return dict(Counter(row.member for changes in due.values() for row in changes))
 
 
-def _apply(connection: Connection, changes: Sequence[Any]) -> None:
+def _apply_changes(connection: Connection, changes: Sequence[Any]) -> None:
     deleted = [one.ref for one in changes if one.redacted is None]
     for batch in batches(deleted):
         connection.execute(delete(TABLE).where(TABLE.c.ref.in_(batch)))
@@ -238,9 +240,9 @@ class _Planning:
 
     def plan(self) -> Plan:
         deleted = [_deletion(row) for row in self._theirs]
-        return Plan(self._club.id, self._number, self._club.version, (*deleted, *self._changes()))
+        return Plan(self._club.id, self._number, self._club.version, (*deleted, *self._changes_in_other_texts()))
 
-    def _changes(self) -> Iterator[Change]:
+    def _changes_in_other_texts(self) -> Iterator[Change]:
         for row in self._others:
             names = tuple(name for since, name in self._names if since <= row.at)
             after, places = self._redactor(names).redact(row.text)
@@ -262,9 +264,9 @@ class _Planning:
         return self._redactors[names]
 
     def _involvement_in(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
-        """Return whether the member took part in a match, and the refs of the member's names as an official of it.
+        """Return whether the member played, wrote, acted with a key or was an official in a match.
 
-        Members took part if they played, wrote a text, acted with a key or are named as an official.
+        Also return the refs of the member's names as an official.
         """
         if match_id not in self._matches:
             self._matches[match_id] = self._read_involvement(match_id)
@@ -280,7 +282,7 @@ class _Planning:
         officials = () if opened.adjudication is None else opened.adjudication.officials
         named = frozenset(filter(self._is_unshared_name, officials))
         wrote = any(row.match == match_id for row in self._theirs)
-        return bool(named) or wrote or self._number in opened.members or self._acted_in(match_id), named
+        return bool(named) or wrote or self._number in opened.members or self._acted_with_key_in(match_id), named
 
     def _is_unshared_name(self, ref: str) -> bool:
         """Return whether a text is only a name of the member that no other member has had."""
@@ -288,7 +290,7 @@ class _Planning:
         since = None if row is None else self._unshared.get(folded(row.text))
         return row is not None and since is not None and since <= row.at
 
-    def _acted_in(self, match_id: UUID) -> bool:
+    def _acted_with_key_in(self, match_id: UUID) -> bool:
         keys = enumerate(self._club.state.keys, 1)
         actors = {f"key:k{number}" for number, key in keys if key.member == self._number}
         return bool(actors) and any(one.actor in actors for one in self._referee.history(match_id))
@@ -303,4 +305,5 @@ def _origin(row: Any) -> Origin:
 
 
 def _is_on_record(row: Any, on_record: Redactions) -> bool:
+    """Return whether a text is intact, and original or replaced by a recorded erasure."""
     return is_intact(row) and (row.redacted is None or on_record.get(row.ref) == row.redacted)

@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 NAMES = "names"
 PRAGMAS = ("journal_mode=DELETE", "synchronous=EXTRA", "secure_delete=ON", "temp_store=MEMORY")
-"""Settings of SQLite with which no other file holds rows, and deleted data never return."""
+"""Settings of SQLite that leave no rows in other files, and overwrite deleted data."""
 SALT_BYTES = 32
 REF = "hmac:"
 BATCH_MAX = 10_000
@@ -112,8 +112,8 @@ ERASED = Table(
     Column("text", TextType),
     Index("names_erased_by_club", "club", "version"),
 )
-"""Changes of each erasure. ``redacted``: the ref of the new text; null for a deleted text. Only until the erasure
-is done: ``version``, the club's version when it was planned; ``salt`` and ``text`` of the new text."""
+"""Changes of each erasure. ``redacted``: the ref of the new text; null for a deleted text. Null once the erasure is
+done: ``version`` (of the club at the planning), ``salt`` and ``text`` (of the new text)."""
 DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
 """Erasures after which the tables must still be rewritten."""
 
@@ -225,7 +225,7 @@ class Names:
     def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, StoredText]:
         """Return by ref the intact texts that were written in these matches.
 
-        Show a text only if its ``redacted`` agrees with the recorded erasures.
+        The caller must show only those whose ``redacted`` agrees with the recorded erasures.
         """
         found = self._read(TABLE.c.match.in_(matches), refs).items()
         return {ref: stored for ref, stored in found if stored is not None}
@@ -253,7 +253,7 @@ class Names:
             return
         with self.reader.connect() as connection:
             driver: Any = connection.connection.driver_connection
-            connection.detach()  # closed afterwards, with the settings made here
+            connection.detach()  # its settings change, so it is closed instead of pooled
             if self.reader.dialect.name == "postgresql":
                 driver.autocommit, driver.silence = True, None
                 connection.exec_driver_sql("SET statement_timeout = 0")

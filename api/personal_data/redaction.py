@@ -1,7 +1,7 @@
 """Replaces the names and numbers of a person in a text by placeholders.
 
 A name is found as whole words: in any Unicode form, with any blanks, and in the genitive ("Annas", "Anna's"), but not
-within a word or a double name ("Bo-Erik"). A single word needs a capital letter ("hans" is a pronoun); a name of one
+within a word or a double name ("Bo-Erik"). A single word needs a capital letter ("hans" is a pronoun). A name of one
 letter has no genitive ("As" is a word).
 """
 
@@ -24,19 +24,17 @@ Span = tuple[int, int]
 
 
 class Redactor:
-    """Replaces the names and numbers of one person."""
-
     def __init__(self, names: Iterable[str], numbers: Iterable[str] = ()) -> None:
         """``numbers``: Swish numbers and IBANs without separators."""
-        needles = {_needle(name) for name in names}
+        needles = {_needle_of(name) for name in names}
         self._needles = sorted((one for one in needles if one.folded), key=lambda one: (-len(one.folded), one))
-        self._perhaps = re.compile("|".join(map(_perhaps, self._needles)) or "(?!)")
+        self._may_match = re.compile("|".join(map(_rough_pattern, self._needles)) or "(?!)")
         self._numbers = tuple(map(_number_pattern, numbers))
 
     def redact(self, text: str) -> tuple[str, int]:
         """Return the text with placeholders, and the number of placeholders."""
         spans = [match.span() for pattern in self._numbers for match in pattern.finditer(text)]
-        if self._perhaps.search(" ".join(_fold(text).split())):  # one search of the whole is much faster
+        if self._may_match.search(" ".join(_fold(text).split())):  # quickly skips most texts
             spans += self._names_in(_Folded(text))
         parts: list[str] = []
         done = 0
@@ -55,8 +53,10 @@ class Redactor:
 
 
 class _Folded:
-    """A text for comparison: without case, composition and invisible characters, and with single blanks. ``starts``
-    and ``ends`` map the index of each character to the written text."""
+    """A text for comparison: without case, composition and invisible characters, and with single blanks.
+
+    ``starts`` and ``ends`` map indexes in it to indexes in the written text.
+    """
 
     def __init__(self, written: str) -> None:
         self.written = written
@@ -92,7 +92,7 @@ class _Needle(NamedTuple):
         end = start + len(self.folded)
         if not text.text.startswith(self.folded, start) or end not in text.ends:
             return False
-        if self.one_word and _shown(text.written[slice(*text.span(start, end))])[0].islower():
+        if self.one_word and _visible_text(text.written[slice(*text.span(start, end))])[0].islower():
             return False
         before, after = text.text[max(0, start - 2) : start][::-1], text.text[end : end + 4]
         if _is_word(self.folded[0]) and _touches(before):
@@ -104,13 +104,13 @@ def folded(text: str) -> str:
     return _Folded(text.strip()).text
 
 
-def _needle(name: str) -> _Needle:
+def _needle_of(name: str) -> _Needle:
     folded = _Folded(name.strip())
     return _Needle(folded.text, " " not in folded.text, len(folded.starts) == 1)
 
 
-def _perhaps(needle: _Needle) -> str:
-    """Return a pattern for every possible occurrence of the name in a folded text."""
+def _rough_pattern(needle: _Needle) -> str:
+    """Return a pattern that finds at least every occurrence of the name in a folded text."""
     before = r"(?<![^\W_])" if _is_word(needle.folded[0]) else ""
     after = r"(?=s?(?:[\W_]|$))" if _is_word(needle.folded[-1]) else ""
     return before + re.escape(needle.folded) + after
@@ -127,7 +127,7 @@ def _clusters(text: str) -> Iterator[Span]:
         yield start, len(text)
 
 
-def _shown(text: str) -> str:
+def _visible_text(text: str) -> str:
     return normalize("NFKC", UNSEEN.sub("", text))
 
 

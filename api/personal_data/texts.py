@@ -24,6 +24,7 @@ from referee.value import Value
 
 
 def is_prose(kind: inspect.Type) -> bool:
+    """Return whether a field's type is free text."""
     return (
         isinstance(kind, inspect.Metadata)
         and isinstance(kind.type, inspect.StrType)
@@ -32,7 +33,7 @@ def is_prose(kind: inspect.Type) -> bool:
 
 
 @cache
-def _prose_of(kind: type[msgspec.Struct]) -> frozenset[str]:
+def _free_text_fields(kind: type[msgspec.Struct]) -> frozenset[str]:
     shape = inspect.type_info(kind)
     assert isinstance(shape, inspect.StructType), "it is one"
     return frozenset(field.name for field in shape.fields if any(map(is_prose, _alternatives(field.type))))
@@ -43,8 +44,7 @@ def _alternatives(kind: inspect.Type) -> tuple[inspect.Type, ...]:
 
 
 @cache
-def _may_hold(kind: type) -> bool:
-    """Return whether a request of this type may hold a free text."""
+def _may_hold_free_text(kind: type) -> bool:
     seen: set[type] = set()
 
     def within(part: Any) -> bool:
@@ -66,7 +66,7 @@ def replaced(value: Any, change: Callable[[str], str]) -> Any:
     """Return a request, or a part of it, with each free text changed."""
     match value:
         case msgspec.Struct():
-            prose = _prose_of(type(value))
+            prose = _free_text_fields(type(value))
             news = {}
             for name in value.__struct_fields__:
                 old = getattr(value, name)
@@ -81,7 +81,8 @@ def replaced(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def written(request: Value) -> tuple[str, ...]:
-    if not _may_hold(type(request)):  # true for most acts
+    """Return the free texts in a request, each once."""
+    if not _may_hold_free_text(type(request)):  # true for most acts
         return ()
     found: dict[str, None] = {}
 
@@ -125,10 +126,11 @@ class Texts:
         self._names, self._matches, self._redactions = names, matches, redactions
 
     def may_be_in(self, body: bytes) -> bool:
+        """Return whether a body may contain refs."""
         return _BEGINS in body
 
     async def put_in(self, body: bytes, media_type: str) -> bytes:
-        """Return a body with texts instead of refs. The ref of a deleted text is not replaced."""
+        """Return a body with texts instead of refs. Keep the refs of texts that are deleted or of other matches."""
         as_in = _AS_IN.get(media_type)
         if as_in is None or not (refs := set(_REF.findall(body))):
             return body
