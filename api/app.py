@@ -116,7 +116,7 @@ CALLS = routed(
 
 
 class App(Litestar):
-    """Refuses requests above a limit, unless :class:`~api.http.protocol.Protocol` has checked them at less cost."""
+    """Refuses requests above a limit, unless :class:`~api.http.protocol.Protocol` has already checked them."""
 
     begins: Callable[[Any, Any], None]
     """Called when an answer begins."""
@@ -176,7 +176,7 @@ class Boundary:
         self._refused_tokens = RefusedTokens()
 
     async def before(self, request: Req) -> None:
-        """Count the work for the client. Raises Problem (400, 406) for an unfit query or Accept."""
+        """Let the work count for the client. Raises Problem (400, 406) for a bad query or ``Accept``."""
         answering_for(self.addresses.of(request.scope).limit_key)
         strictly(request)
 

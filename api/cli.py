@@ -82,7 +82,7 @@ def openapi() -> int:
 
 
 def rebuild(settings: Settings, name: str) -> int:
-    """Build a projection, or all, again. Return 1 if a match was set aside, 2 for an unknown name, else 0."""
+    """Build a projection again, or all. Return 1 if a match cannot be applied, 2 for an unknown name, else 0."""
     with construct(settings.database_url) as referee:
         projections = Projections(referee, settings.database_url)
         try:
@@ -113,7 +113,6 @@ def verify(settings: Settings, match: str | None) -> int:
 
 
 def _settings_text() -> str:
-    """Return all settings with their defaults and meanings, for a terminal."""
     lines = ["settings (environment variables) with their defaults:"]
     for one in all_settings():
         meaning = fill(one.meaning.replace("`", ""), HELP_WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)

@@ -1,15 +1,11 @@
 """Answers ``POST /v1/matches/{match}/acts``, which records an act in a match, without the layers of Litestar.
 
-Why: this is the most frequent write, one for each card. Litestar's routing, error middleware and handler arguments
-take about a fifth of the processor time of an act. The handler needs only the request and the id of the match.
+This is the most frequent write. Litestar's routing, error middleware and handler arguments would take about a fifth
+of its processor time.
 
-How: :class:`~api.app.App` passes each HTTP request to :meth:`DirectActs.answer` first. This method calls, as Litestar
-does, the checks before each handler, the handler, and the function that answers an error. It also sets the entries of
-the ASGI scope that the check of query parameters, problems, and metrics read.
-
-When: the method is POST, the path is exactly this address with the id in lower case, and the app is not mounted under
-a prefix (``root_path``). For any other request ``answer`` returns False before it reads or sends anything, and
-Litestar answers. ``tests/api/matches/test_direct_acts.py`` sends each request in both ways and compares the answers.
+:class:`~api.app.App` passes each HTTP request to :meth:`DirectActs.answer` first. As Litestar does, this method calls
+the checks before each handler, the handler, and the function that answers an error. It also sets the entries of the
+ASGI scope that other parts read. ``tests/api/matches/test_direct_acts.py`` compares the answers of both ways.
 """
 
 import re
@@ -33,7 +29,7 @@ class DirectActs:
     def __init__(
         self, app: Litestar, send_act: HTTPRouteHandler, before: Callable[[ApiCall], Awaitable[None]]
     ) -> None:
-        """``send_act``: the handler. ``before``: called with each request before the handler."""
+        """``before``: called with each request before the handler ``send_act``."""
         self._app, self._send_act, self._before = app, send_act.fn, before
         self._path_template, self._handler = next(
             (route.path_format, handler)
@@ -44,7 +40,10 @@ class DirectActs:
         )
 
     async def answer(self, scope: Any, receive: Any, send: Send) -> bool:
-        """Answer a request that records an act. Return False, without an answer, for any other request."""
+        """Answer a request that records an act. Return False for any other, before anything is read or sent.
+
+        Ids with capital letters, and requests to an app under a prefix (``root_path``), are left to Litestar too.
+        """
         if scope["method"] != "POST" or (found := _PATH.fullmatch(scope["path"])) is None or scope.get("root_path"):
             return False
         scope["app"] = scope["litestar_app"] = self._app

@@ -1,4 +1,4 @@
-"""Reads at the start all files that answers need: later, descriptors may be lacking."""
+"""Reads all files that answers need at the start: later, file descriptors may run out."""
 
 from api.clubs.zones import zones
 from api.docs import guide_pages, pages, problem_list

@@ -36,8 +36,6 @@ log = logging.getLogger(__name__)
 
 
 class Server(uvicorn.Server):
-    """uvicorn's server, which answers received requests before it stops, within a fixed time."""
-
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.server_state = self._state = ServingState()
@@ -58,7 +56,7 @@ class Server(uvicorn.Server):
             connection.begin_to_stop()
 
     async def on_tick(self, counter: int) -> bool:
-        """Return whether to end, every 0.1 seconds. If the clock shows no valid date, answers have no ``Date``."""
+        """Return whether to end. Called every 0.1 seconds. If the clock is unusable, answers get no ``Date``."""
         try:
             return await super().on_tick(counter)
         except (OverflowError, ValueError, OSError):
@@ -77,7 +75,7 @@ class Server(uvicorn.Server):
         finally:
             os._exit(UNANSWERED)
 
-    def _give_up(self) -> None:
+    def _count_unanswered(self) -> None:
         self.unanswered = len(self.server_state.tasks)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -104,7 +102,7 @@ class Server(uvicorn.Server):
         if service is not None:
             service.hub.close()
             asyncio.get_running_loop().call_later(LONG_GRACE_SECONDS, service.desk.stop_worker)
-        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._give_up)  # just before uvicorn does
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._count_unanswered)  # just before uvicorn does
         await super().shutdown(sockets)
         if self.unanswered:
             log.critical("ended with %d requests unanswered", self.unanswered)
@@ -112,7 +110,6 @@ class Server(uvicorn.Server):
 
 
 def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
-    """Return the configuration with which uvicorn serves the app."""
     return uvicorn.Config(
         app,
         host=host,

@@ -21,7 +21,7 @@ PREFIX = "KNACKA_"
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be used; the message names it."""
+    """A setting that cannot be used. The message names it."""
 
 
 class Settings(Value, forbid_unknown_fields=True):
@@ -97,7 +97,7 @@ CHECKS = {"database_url": _check_database, "cors_origins": cors_of, "trusted_pro
 
 
 def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
-    """Return the keys that sign the log, the new one first. Raises SettingsError, never with a key in its message."""
+    """Return the keys that sign the log, the new one first. Raises SettingsError. Its message never holds a key."""
     keys: list[SigningKey] = []
     for name in ("log_key", "log_key_old"):
         if text := getattr(settings, name):
@@ -117,8 +117,6 @@ def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
 
 
 class Setting(NamedTuple):
-    """The environment variable of a setting, its default as text, and its meaning."""
-
     variable: str
     default: str
     meaning: str
@@ -127,7 +125,7 @@ class Setting(NamedTuple):
 def all_settings() -> list[Setting]:
     docs, defaults = field_docs(Settings), Settings()
     return [
-        Setting(_variable(name), _text(getattr(defaults, name)), docs[name]) for name in Settings.__struct_fields__
+        Setting(_variable(name), _as_text(getattr(defaults, name)), docs[name]) for name in Settings.__struct_fields__
     ]
 
 
@@ -135,12 +133,12 @@ def _variable(name: str) -> str:
     return PREFIX + name.upper()
 
 
-def _text(value: str | float) -> str:
+def _as_text(value: str | float) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:
-    """Return the settings. Raises SettingsError for an unusable value. Logs unknown names: Kubernetes sets some."""
+    """Return the settings. Raises SettingsError for an unusable value. Log unknown names: Kubernetes sets some."""
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     known = {_variable(name): name for name in Settings.__struct_fields__}
     if unknown := sorted(given.keys() - known.keys()):

@@ -53,7 +53,7 @@ def await_store(url: str, seconds: float) -> None:
 def open_once(url: str) -> None:
     """Check that the store can be written, and create missing tables.
 
-    Raises database errors, and ``NotInstalled`` if a match of the store has a game that is not installed.
+    Raises database errors, and ``NotInstalled`` if the game of a stored match is not installed.
     """
     place = parse_store_url(url)
     if isinstance(place, SqliteFile):
@@ -77,7 +77,6 @@ def open_once(url: str) -> None:
 
 
 def store_error(url: str, error: BaseException) -> str:
-    """Return a line that names the store and the error."""
     place = parse_store_url(url)
     name = place.path if isinstance(place, SqliteFile) else "PostgreSQL"
     return f"the store ({name}) cannot be used: {' '.join(_message(error).split())[:REASON_MAX]}"

@@ -133,7 +133,6 @@ def _club_lines(store: OperatorStore, club: Club) -> list[str]:
 
 
 def key_line(key_id: str, key: Key) -> str:
-    """Return a key as one line: its holder, its scopes and its end."""
     whose = f"member {key.member}" if key.member is not None else key.app
     ended = "revoked" if key.revoked else f"until {key.expires_at:%Y-%m-%d}"
     if not (key.revoked or key.hash):

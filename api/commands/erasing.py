@@ -47,7 +47,7 @@ def erase(settings: Settings, arguments: argparse.Namespace) -> int:
             basis = store.basis_of(club, sent)
             request, plan = prepare_erasure(store.erasures, store.referee, club, OPERATOR, sent, basis)
             if not arguments.preview:
-                _carry_out(store, club, request, plan)
+                _record_and_carry_out(store, club, request, plan)
         except Refused as refused:
             if refused.code != "member_erased":
                 raise NotDone(refusal_text(refused)) from None
@@ -66,7 +66,7 @@ def erase(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _carry_out(store: OperatorStore, club: Club, request: Erase, plan: Plan) -> None:
+def _record_and_carry_out(store: OperatorStore, club: Club, request: Erase, plan: Plan) -> None:
     store.erasures.keep(plan)
     try:
         store.submit(club.id, request, club.version)

@@ -19,7 +19,7 @@ from referee.store.command import Stale
 
 OPERATOR_PREFIX = "kno_"
 ISSUE_ATTEMPTS = 3
-"""Maximum number of attempts to make a key while other processes change the club."""
+"""Maximum attempts while other processes change the club."""
 DAYS = 365
 KEY_DESCRIPTION = (
     "Running services apply it within two seconds. Needs no key of the club: use it when the last key with the scope "
@@ -107,7 +107,7 @@ def issue(settings: Settings, arguments: argparse.Namespace) -> int:
             except Refused as refused:
                 raise NotDone(refusal_text(refused)) from None
             else:
-                _print_key(store, club, key_id, key)
+                _print_new_key(store, club, key_id, key)
                 return 0
     raise NotDone("not done: other processes change the club at the same time; try again")
 
@@ -117,11 +117,11 @@ def rotate(settings: Settings, arguments: argparse.Namespace) -> int:
         club = store.club(arguments.club)
         key = make_key(club.id, arguments.key, None)
         store.execute(club, RotateKey(key=arguments.key, overlap_seconds=arguments.overlap_seconds, hash=key.hash))
-        _print_key(store, club, arguments.key, key)
+        _print_new_key(store, club, arguments.key, key)
     return 0
 
 
-def _print_key(store: OperatorStore, before: Club, key_id: KeyId, key: NewKey) -> None:
+def _print_new_key(store: OperatorStore, before: Club, key_id: KeyId, key: NewKey) -> None:
     club = store.club(before.id, before.version + 1)
     made = club.state.key(key_id)
     assert made is not None, "it was just made"

@@ -100,7 +100,7 @@ class OperatorStore:
                 return basis_of(projections.ledger, projections.matches, connection, club, sent)
 
     def names_of(self, club: Club) -> dict[Ref, str]:
-        """Return by ref the names of the club's members that are not erased."""
+        """Return the names of unerased members by ref."""
         return self.names.read(club.id, (member.name for member in club.state.members if not member.erased))
 
 

@@ -49,7 +49,6 @@ async def health_live(request: ApiCall) -> Reply:
     operation_class=described(gives=Health, errors=(503,), tagged=False),
 )
 async def health_ready(request: ApiCall) -> Reply:
-    """Return 200 with the lag if the process can take requests. Raises Problem (503) with the reasons if not."""
     check_authorization(request)
     health = request.service.health
     lag, troubles = None, health.troubles

@@ -22,7 +22,7 @@ from api.runtime.metrics import MEDIA_TYPE, exposition
 from api.runtime.service import Service
 
 BODY_MAX = 1024
-"""Maximum bytes of a request body. No call of this port needs a body."""
+"""Maximum bytes of a request body."""
 
 
 @get("/metrics")
