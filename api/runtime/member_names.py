@@ -55,7 +55,8 @@ def numbers_meant(sent: PayeeAct) -> PayeeAct:
 
 
 def sees_numbers(caller: ClubCaller, member: int | None) -> bool:
-    """Return whether a caller may see the payment numbers of a member, or of the club (``None``)."""
+    """Return whether a caller may see these payment numbers. Any key sees the club's (``None``) and its member's own;
+    the scopes ``treasury`` and ``keys`` see all."""
     if not isinstance(caller, KeyHolder):
         return False
     return member in (None, caller.key.member) or caller.may("treasury") or caller.may("keys")
@@ -101,7 +102,7 @@ class MemberNames:
     async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
         """Return the match with the names of its players, and ``texts`` with the ETag mark of the names.
 
-        Both are unchanged if the match has no club, or the caller may read no texts.
+        Both are unchanged if the match has no readable club, or the caller may read no texts.
         """
         opened = match.opened
         if opened.club is None or texts.resolver is None:

@@ -32,7 +32,7 @@ class RefusedAttempts:
     def record_refused_officials_view(self, match: Match, caller: Caller) -> None:
         """Record that a caller was refused the officials' view: the member behind the key or token is a player."""
         actor = caller.actor if caller.key is None else caller.key.actor
-        if actor is not None and self._desk.cached_head(match.id) is not None:
+        if actor is not None:
             self._store_later(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)
 
     def _store_later(self, tried: Tried, code: str, rule: str | None) -> None:
