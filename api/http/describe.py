@@ -245,6 +245,14 @@ def _answer(
     return {"description": text, **{name: part for name, part in parts.items() if part}}
 
 
+@dataclass
+class OwnOperation(Operation):
+    """The base of the operations of all calls, because making a dataclass for each call takes much longer."""
+
+    def __post_init__(self) -> None:
+        """Describe what Litestar cannot derive. The constructor calls this."""
+
+
 def described(
     *,
     gives: Any = None,
@@ -271,8 +279,7 @@ def described(
         headers, takes = ("ETag", "Link", *headers), (IF_NONE_MATCH, *takes)
         empty = {304: "The client already has this answer."} | dict(empty or {})
 
-    @dataclass
-    class Described(Operation):
+    class Described(OwnOperation):
         offers = (*((JSON,) if gives is not None else ()), *(others or ()))
 
         def __post_init__(self) -> None:
