@@ -8,6 +8,7 @@ only if the requests or answers change.
 
 import json
 import re
+import sys
 from hashlib import sha256
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,7 +19,7 @@ from api.access.keys import PATTERN
 from api.access.tickets import TICKET_SECONDS
 from tests.conformance import log_examples
 from tests.conformance.club_examples import Club
-from tests.conformance.problem_examples import UNKNOWN, provoked
+from tests.conformance.problem_examples import UNKNOWN, WrongAnswers, provoked
 from tests.conformance.recorded_calls import (
     BEGUN,
     KORTOXEN,
@@ -252,10 +253,15 @@ def examples() -> str:
     return FRESH.sub(known, text)
 
 
-def main() -> None:
-    """Write the file."""
-    TARGET.write_text(examples(), "utf-8")
+def main() -> int:
+    """Write the file. Return 1 if an answer has a wrong status."""
+    try:
+        TARGET.write_text(examples(), "utf-8")
+    except WrongAnswers as wrong:
+        print(f"{TARGET.name} is not changed:\n{wrong}", file=sys.stderr)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

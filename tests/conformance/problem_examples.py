@@ -1,7 +1,6 @@
 """Provoke each problem that the description names."""
 
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
@@ -43,12 +42,18 @@ NO_INVITATION = CODES.written(UUID(int=0), "", bytes(16))
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
 
+class WrongAnswers(Exception):
+    """Answers have other statuses than the problems that they should show. The message has a line for each."""
+
+
 def provoked(
     client: Recording, usual: Watched, heard: Heard, over: Watched, ended: str, club: Club
 ) -> Iterator[tuple[str, Any]]:
     """Yield each problem that the description names, with its operation. Provoke it if possible, otherwise make it.
 
-    ``ended`` is the code of a redeemed invitation."""
+    ``ended`` is the code of a redeemed invitation. Raises WrongAnswers at the end.
+    """
+    wrong = []
     for (method, template), operation in OPERATIONS.items():
         going = heard if re.search("/knocks/{knock}/|/proof", template) else usual
         given = {"match": going.path.rsplit("/", 1)[1], "ruleset": "kalabrias", "rule_id": "E1"}
@@ -69,9 +74,11 @@ def provoked(
                 said = _provoke(client, method, path, status, going, over)
             body = msgspec.json.decode(said)
             if not isinstance(body, dict) or body.get("status") != status:
-                print(f"{method} {template} {status}: {str(body)[:300]}", file=sys.stderr)
+                wrong.append(f"{method} {template} should answer {status}, and answers: {str(body)[:300]}")
                 continue
             yield operation["operationId"], body
+    if wrong:
+        raise WrongAnswers("\n".join(wrong))
 
 
 def of_clubs(template: str, operation: Any) -> bool:
