@@ -14,7 +14,7 @@ from api.http.replies import Reply, short
 from api.runtime.call import ApiCall
 from api.runtime.member_names import Numbers, sees_numbers
 from referee import wire_types
-from referee.clubs.facts import Currencies, NumberRef, SieAccounts, Zone
+from referee.clubs.facts import Currencies, IbanRef, NumberRef, SieAccounts, Zone
 from referee.events import StakesNeed
 from referee.store.club import Club
 from referee.value import Time, Value, Version
@@ -42,7 +42,7 @@ class ClubSeen(Value):
     sie: SieAccounts
     swish: NumberRef | None
     """Swish number of the club; null: not set, or not visible to the caller."""
-    iban: NumberRef | None
+    iban: IbanRef | None
     """IBAN of the club, for euros; null: not set, or not visible to the caller."""
     members: Number
     """Number of present members."""

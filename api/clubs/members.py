@@ -15,7 +15,7 @@ from api.http.replies import Reply, encode
 from api.runtime.call import ApiCall
 from api.runtime.member_names import Numbers, sees_numbers
 from referee import wire_types
-from referee.clubs.facts import NumberRef, Ref
+from referee.clubs.facts import IbanRef, NumberRef, Ref
 from referee.value import Value, Version
 
 
@@ -30,7 +30,7 @@ class MemberSeen(Value):
     """True: the name is erased."""
     swish: NumberRef | None
     """Swish number of the member; null: not set, or not visible to the caller."""
-    iban: NumberRef | None
+    iban: IbanRef | None
     """IBAN of the member, for euros; null: not set, or not visible to the caller."""
 
 

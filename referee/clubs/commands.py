@@ -50,6 +50,7 @@ NumberSent = Annotated[
         examples=["070-123 45 67"],
     ),
 ]
+IbanSent = Annotated[NumberSent, Meta(examples=["SE45 5000 0000 0583 9825 7466"])]
 MemberSent = Annotated[int, Meta(ge=1, le=wire_types.MEMBERS_MAX)]
 EveningSent = Annotated[int, Meta(ge=1, le=wire_types.MEMBERS_MAX)]
 KeySent = Annotated[KeyId, Meta(pattern=KEY_ID, max_length=6)]
@@ -115,7 +116,7 @@ class SetPayeeSent(ClubAct, kw_only=True, tag="set_payee"):
     club's numbers are set by `set_club_payee`, so null is refused."""
     swish: NumberSent | None = None
     """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
-    iban: NumberSent | None = None
+    iban: IbanSent | None = None
     """IBAN in a country of SEPA, for euros."""
 
 
@@ -132,7 +133,7 @@ class SetClubPayee(ClubAct, tag="set_club_payee"):
 
     swish: NumberSent | None = None
     """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
-    iban: NumberSent | None = None
+    iban: IbanSent | None = None
     """IBAN in a country of SEPA, for euros."""
 
 

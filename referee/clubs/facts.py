@@ -31,6 +31,7 @@ NumberRef = Annotated[
         extra_json_schema={"pattern": wire_types.NAME, "maxLength": wire_types.NAME_MAX},
     ),
 ]
+IbanRef = Annotated[NumberRef, Meta(examples=["SE4550000000058398257466"])]
 Scope = Literal["open", "play", "self", "officiate", "treasury", "audit", "read", "keys"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 KEY_ID = r"^k[1-9][0-9]{0,4}$(?!\n)"
@@ -262,7 +263,7 @@ class PayeeSet(Event):
     """Member; left out: the club."""
     swish: NumberRef | None = None
     """Swish number, for kronor."""
-    iban: NumberRef | None = None
+    iban: IbanRef | None = None
     """IBAN of an account in SEPA, for euros."""
     alone: bool = False
 

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from api.http.schemas import WORDS
+from projections import payable
 from referee.acts import AnyAct
 from referee.games import RULESETS
 from referee.store.club import Club
@@ -422,6 +423,19 @@ def opening(ruleset: str, options: dict[str, Any]) -> dict[str, Any]:
 
 class TestExamples:
     """Examples come from real matches: see ``tests/conformance/examples.py``."""
+
+    def test_the_example_of_a_payment_number_is_such_a_number(self) -> None:
+        checks = {"iban": payable.iban, "swish": payable.swish_number}
+        found = [
+            (name, field, example)
+            for name, schema in SCHEMAS.items()
+            for field in checks.keys() & schema.get("properties", {}).keys()
+            for example in schema["properties"][field].get("examples", ())
+            if name != "PaymentPlanned"  # shows the content of a QR code
+        ]
+        assert {field for _, field, _ in found} == set(checks)
+        for _, field, example in found:
+            checks[field](example)
 
     @pytest.mark.parametrize("where", BODIES)
     def test_there_are_some_and_they_fit(self, where: str) -> None:
