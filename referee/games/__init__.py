@@ -1,10 +1,10 @@
-"""Find the games: modules of this package with a ``RULESET``, and packages in the entry-point group ``knacka.games``.
-
-A package of a different distribution also contains its rulebook, ``<key>.toml``, and may contain its own words,
-``words.toml`` (:mod:`referee.vocabulary`)::
+"""Find the games: modules of this package with a ``RULESET``, and packages of other distributions, for example::
 
     [project.entry-points."knacka.games"]
     plump = "plump"
+
+Such a package also contains its rulebook, ``<key>.toml``, and may contain its own words, ``words.toml``
+(:mod:`referee.vocabulary`).
 """
 
 import importlib
@@ -78,7 +78,6 @@ def _find_rulesets() -> dict[str, Ruleset]:
 
 
 BY_PACKAGE: dict[str, Ruleset] = _find_rulesets()
-"""Games by package."""
 RULESETS: dict[str, Ruleset] = {rules.key: rules for rules in BY_PACKAGE.values()}
 
 
@@ -115,11 +114,11 @@ if INSTALLED_PACKAGES:
     _check_titles()
 
 PACKAGES: tuple[str, ...] = (__name__, *INSTALLED_PACKAGES)
-"""Packages in which all types that only one game has are defined."""
+"""Packages that define the types of single games."""
 
 
 def _acts() -> tuple[type[Act], ...]:
-    """Return the types of all acts, those of installed games last.
+    """Return the types of all acts.
 
     Raises ``ImportError`` if two have one name, or their classes have one name.
     """

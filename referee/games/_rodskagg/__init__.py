@@ -1,1 +1,1 @@
-"""The parts that the three games of Rödskägg share: events, phases, and functions."""
+"""Events, phases and functions that the three Rödskägg games share."""

@@ -1,4 +1,4 @@
-"""The question after trick four and its answers (A33-A37, B46-B52, C30-C32)."""
+"""The question after trick four whether the others go along, and the answers (A33-A37, B46-B52, C30-C32)."""
 
 from typing import Any
 
@@ -18,12 +18,12 @@ from referee.visibility import Event
 
 
 def is_time_to_ask(state: InPlay[Any]) -> bool:
-    """A33, B46, B48, C30: Return whether the question can be put: once, between tricks four and five."""
+    """Return whether four tricks are complete, trick five is not begun, and the question was not put."""
     return len(state.won) == ASKED_AFTER and not state.trick and not state.question.event
 
 
 def question_refusal(state: InPlay[Any], cites: CitedRules, rule: str | None = None) -> WrongPhase:
-    """Return the refusal of a question that is too early, too late or repeated. ``rule``: cited unless too late."""
+    """Return the refusal of a question that is early, late or repeated. ``rule`` replaces ``cites.question``."""
     done = len(state.won)
     if done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event):
         return WrongPhase("question_too_late", cites.question_late)
@@ -35,11 +35,12 @@ def question_asked(state: P, event: QuestionAsked, number: int) -> P:
 
 
 def question_forgotten(state: P, number: int) -> P:
+    """Return the state after the lead, event ``number``, that made the question too late."""
     return replace(state, question=replace(state.question, forgotten=number))
 
 
 def answer(state: InPlay[Any], act: Answer, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """A34-A37, B47-B52, C30-C32, C36: Record an answer. Raises OutOfTurn if a different seat must answer."""
+    """Return the event of an answer. Raises OutOfTurn if it is not this seat's turn to answer."""
     pending = state.question.pending
     if act.seat not in pending:
         raise _answer_refusal(state, act.seat, cites)
@@ -49,6 +50,7 @@ def answer(state: InPlay[Any], act: Answer, moment: Moment, cites: CitedRules) -
 
 
 def _answer_refusal(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTurn:
+    """Return the refusal of an answer that is not due."""
     pending = state.question.pending
     if cites.declarer_in and state.contract is not None and seat == state.contract.declarer:
         return OutOfTurn("declarer_not_asked", cites.declarer_in, pending=pending)
@@ -58,7 +60,7 @@ def _answer_refusal(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTu
 
 
 def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
-    """Return the state after an answer. A seat that folds plays no more tricks (A37, B52, C32)."""
+    """Return the state after an answer. A seat that folds plays no more tricks."""
     question = state.question
     answers = (*question.answers, (event.seat, event.answer, number))
     question = replace(question, pending=question.pending[1:], answers=answers)
@@ -69,9 +71,9 @@ def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
 
 
 def answers_by_seat(table: Table, deal: DealSoFar) -> tuple[AnswerSeen | None, ...]:
-    """Return ``play`` or ``fold`` by seat, and ``in`` for seats with a trick when the question was put.
+    """Return the answers by seat. ``in``: no answer, for example because the seat has a trick.
 
-    ``None`` for the declarer, for seats outside the deal, and for all if the question was not put.
+    ``None`` for the declarer, for seats outside the deal and, if the question was not put, for all.
     """
     contract, question = deal.contract, deal.question
     if contract is None or not question.event:

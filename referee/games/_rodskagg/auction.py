@@ -1,4 +1,7 @@
-"""An auction of rising bids in which each seat speaks once (A17-A26, B28-B38)."""
+"""An auction of rising bids in which each seat speaks once (A17-A26, B28-B38).
+
+With the highest bid, ``rodskagg`` (rödskägg), all six tricks win the match, and a lost trick eliminates the bidder.
+"""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -31,15 +34,15 @@ class Auction(Value, Generic[T], tag="auction"):
 
 
 def opened(table: T, cards: DealtCards) -> Auction[T]:
-    """A18, B29: Return the auction at its start. Forehand speaks first."""
+    """Return the auction at its start."""
     return Auction(table=table, cards=cards, to_speak=forehand_first(table.dealer, table.playing, table.seats))
 
 
 def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> phases.Decision:
-    """Return the function that records a bid or a pass (A17-A26, A57, B28-B38).
+    """Return the function that decides on a bid or a pass.
 
-    It refuses a bid out of turn, and a bid that is not allowed. ``cap`` returns the highest number that a seat may
-    bid.
+    It raises OutOfTurn, or AgainstTheRules for a forbidden bid. ``cap`` returns the highest number that a seat may
+    bid; ``None``: any.
     """
 
     def bid(state: Auction[Any], act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -54,7 +57,7 @@ def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> ph
 
 
 def automatic_events(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
-    """A24-A25, B37: After rödskägg, or when all have spoken, return who won the auction or that all passed."""
+    """Return the event that names the winner or says that all passed; before that no event."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
     if state.highest is None:
@@ -69,7 +72,7 @@ def bid_made(state: Auction[T], event: BidMade, number: int) -> Auction[T]:
 
 
 def auction_won_evolution(playing: type[P]) -> Callable[[Auction[Any], AuctionWon, int], P]:
-    """Return the function that starts the play (A29, B41). The declarer leads."""
+    """Return the function that starts the phase ``playing``, in which the declarer leads."""
 
     def auction_won(state: Auction[Any], event: AuctionWon, number: int) -> P:
         contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)

@@ -1,4 +1,4 @@
-"""Rising bids, and the contract that the last of them makes (A17-A28, B28-B40)."""
+"""Rising bids, and the contract that the highest bid makes (A17-A28, B28-B40)."""
 
 from functools import lru_cache
 from typing import Literal
@@ -11,7 +11,7 @@ from referee.value import BidValue, SeatAndBid, Value
 Calls = tuple[tuple[int, BidValue], ...]
 """Pairs of seat and call, in the order spoken."""
 BIDS: tuple[BidValue, ...] = ("1", "2", "3", "4", "5", "6", "rodskagg")
-"""Bids from low to high (A17, B28)."""
+"""Bids from low to high."""
 _BIDS_ABOVE = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
 RODSKAGG: Literal["rodskagg"] = "rodskagg"
 PASS: Literal["pass"] = "pass"
@@ -19,25 +19,26 @@ PASS: Literal["pass"] = "pass"
 
 class Contract(Value):
     event: int
+    """Number of the event that ended the auction."""
     declarer: int
     bid: BidValue
     calls: Calls
 
 
 def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
-    """A20-A21, B33-B34: Return the bids above ``last``; all bids if it is ``None``."""
+    """Return the bids above ``last``; ``None``: all bids."""
     return BIDS if last is None else _BIDS_ABOVE[last]
 
 
 @lru_cache(maxsize=1024)
 def bids_within(points: int | None) -> tuple[BidValue, ...]:
-    """A-O20, B32: Return rödskägg and the numbers up to these points; all bids if ``points`` is ``None``."""
+    """A-O20, B32: Return ``rodskagg`` and the numbers up to ``points``; ``None``: all bids."""
     return BIDS if points is None else tuple(bid for bid in BIDS if bid == RODSKAGG or int(bid) <= points)
 
 
 @lru_cache(maxsize=4096)
 def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, ...]:
-    """A19, B30: Return pass and every higher bid within the points."""
+    """Return pass and the bids above ``last`` that :func:`bids_within` allows."""
     higher = higher_bids(last)
     if points is None:
         return (PASS, *higher)
@@ -46,7 +47,7 @@ def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, .
 
 
 def check_bid(bid: BidValue, last: BidValue | None, points: int | None, cites: CitedRules) -> BidValue:
-    """Return the bid. Raises AgainstTheRules if it does not exist, is too low, or exceeds the points."""
+    """Return the bid. Raises AgainstTheRules if it does not exist, is too low, or exceeds ``points``."""
     if bid == PASS:
         return PASS
     if bid not in _BIDS_ABOVE:
@@ -67,10 +68,11 @@ def calls_as_shown(calls: Calls) -> list[SeatAndBid]:
 
 
 def bidder_of(calls: Calls, contract: BidValue) -> int:
+    """Return the first seat that made this bid."""
     return next(seat for seat, bid in calls if bid == contract)
 
 
 @lru_cache(maxsize=4096)
 def bid_acts(seat: int, bids: tuple[BidValue, ...]) -> tuple[Act, ...]:
-    """Return these bids as acts, which are made once because they are offered often."""
+    """Return these bids as acts, which are cached."""
     return tuple([Bid(seat=seat, bid=bid) for bid in bids])

@@ -1,10 +1,10 @@
-"""The ids of the rules that shared code cites: each Rödskägg game sets its own."""
+"""Ids of the rules that the shared code of the Rödskägg games cites."""
 
 from referee.value import Value
 
 
 class CitedRules(Value):
-    """Rule ids of a game by subject; ``None`` if it has no such rule."""
+    """``None``: the game has no such rule."""
 
     pack: str
     dealer: str

@@ -1,30 +1,32 @@
-"""Conclusions about closed hands from the cards played (A-O26, B-O26)."""
+"""Conclusions about closed hands from the cards played (A-O26, B-O26). Suits and cards are bit masks."""
 
 from referee.games._rodskagg.question import ASKED_AFTER
 from referee.value import Value
 
 
 class Denial(Value):
-    """The claim of a seat that did not follow suit: it has no card of this suit."""
+    """The claim of a seat that did not follow suit: it has no card of ``suit``."""
 
     seat: int
     suit: int
     trick: int
     event: int
+    """Event number of this seat's card."""
     lead: int
+    """Event number of the lead."""
 
 
 def disproved(voids: tuple[Denial, ...], seat: int, bit: int) -> tuple[Denial, ...]:
-    """Return the claims of this seat that its card disproves."""
+    """Return the seat's claims that its card ``bit`` disproves."""
     return tuple(void for void in voids if void.seat == seat and void.suit & bit)
 
 
 def claims_after(
     voids: tuple[Denial, ...], seat: int, bit: int, led: int, trick: int, lead: int, event: int
 ) -> tuple[Denial, ...]:
-    """Return the claims after a card: without those that it disproves, with its own.
+    """Return the claims after the seat played card ``bit``.
 
-    ``led`` is the mask of the suit led, or 0 if the card leads.
+    Disproved claims are removed. A new one is added unless the card leads (``led`` is 0) or follows suit.
     """
     voids = tuple(void for void in voids if void.seat != seat or not void.suit & bit)
     if led and not bit & led:
@@ -35,7 +37,7 @@ def claims_after(
 def cards_left(
     counts: tuple[int, ...], active: tuple[int, ...], full_tricks: int, in_trick: set[int], folded: set[int]
 ) -> tuple[int, ...]:
-    """Return the number of cards by seat. Seats that have ``folded`` still have two."""
+    """Return the number of cards by seat. Seats that have ``folded`` keep their last cards."""
     left = list(counts)
     for seat in active:
         left[seat] -= min(full_tricks, ASKED_AFTER) if seat in folded else full_tricks + (seat in in_trick)

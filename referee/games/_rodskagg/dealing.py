@@ -1,4 +1,4 @@
-"""Dealing six cards each, and drawing cards (A8-A10, B13-B19, C10-C12)."""
+"""Dealing and drawing cards (A8-A10, B13-B19, C10-C12)."""
 
 from functools import lru_cache
 from itertools import chain
@@ -18,23 +18,24 @@ from referee.visibility import Event
 T = TypeVar("T", bound=Table)
 
 HAND_SIZE = 6
-"""Cards dealt to each seat (A9, B18, C12)."""
 
 
 class DealtCards(Value):
     """Hands are bit masks by seat: all cards for a closed hand, no card in a tally."""
 
     event: int
+    """Event number of the deal."""
     hands: tuple[int, ...]
     counts: tuple[int, ...]
     known: bool
+    """False for closed hands and in a tally."""
     stock: tuple[str, ...] = ()
     formula: int = 0
-    """Number of the event in which the dealer said "knack för kort och felgiv", or 0."""
+    """Event number of the dealer's formula "knack för kort och felgiv", or 0."""
 
 
 def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
-    """A10, A13, B18-B19, C12: Return six cards for each seat, dealt in this order."""
+    """Return six cards for each seat, in this order, dealt in packets of three."""
     many = len(seats)
     return tuple(
         stock[3 * place : 3 * place + 3] + stock[3 * (many + place) : 3 * (many + place) + 3] for place in range(many)
@@ -48,7 +49,7 @@ def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[in
 
 
 def _check_layout(act: Deal, seats: int, cites: CitedRules) -> tuple[int, ...]:
-    """Return the counts of a deal at a real table. Raises AgainstTheRules or NoSuchCard if it is impossible."""
+    """Return the entered counts, which may be wrong. Raises AgainstTheRules or NoSuchCard for impossible deals."""
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=seats)
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -85,10 +86,10 @@ def deal_six_each(
     may_be_wrong: bool = False,
     breaches: tuple[Breach, ...] = (),
 ) -> tuple[Event, ...]:
-    """Return the deal of six cards each: by the house, or as entered by the table.
+    """Return the event of a deal: in house dealing shuffled with ``seed``, otherwise as entered.
 
-    ``keeps_stock``: record the rest of the pack. ``may_be_wrong``: accept a wrong count, found on picking up.
-    Raises: AgainstTheRules or NoSuchCard if the deal is impossible.
+    ``keeps_stock``: the house records the rest of the pack. ``may_be_wrong``: wrong counts are accepted.
+    Raises: AgainstTheRules or NoSuchCard if the deal is not accepted.
     """
     if table.tally:
         return (_tally_deal(table, act, cites),)
@@ -127,7 +128,7 @@ def deal_six_each(
 
 
 def _tally_deal(table: Table, act: Deal, cites: CitedRules) -> Dealt:
-    """Return a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
+    """Return the event of a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
     if act.hands is not None or act.stock is not None:
         raise AgainstTheRules("cards_not_entered", None)
     right = six_each(table)
@@ -142,6 +143,7 @@ def _only_to_players(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
 
 
 def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
+    """Return the cards of a deal event. ``number``: its number."""
     closed = 0 if table.tally else ALL
     hands = (closed,) * table.seats if event.hands is None else tuple(map(cards_of, event.hands))
     known = event.hands is not None
@@ -149,13 +151,13 @@ def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
 
 
 def seats_with_highest_card(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
-    """B5, C3: Return the seats whose card has the highest rank."""
+    """Return the seats whose card has the highest rank."""
     top = max(RANKS.index(card[1]) for _, card in drawn)
     return tuple(seat for seat, card in drawn if RANKS.index(card[1]) == top)
 
 
 class Drawing(Value, Generic[T], tag="drawing"):
-    """Cards are drawn for the first deal, or for the lead in a duel."""
+    """Cards are drawn for the first deal or the lead in a duel."""
 
     table: T
     contenders: tuple[int, ...]
@@ -163,7 +165,7 @@ class Drawing(Value, Generic[T], tag="drawing"):
 
 
 def draw(state: Drawing[Any], act: Draw, cites: CitedRules, rule: str | None) -> tuple[CardDrawn, ...]:
-    """B14-B15, C7-C8, C48: Record a card drawn.
+    """Return the event of a draw.
 
     Raises: OutOfTurn, AgainstTheRules without a card, NoSuchCard for a card drawn before.
     """
@@ -185,9 +187,9 @@ def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
 
 
 def drawing_result(state: Drawing[Any], seed: str) -> tuple[tuple[CardDrawn, ...], int | None]:
-    """B-O24, C-O9: Return the draws that the house makes, and the seat that drew highest.
+    """Return the draws that the house makes, and the seat that drew highest.
 
-    At a real table: no draws, and ``None`` until one seat has drawn highest.
+    At a real table: no draws, and ``None`` until all have drawn.
     """
     contenders = state.contenders
     if not state.table.house:

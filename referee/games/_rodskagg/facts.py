@@ -35,7 +35,7 @@ class PickedUp(Event):
 
 
 class MisdealFound(Event):
-    """A wrong number of cards was found. The same dealer deals again (B27)."""
+    """A misdeal, a wrong number of cards, was found. The same dealer deals again (B27)."""
 
     TOPIC: ClassVar[str] = "deal/misdeal-found"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
@@ -45,7 +45,7 @@ class MisdealFound(Event):
 
 
 class HandRequested(Event):
-    """A seat without an honour asked for six new cards. At a real table ``cards`` contains the cards received."""
+    """A seat without an ace or court card asked for six new cards. ``cards``: those received, if they were named."""
 
     TOPIC: ClassVar[str] = "deal/hand-requested"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}
@@ -61,7 +61,7 @@ class HandKept(Event):
 
 
 class NewHands(Event):
-    """The seats that asked received new hands; the other ``hands`` are empty. ``stock``: the rest of the pack.
+    """The seats that asked received new hands. Other ``hands`` are empty. ``stock``: the rest of the pack.
 
     ``last``: thrown-in cards were shuffled into the stock, so no seat may ask again (A15-A16).
     """
@@ -84,7 +84,7 @@ class BidMade(Event):
 
 
 class AuctionWon(Event):
-    """The last bid became the contract, and its bidder the declarer."""
+    """The highest bid became the contract, and its bidder the declarer."""
 
     TOPIC: ClassVar[str] = "auction/won"
     seat: Seat
@@ -92,7 +92,7 @@ class AuctionWon(Event):
 
 
 class QuestionAsked(Event):
-    """The other players were asked whether they go along. The seats ``of`` must answer, in this order."""
+    """The seats ``of`` were asked whether they go along. They must answer in this order."""
 
     TOPIC: ClassVar[str] = "question/asked"
     seat: Seat

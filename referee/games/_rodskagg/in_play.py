@@ -15,12 +15,13 @@ T = TypeVar("T", bound=phases.Table)
 
 class DealSoFar(Value):
     tricks: tuple[int, ...]
+    """Number of tricks, by seat."""
     contract: Contract | None = None
     """``None`` if all passed, or in a duel without bidding."""
     won: tuple[tuple[int, int], ...] = ()
     """Taker and event number of each trick."""
     credited: int = 0
-    """Tricks credited without play, because no seat contested them."""
+    """Tricks credited without play."""
     question: Question = Question()
 
     @property
@@ -30,7 +31,7 @@ class DealSoFar(Value):
 
 
 class InPlay(DealSoFar, Generic[T], kw_only=True):
-    """The play of the cards. Tuples of numbers are by seat, except ``order``."""
+    """The play of the cards. Cards and suits are bit masks."""
 
     table: T
     cards: DealtCards
@@ -40,10 +41,12 @@ class InPlay(DealSoFar, Generic[T], kw_only=True):
     """Next seat to play, by seat."""
     turn: int
     gone: int = 0
-    """Cards played, as a mask."""
+    """Cards played."""
     led: int = 0
+    """Suit led, or 0 before the lead."""
     best: int = 0
     winner: int = 0
+    """Seat with the best card so far."""
     trick: tuple[tuple[int, str], ...] = ()
     lead: int = 0
     """Event number of the lead."""
@@ -55,7 +58,7 @@ R = TypeVar("R", bound=DealSoFar)
 
 
 def start_of_play(kind: type[P], table: phases.Table, cards: DealtCards, turn: int, **own: Any) -> P:
-    """Return the start of the play. ``turn`` leads; ``own`` are fields of one game."""
+    """Return the start of the play. ``turn`` leads; ``own``: the fields of one game."""
     return kind(
         table=table,
         cards=cards,
@@ -68,7 +71,7 @@ def start_of_play(kind: type[P], table: phases.Table, cards: DealtCards, turn: i
 
 
 def result_of_play(outcome: type[R], state: InPlay[Any], **own: Any) -> R:
-    """Return the result of the play. ``own`` are the other fields of the game's outcome."""
+    """Return the result of the play. ``own``: other fields of ``outcome``."""
     return outcome(
         tricks=state.tricks,
         contract=state.contract,

@@ -1,4 +1,4 @@
-"""The payments to the winner that the games share."""
+"""Payments to the winner of a match for money."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -7,13 +7,16 @@ from referee.events import DealScored, MatchWon, Payment
 from referee.phases import with_settlement
 
 Negative = Literal["zero", "absolute", "signed"]
-"""Payment for points below zero (B-O21): none, the absolute value, or that value from the winner to the loser."""
+"""Payment for points below zero (B-O21): none, their absolute value, or that value from the winner to the loser."""
 
 
 def payments_of_points_left(
     points: Sequence[int], winner: int, *, rule: str, below_zero: str, negative: Negative = "zero"
 ) -> tuple[Payment, ...]:
-    """B74, B-O22, A-O32, C-O37: Return the payments: each loser, even if eliminated, pays the points left."""
+    """A-O32, B74, C-O37: Return the payments: each loser, even if eliminated, pays the points left.
+
+    ``below_zero``: the rule to cite for points below zero.
+    """
     return tuple(
         [
             Payment(
@@ -31,7 +34,10 @@ def payments_of_points_left(
 def won_by_house_rule(
     table: Any, line: DealScored, seat: int | None, by: str, rule: str, *, house_rule: str
 ) -> MatchWon:
-    """Return the win of ``seat``, with payments if the option ``money`` says so."""
+    """Return the win of ``seat`` (``None``: no winner).
+
+    By the option ``money`` it has payments, which cite ``house_rule``.
+    """
     won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
     if table.options.money == "none":
         return won

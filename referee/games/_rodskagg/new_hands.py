@@ -1,4 +1,7 @@
-"""Asking for six new cards in rounds (A11-A16, A-O24; option ``honour_redeal`` of B-O20)."""
+"""Asking for six new cards, in rounds before the auction (A11-A16, A-O24; option ``honour_redeal``).
+
+An honour is an ace or court card.
+"""
 
 from typing import Any, Generic, TypeVar
 
@@ -18,13 +21,13 @@ from referee.value import Value
 from referee.visibility import Event
 
 Requests = tuple[tuple[int, tuple[str, ...]], ...]
-"""Requests of this round: pairs of seat and cards received, if named."""
+"""Pairs of seat and cards received; no cards if they are not named."""
 
 T = TypeVar("T", bound=phases.Table)
 
 
 class Exchanging(Value, Generic[T], tag="exchanging"):
-    """Hands without an honour may be exchanged."""
+    """Seats may ask for new hands."""
 
     table: T
     cards: DealtCards
@@ -36,31 +39,32 @@ class Exchanging(Value, Generic[T], tag="exchanging"):
 
 
 def opened(table: T, cards: DealtCards) -> Exchanging[T]:
-    """A-O14, A-O24: Return the start of the phase. Forehand speaks first."""
+    """Return the phase at its start."""
     to_speak = forehand_first(table.dealer, table.playing, table.seats)
     stock_left = len(BIT) - HAND_SIZE * len(table.playing)
     return Exchanging(table=table, cards=cards, to_speak=to_speak, stock_left=stock_left)
 
 
 def may_request(cards: DealtCards, seat: int) -> bool:
-    """A11-A12: Return whether the hand has no honour, or is not known."""
+    """Return whether the hand has no honour, or is not known."""
     return not (cards.known and cards.hands[seat] & HONOURS)
 
 
 def may_leave_unnamed(cards: DealtCards, seat: int, asked: Requests, house: bool) -> bool:
-    """A-O24: Return whether a request need not name the cards received."""
+    """A-O24: Return whether a request may leave out the cards received."""
     return house or not cards.known or _stock_suffices(cards, (*asked, (seat, ())))
 
 
 def _stock_suffices(cards: DealtCards, asked: Requests) -> bool:
+    """Return whether the known stock suffices for the requests that name no cards."""
     free = set(cards.stock).difference(*(received for _, received in asked))
     return len(free) >= HAND_SIZE * sum(not received for _, received in asked)
 
 
 def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """A11-A12: Record a request for six new cards.
+    """Return the event of a request for six new cards.
 
-    Raises: OutOfTurn, AgainstTheRules for an honour or if cards must or must not be named, NoSuchCard.
+    Raises: OutOfTurn, NoSuchCard for cards that are elsewhere, else AgainstTheRules.
     """
     _check_turn(state, act.seat, cites)
     _check_request(state, act.seat, act.cards, cites)
@@ -68,7 +72,7 @@ def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cit
 
 
 def keep_cards(state: Exchanging[Any], act: KeepCards, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """A-O24: Record that a seat keeps its hand. Raises OutOfTurn."""
+    """Return the event of a kept hand. Raises OutOfTurn."""
     _check_turn(state, act.seat, cites)
     return (HandKept(seat=act.seat),)
 
@@ -79,6 +83,7 @@ def _check_turn(state: Exchanging[Any], seat: int, cites: CitedRules) -> None:
 
 
 def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | None, cites: CitedRules) -> None:
+    """Raise AgainstTheRules or NoSuchCard as :func:`request_cards`."""
     cards, asked, house = state.cards, state.asked, state.table.house
     if not may_request(cards, seat):
         raise AgainstTheRules("has_honour", cites.new_hands)
@@ -96,7 +101,7 @@ def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | N
 
 
 def _unavailable(state: Exchanging[Any], seat: int) -> int:
-    """Return the cards that ``seat`` cannot receive; with a small stock it can get thrown-in cards (A15)."""
+    """Return the cards that ``seat`` cannot receive, also thrown-in cards unless the stock is too small."""
     cards, asked = state.cards, state.asked
     asking = {seat, *(other for other, _ in asked)}
     held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)
@@ -118,12 +123,12 @@ def hand_kept(state: Exchanging[T], event: HandKept, number: int) -> Exchanging[
 
 
 def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
-    """A13, A15: Return the new hands when all have spoken; before that no event."""
+    """Return the event of new hands when all have spoken; before that no event."""
     if state.to_speak:
         return ()
     cards, asked = state.cards, state.asked
     requesters = tuple(seat for seat, _ in asked)
-    last = state.stock_left < HAND_SIZE * len(asked)  # A15
+    last = state.stock_left < HAND_SIZE * len(asked)
     if not cards.known:
         return (NewHands(seats=requesters, last=last),)
     given = {seat: received for seat, received in asked if received}
@@ -142,7 +147,7 @@ def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
 
 
 def hands_renewed(state: Exchanging[T], event: NewHands, number: int) -> Exchanging[T] | Auction[T]:
-    """A14, A16: Return the state with new hands. These seats may ask again, unless the stock ran out."""
+    """Return the next round with the new hands, or after the last round the auction."""
     cards, thrown = state.cards, state.thrown
     if event.hands is not None:
         thrown |= sum(cards.hands[seat] for seat in event.seats)

@@ -32,8 +32,8 @@ def play_decision(
 ) -> phases.Decision:
     """Return the function that decides on a card. It refuses cards out of turn, not held, or while an answer is due.
 
-    ``before_the_lead`` and ``revoked`` refuse the card or return its breaches; ``revoked`` gets the held cards of the
-    suit led. ``revoke_shown`` returns the breach of a claim that a card disproves.
+    ``before_the_lead`` refuses a lead or returns its breaches. ``revoked`` does so for a revoke, a failure to follow
+    suit. ``revoke_shown`` returns the breach of a disproved claim.
     """
 
     def played(state: InPlay[Any], act: Play, moment: Moment) -> tuple[Event, ...]:
@@ -63,6 +63,7 @@ def play_decision(
 
 
 def _not_your_turn(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTurn | NotInPlay:
+    """Return the refusal of a card out of turn."""
     if seat not in state.order:
         return NotInPlay("has_folded", cites.folded)
     if state.trick:
@@ -72,23 +73,24 @@ def _not_your_turn(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTur
 
 
 def follow_suit_refusal(owed: Cards, cites: CitedRules) -> AgainstTheRules:
+    """Return the refusal of a revoke. ``owed``: the cards that may be played."""
     return AgainstTheRules("must_follow_suit", cites.follow_suit, allowed=texts_of(owed))
 
 
 def revoke_breaches(state: InPlay[Any], seat: int, owed: Cards, rules: RitualRules) -> Breaches:
-    """B42, B-O26, C26, C60: Return the breach of a revoke. Raises AgainstTheRules if it has no price."""
+    """Return the breach of a revoke. Raises AgainstTheRules if it costs nothing."""
     if not rules.price(state.table, "revoke"):
         raise follow_suit_refusal(owed, rules.cites)
     return (rules.breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
 
 
 def shown_revoke(state: InPlay[Any], seat: int, void: Denial, rules: RitualRules) -> Breach:
-    """Return the revoke that a closed hand has shown. Without a price it is only noted."""
+    """Return the breach of a disproved claim. The breach may cost 0."""
     return rules.breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
 
 
 def card_played_evolution(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
-    """Return the function that changes the state after a card. ``after_lead`` changes it further after a lead."""
+    """Return the function that returns the state after a card. For a lead it applies ``after_lead``, too."""
 
     def evolved(state: P, event: CardPlayed, number: int) -> P:
         seat, bit = event.seat, BIT[event.card]
@@ -110,10 +112,7 @@ def card_played_evolution(after_lead: Callable[[P, int], P]) -> Callable[[P, Car
 
 
 def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tuple[Event, ...]:
-    """Return the complete trick with its winner.
-
-    If a ``question`` follows, its grace period begins with trick four (B-O29, C-O23).
-    """
+    """Return the event of the trick. If a ``question`` follows, trick four sets ``grace_until``."""
     done, until = len(state.won) + 1, None
     if question and done == ASKED_AFTER and (grace := state.table.options.question_grace_seconds):
         until = moment.at + timedelta(seconds=grace)
@@ -121,7 +120,7 @@ def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tup
 
 
 def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
-    """Return the end of a rödskägg: after six tricks or, by the option, a lost trick; before that no event."""
+    """Return the end of a contract of all six tricks (rödskägg); before that no event."""
     done = len(state.won)
     if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
         return ()
@@ -132,7 +131,7 @@ def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
 
 
 def trick_taken(state: P, event: TrickTaken, number: int, turn: int, after_lead: Callable[[P, int], P]) -> P:
-    """Return the state after a trick. ``turn`` leads next. In a tally the trick was also led by this event."""
+    """Return the state after a trick. ``turn`` leads next. In a tally ``after_lead`` is applied, too."""
     if state.table.tally:
         state = after_lead(offences.noted(state, event.breaches, number), number)
     if event.grace_until is not None:

@@ -1,4 +1,4 @@
-"""Reports of misdeals that only the table sees (A-O17, B27, B-O33), and repeated reports of one error (B-O5)."""
+"""Checks of reports: misdeals (wrong numbers of cards), and repeated reports of one error (A-O17, B-O5, B-O33)."""
 
 from typing import Any
 
@@ -15,9 +15,10 @@ from referee.refusals import AgainstTheRules, WrongPhase
 
 
 def check_misdeal(state: Any, act: Report, cites: CitedRules) -> None:
-    """Raise AgainstTheRules or WrongPhase if a wrong number of cards may not be reported now.
+    """Raise AgainstTheRules or WrongPhase if this seat may not report a misdeal now.
 
-    After the first lead only the seat with the wrong number may report it, while it has cards."""
+    After the first lead only the accused seat may, while it has cards.
+    """
     too_late = WrongPhase("misdeal_too_late", cites.misdeal)
     if phase_of(state) == "played":
         raise too_late
@@ -35,10 +36,9 @@ def check_misdeal(state: Any, act: Report, cites: CitedRules) -> None:
 
 
 def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
-    """B-O5: Return the reported error with the number of tricks led to.
+    """Return ``error`` with the number of tricks begun or entered. ``dealt``: event number of the deal, or 0.
 
-    ``dealt``: event number of the deal, or 0. Raises: AgainstTheRules if this kind of error in this trick is recorded
-    already or, with ``another``, if there is one for each trick.
+    Raises: AgainstTheRules if such an error is reported for this trick or, with ``act.another``, for each trick.
     """
     known = table.ledger.breaches_by(act.fault, act.accused, dealt)
     same = any(one.tricks in (None, tricks) for one in known)

@@ -1,4 +1,7 @@
-"""Cutting, the formula, picking up, and misdeals (B16-B27, B-O7, B-O8, C10, C60)."""
+"""The ritual of dealing: cutting, the dealer's formula that allows picking up, and misdeals (B16-B27, C10, C60).
+
+A misdeal is a wrong number of cards.
+"""
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -28,17 +31,17 @@ class Undealt(Value, Generic[T], tag="undealt"):
 
 
 class PickingUp(Value, Generic[T], tag="picking_up"):
-    """The dealt cards lie face down in front of the seats."""
+    """The dealt cards lie face down."""
 
     table: T
     cards: DealtCards
     picked: tuple[int, ...] = ()
     misdealt: bool = False
-    """True if the referee has seen a wrong number of cards."""
+    """True if a wrong number of cards is recorded."""
     found: bool = False
-    """True if all players have seen it."""
+    """True if all players can see the misdeal."""
     cut: bool = False
-    """True if the pack is cut for the deal after a misdeal."""
+    """True if the pack is cut for the next deal."""
 
 
 BeforeBidding = Undealt[Any] | PickingUp[Any]
@@ -47,29 +50,30 @@ BeforeBidding = Undealt[Any] | PickingUp[Any]
 class RitualRules(Value):
     cites: CitedRules
     applies: Callable[[Any], bool]
-    """Returns whether the ritual is played at this table; in a tally, without acts."""
+    """Returns whether the ritual is played at this table."""
     price: Callable[[Any, str], int]
     """Returns the points that an offence costs; 0 if it is refused."""
     breach: Callable[..., Breach]
-    """Returns a breach. Takes table, offence, seat, tricks until it lapses, events that show it, and ``rule``."""
+    """Takes table, offence, seat, tricks until it lapses, events that show it, and ``rule``."""
     may_misdeal: Callable[[Any], bool]
-    """Returns whether a wrong number of cards may be dealt, found on picking up."""
+    """Returns whether wrong numbers of cards are accepted."""
     keeps_stock: Callable[[Any], bool]
     after_pick_up: Callable[[Any, DealtCards], Any]
     """Returns the phase that follows."""
 
 
 def has_ritual_acts(table: Any, rules: RitualRules) -> bool:
+    """Return whether cutting, the formula and picking up are acts at this table."""
     return rules.applies(table) and not table.tally
 
 
 def already_dealt(state: BeforeBidding) -> bool:
-    """B27: Return whether the cards are dealt, and no misdeal is known to all."""
+    """Return whether the cards are dealt, and no misdeal is known to all."""
     return isinstance(state, PickingUp) and not state.found
 
 
 def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B16-B17, B-O6, C10: Record a cut; by a player other than the dealer it is a breach.
+    """B16, C10: Return the event of a cut, with a breach unless the dealer cuts.
 
     Raises: WrongPhase if no cut is due, AgainstTheRules for a wrong cut without a price.
     """
@@ -88,7 +92,7 @@ def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> t
 
 
 def wrong_cut(table: Any, seat: int, rules: RitualRules) -> Breach:
-    """B-O6, C60: Return the breach of the cutter or, by the option, of the dealer who allowed the cut."""
+    """B-O6: Return the breach of ``seat``, which cut. By the option the dealer pays."""
     if table.options.wrong_cut_penalty_to == "cutter":
         return rules.breach(table, "wrong_cut", seat, 1)
     return replace(rules.breach(table, "wrong_cut", table.dealer, 1), by=seat)
@@ -99,7 +103,7 @@ def cards_cut(state: BeforeBidding, event: CardsCut, number: int) -> Any:
 
 
 def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B13, B18-B19, B27, C9-C12: Deal six cards each, also after a misdeal.
+    """B13, C9: Return the event of a deal. A second deal without the formula after a misdeal is a breach.
 
     Raises: WrongPhase if the cards are dealt, OutOfTurn, AgainstTheRules or NoSuchCard for an impossible deal.
     """
@@ -124,7 +128,7 @@ def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) ->
 
 
 def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -> Any:
-    """Return the phase after the deal: picking up, if there is a ritual or misdeal, or the next phase."""
+    """Return the phase after the deal: picking up if there is a ritual or a misdeal, else the next phase."""
     table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
     cards = dealing.cards_dealt(event, number, table)
     misdealt = event.counts != dealing.six_each(table)
@@ -136,7 +140,7 @@ def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -
 def knock_for_cards(
     state: PickingUp[Any], act: KnockForCards, moment: Moment, rules: RitualRules
 ) -> tuple[Event, ...]:
-    """B20-B22, B-O7, C60: Record the dealer's formula.
+    """B20, C60: Return the event of the dealer's formula.
 
     Raises: WrongPhase without ritual or if repeated, AgainstTheRules for other seats or after the dealer's pick-up.
     """
@@ -157,9 +161,9 @@ def knocked_for_cards(state: PickingUp[T], event: KnockedForCards, number: int) 
 
 
 def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B22-B27, C60: Record that a seat picks up its cards; before the formula this is a breach.
+    """B22-B27, C60: Return the event of a pick-up, with a breach before the formula.
 
-    If the dealer does so after a misdeal, the misdeal is a breach, too.
+    The dealer's early pick-up makes a misdeal a breach, too.
     Raises: WrongPhase if no pick-up is due, AgainstTheRules for an early one without a price.
     """
     table, cards, seat, cites = state.table, state.cards, act.seat, rules.cites
@@ -184,7 +188,7 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRul
 
 
 def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
-    """B25, C60: Return the breach of a misdeal without the formula; empty if it has no price."""
+    """Return the dealer's breach of a misdeal; empty if it has no price."""
     table = state.table
     if not rules.applies(table) or not rules.price(table, "misdeal"):
         return ()
@@ -192,7 +196,7 @@ def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
 
 
 def find_misdeal(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B27, B-O33: Return a misdeal when a wrong number is picked up or, if hands are face up, seen; else no event."""
+    """Return the event of a misdeal when a wrong number of cards is picked up or face up; else no event."""
     if not state.misdealt or state.found:
         return ()
     looking = state.picked[-1:] if has_ritual_acts(state.table, rules) else state.table.playing
@@ -201,7 +205,7 @@ def find_misdeal(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> t
 
 
 def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: RitualRules) -> Any:
-    """B-O37: Return the state after a pick-up; after the last pick-up the next phase."""
+    """Return the state after a pick-up; the next phase after the last one, unless there is a misdeal."""
     picked = (*state.picked, event.seat)
     state = noted(replace(state, picked=picked), event.breaches, number)
     if len(picked) < len(state.table.playing) or state.misdealt:
@@ -210,7 +214,7 @@ def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: Ritual
 
 
 def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any]:
-    """B27: Return the state when all know of the misdeal. Earlier breaches stay (B-O41, C-O38)."""
+    """Return the state in which all know of the misdeal. Earlier breaches stay (B-O41)."""
     ledger = state.table.ledger.misdealt(getattr(state, "played", 0))
     state = noted(with_ledger(state, ledger), event.breaches, number)
     if isinstance(state, PickingUp):
@@ -228,7 +232,7 @@ def reported(state: Any, act: Report, cites: CitedRules) -> Reported:
 
 
 def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFound:
-    """B27, B-O33: Return a misdeal that only the table sees, with a breach if the dealer forgot the formula.
+    """Return the event of a misdeal, with a breach if the dealer forgot the formula.
 
     Raises: WrongPhase or AgainstTheRules if it may not be reported now.
     """
@@ -242,7 +246,7 @@ def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFoun
 
 
 def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
-    """Return the breach of a reported wrong cut or early pick-up. Raises AgainstTheRules if acts would show it."""
+    """Return the breach of a wrong cut or early pick-up. Raises AgainstTheRules if acts show such a breach."""
     table, accused, cites = state.table, act.accused, rules.cites
     if table.tally:
         return _tally_breach(table, act, rules)
@@ -258,7 +262,7 @@ def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
 
 
 def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
-    """B24, B26, B-O6: Return the breach reported in a tally. Raises AgainstTheRules if the dealer may cut."""
+    """Return the breach reported in a tally. Raises AgainstTheRules for the dealer's own cut."""
     accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
         own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)

@@ -1,4 +1,4 @@
-"""The parts of a deal's line in the protocol that the games share."""
+"""Parts of a deal's line that the Rödskägg games share."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -15,7 +15,7 @@ from referee.wire_types import ListBySeat, ListOfMany
 
 
 def promised_tricks(contract: Contract) -> int:
-    """A27-A28, B39-B40: Return the number of tricks that the contract promises."""
+    """Return the number of tricks that the contract promises."""
     return TRICKS if contract.bid == RODSKAGG else int(contract.bid)
 
 
@@ -30,12 +30,12 @@ def trick_events_of(deal: DealSoFar, seat: int, span: slice = WHOLE_DEAL) -> tup
 class ScoreRule(NamedTuple):
     points: int
     per: Literal["trick", "early_trick", "late_trick", "contract", "lost_tricks", "answer", "late_lead"]
-    """Each trick taken, in the deal or before or after the question. The other values count once."""
+    """Tricks count one by one (all, the first four, or the last two), other values once."""
     rule: str
 
 
 def entries_by_rules(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Contract, seat: int) -> list[Entry]:
-    """Return the entries of a seat by these rules, each with the events that show it."""
+    """Return an entry for each rule that gives the seat points, with the events that show it."""
     written = []
     for points, per, rule in rules:
         if (span := TRICK_SPANS.get(per)) is None:
@@ -47,6 +47,7 @@ def entries_by_rules(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Cont
 
 
 def _evidence(per: str, deal: DealSoFar, contract: Contract, seat: int) -> tuple[int, ...]:
+    """Return the events that show points that count once; empty for ``late_lead``."""
     match per:
         case "contract":
             return (contract.event, *trick_events_of(deal, seat))
@@ -65,6 +66,7 @@ def penalty_entries(ledger: Ledger) -> list[Entry]:
 
 
 def points_with(table: Table, entries: Iterable[Entry]) -> list[int]:
+    """Return the points by seat with these entries added."""
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
@@ -79,7 +81,7 @@ def line_of_deal(
     out: tuple[int, ...],
     detail: Mapping[str, Any],
 ) -> DealScored:
-    """Return the line of the deal. ``out`` lists the seats that the deal eliminates."""
+    """Return the line of the deal. ``out``: the seats that the deal eliminates."""
     contract = deal.contract
     return DealScored(
         deal=table.deal,

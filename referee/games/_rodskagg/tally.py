@@ -1,6 +1,7 @@
-"""Deals in a tally, entered trick by trick or as a whole deal from the score sheet.
+"""Deals in a tally, entered trick by trick or whole from the score sheet (A-O31, B-O40, C-O36).
 
-Facts that only cards could show are accepted as entered (A-O31, B-O40, C-O36).
+A script yields the acts of a whole deal, each with a JSON pointer to its place in the result. It is sent the state
+after each.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -60,26 +61,29 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """True if the question was put in time."""
 
     def halves(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the numbers of tricks by seat, of the first four and of the last two. Call only with ``taken``."""
+        """Return the numbers of tricks by seat: among the first four, and among the last two."""
         taken = self.taken or ()
         late = self.late or (0,) * len(taken)
         return tuple([all_ - after for all_, after in zip(taken, late, strict=True)]), late
 
 
 class Sheet(Value):
-    """The rules by which a game's score sheet is read."""
+    """Functions and rules to read a game's score sheet."""
 
     cites: CitedRules
     six_tricks: str
     """Rule that a deal has six tricks."""
     question_time: Callable[[Any], bool]
+    """Returns whether the question may be put."""
     question_due: Callable[[Any], bool]
+    """Returns whether it must be put."""
     asker: Callable[[Any], int]
     order_decides: Callable[[Any, Any], str | None]
     """Returns the rule by which the order of tricks matters, if any; called before and after the play."""
     points_to_zero: Callable[[Any, int], int] | None = None
     """Returns the running total of a seat; ``None``: no exit knocks."""
     exit_ends_deal: Callable[[Any], bool] = lambda table: False
+    """Returns whether an exit knock can end the deal."""
     knocks_can_be_late: Callable[[Any], bool] = lambda table: False
     """Returns whether a knock can come too late during the deal."""
     offences: Mapping[str, str] = {}
@@ -94,7 +98,7 @@ MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 def trick_decision(
     cites: CitedRules, before_the_lead: Callable[[Any, int, Moment], tuple[Breach, ...]]
 ) -> phases.Decision:
-    """A37, B52, C32: Return the function that decides on a trick entered in a tally.
+    """Return the function that decides on a trick in a tally.
 
     It refuses tricks outside a tally, of a folded seat, and while an answer is due.
     """
@@ -115,22 +119,22 @@ def trick_decision(
 
 
 class _Placed(NamedTuple):
-    """An exit or a knock after a number of tricks, with its JSON pointer."""
+    """An exit or knock ``after`` a number of tricks, with its JSON pointer."""
 
     after: int
     at: str
     content: Any
     another: bool = False
-    """True for a further error of the same kind, if the sheet does not name the trick."""
+    """True for a further error of the same kind."""
 
 
 State = Any
 Steps = Generator[tuple[str, Request], State, State]
-"""Part of a script: yields pairs of JSON pointer and request, receives and returns the state."""
+"""Part of a script. It returns the last state."""
 
 
 class _Waiting(NamedTuple):
-    """The exits and knocks of a deal that have not been yielded."""
+    """Exits and knocks not yet yielded."""
 
     exits: list[_Placed]
     knocks: list[_Placed]
@@ -139,7 +143,7 @@ class _Waiting(NamedTuple):
 
 
 def script(state: State, result: Any, sheet: Sheet) -> Script:
-    """Yield the acts of a deal in order. Raises AgainstTheRules or NotInPlay if they do not fit."""
+    """Yield the acts of a deal. Raises AgainstTheRules or NotInPlay if the result is impossible."""
     knocks = _placed_knocks(_optional(result, "knocks"))
     state = yield from _before_play(state, result, knocks, sheet)
     tricks = _tricks(state, result, sheet)
@@ -158,7 +162,7 @@ def script(state: State, result: Any, sheet: Sheet) -> Script:
 
 
 def _before_play(state: State, result: Any, knocks: list[_Placed], sheet: Sheet) -> Steps:
-    """Yield the knocks for misdeals and early errors, the deal and the bids. Raises AgainstTheRules without bids."""
+    """Yield knocks for early errors, the deal and the bids. Raises AgainstTheRules if bids are missing."""
     dealer = state.table.dealer
     for placed in knocks:
         knock = placed.content
@@ -175,7 +179,7 @@ def _before_play(state: State, result: Any, knocks: list[_Placed], sheet: Sheet)
 
 
 def _play(state: State, result: Any, tricks: list[tuple[str, int]], waiting: _Waiting, sheet: Sheet) -> Steps:
-    """Yield the tricks with the question, exits and knocks between them. Raises AgainstTheRules if one is missing."""
+    """Yield tricks, and the question, exits and knocks between them. Raises AgainstTheRules if tricks are missing."""
     alone: int | None = None
     state = yield from _exits_and_knocks(state, 0, waiting, sheet)
     for place, (at, seat) in enumerate(tricks):
@@ -201,7 +205,7 @@ def _play(state: State, result: Any, tricks: list[tuple[str, int]], waiting: _Wa
 
 
 def _placed_knocks(knocks: tuple[KnockEntered, ...]) -> list[_Placed]:
-    """Return the knocks with their places. Equal upheld ones without ``after`` are separate errors."""
+    """Return the knocks with their places. Equal upheld knocks without ``after`` are for separate errors."""
     placed, upheld = [], set[tuple[int, Offence]]()
     for place, knock in enumerate(knocks):
         error = knock.accused, knock.offence
@@ -213,12 +217,13 @@ def _placed_knocks(knocks: tuple[KnockEntered, ...]) -> list[_Placed]:
 
 
 def _optional(result: Any, name: str) -> tuple[Any, ...]:
+    """Return this list of the result; empty if the game has no such field."""
     content: tuple[Any, ...] = getattr(result, name, None) or ()
     return content
 
 
 def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
-    """Return the JSON pointer and taker of each trick. For counts, return one possible order.
+    """Return the JSON pointer and taker of each trick. If only counts were entered, choose an order.
 
     Raises: AgainstTheRules if tricks and counts are both given, or the counts do not add up.
     """
@@ -240,7 +245,7 @@ def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
 
 
 def _all_or_nothing(state: State) -> tuple[int, ...]:
-    """A-O2, B64, C42: Return the seats that bid rödskägg. Their tricks come first: a loss may end the play."""
+    """Return the seats that bid all six tricks. Their tricks come first: a lost one may end the play."""
     contract = getattr(state, "contract", None)
     return tuple(seat for seat, bid in contract.calls if bid == "rodskagg") if contract else ()
 
@@ -252,15 +257,16 @@ def _check_order(state: State, result: Any, sheet: Sheet) -> None:
 
 
 def _only_seat_left(state: State, result: Any) -> int | None:
+    """Return the seat left in play if the result's answers make all others fold."""
     folded = {one.seat for one in result.answers if one.answer == "fold"}
     left = [seat for seat in state.order if seat not in folded]
     return left[0] if len(left) == 1 else None
 
 
 def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int | None, sheet: Sheet) -> None:
-    """Raise AgainstTheRules or NotInPlay for an impossible trick after all other seats had folded."""
+    """Raise AgainstTheRules or NotInPlay unless the trick was credited to the only seat left in play."""
     won = getattr(state, "won", ()) or (state.outcome.won if phase_of(state) == "played" else ())
-    many = len(won) or (TRICKS if alone is not None else 0)  # the deal has been scored without an act
+    many = len(won) or (TRICKS if alone is not None else 0)  # a scored deal has no tricks left
     if place >= many:
         raise AgainstTheRules("too_many_tricks", sheet.six_tricks, at=at, done=place)
     if seat != (won[place][0] if won else alone):
@@ -268,14 +274,14 @@ def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int 
 
 
 def _asked_before_exits(state: State, result: Any, sheet: Sheet) -> bool:
-    """B78: Return whether the question came before an exit that ends the deal."""
+    """B78: Return whether the question was put before an exit that ends the deal."""
     if not (result.asked and sheet.exit_ends_deal(state.table)) or phase_of(state) != "playing":
         return False
     return bool(result.answers) or not sheet.question_due(state)
 
 
 def _question(state: State, result: Any, sheet: Sheet) -> Steps:
-    """Yield the question and its answers, if it was put. Raises AgainstTheRules if answers do not fit."""
+    """Yield the question and its answers, if it was put. Raises AgainstTheRules for missing or unexpected answers."""
     if phase_of(state) != "playing":
         return state
     if not result.asked:
@@ -295,9 +301,10 @@ def _question(state: State, result: Any, sheet: Sheet) -> Steps:
 
 
 def _exits_and_knocks(state: State, done: int, waiting: _Waiting, sheet: Sheet) -> Steps:
-    """Yield the exits of seats at zero after ``done`` tricks, the knocks, and exits that the knocks made due.
+    """Yield the exits and knocks due after ``done`` tricks, and remove them from ``waiting``.
 
-    An exit that breaks off the deal comes after all knocks (B78). Raises AgainstTheRules off zero.
+    An exit follows the knocks if it may end the deal (B78), or if its seat is not at zero before them.
+    Raises: AgainstTheRules for an exit of a seat that is not at zero.
     """
     exits = _take_due(waiting.exits, done)
     ending = bool(exits) and sheet.exit_ends_deal(state.table)
@@ -314,6 +321,7 @@ def _exits_and_knocks(state: State, done: int, waiting: _Waiting, sheet: Sheet) 
 
 
 def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
+    """Remove and return the entries due after ``done`` tricks."""
     due = [one for one in placed if one.after <= done]
     for one in due:
         placed.remove(one)
@@ -321,16 +329,16 @@ def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
 
 
 def _distance_to_zero(state: State, seat: int, sheet: Sheet) -> int:
-    """Return the total of the seat; 0 if its exit knock is refused for a different reason."""
+    """Return the running total of the seat; 0 if an exit knock is impossible for a different reason."""
     if sheet.points_to_zero is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
         return 0
     return sheet.points_to_zero(state, seat)
 
 
 def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
-    """Yield a knock, and before it a report if the tally does not show the error.
+    """Yield a knock. If it is upheld for an error that the tally does not show, yield a report first.
 
-    A dismissed knock of a seat for its own ``exit_knock`` is an exit knock in vain (B-O31).
+    A seat's dismissed knock for its own ``exit_knock`` becomes an exit knock in vain (B-O31).
     Raises: AgainstTheRules if the ruling differs from the sheet.
     """
     at, knock = placed.at, placed.content

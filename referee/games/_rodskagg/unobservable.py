@@ -1,4 +1,4 @@
-"""Offences that only the table sees, and their price if an official finds one (B11-B12, C57-C60)."""
+"""Offences that events cannot show, and the penalty if an official finds one (B11-B12, C57-C60)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ RITUAL_OFFENCES = ("wrong_cut", "early_pick_up", "misdeal")
 
 
 def unseen_offences(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> frozenset[str]:
-    """Return the priced offences that may have happened without an event. ``fouls``: offences that no act shows."""
+    """Return the offences with a price that may have happened unseen. ``fouls``: offences that no act ever shows."""
     table = state.table
     if table.house or isinstance(state, Over | Drawing):
         return frozenset()
@@ -31,7 +31,7 @@ def unseen_offences(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ())
 def official_penalty(
     state: Any, offence: str, accused: int, sign: int, rules: RitualRules, offences: Mapping[str, str]
 ) -> tuple[Event, ...]:
-    """B11, C60: Return the penalty that an official imposes; with ``sign`` -1 its removal.
+    """Return the penalty that an official imposes; with ``sign`` -1 its removal.
 
     Raises: WrongPhase if the offence costs nothing, AgainstTheRules if the accused cannot have committed it.
     """

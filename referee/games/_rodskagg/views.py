@@ -1,4 +1,4 @@
-"""The acts offered and the fields shown that the games share."""
+"""Acts offered and fields shown that the Rödskägg games share."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,7 @@ from referee.visibility import Viewer
 
 
 def drawing_acts(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
-    """Return a draw for the next seat. The table adds the card."""
+    """Return a draw, without a card, for the next seat."""
     return (Draw(seat=seat),) if seat in to_draw(state) else ()
 
 
@@ -33,7 +33,7 @@ def undealt_acts(state: Undealt[Any], seat: int, rules: RitualRules) -> tuple[Ac
 
 
 def picking_up_acts(state: PickingUp[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
-    """Return the acts open to the seat: the formula, picking up and, after a misdeal, cutting and dealing."""
+    """Return the acts allowed: the dealer's formula, picking up and, after a misdeal, cutting and dealing."""
     acts: tuple[Act, ...] = ()
     dealer, ritual = state.table.dealer, has_ritual_acts(state.table, rules)
     down = ritual and seat not in state.picked
@@ -47,7 +47,7 @@ def picking_up_acts(state: PickingUp[Any], seat: int, rules: RitualRules) -> tup
 
 
 def exchanging_acts(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
-    """Return the act of keeping the hand and, if the cards need not be named, of asking for a new hand."""
+    """Return the act that keeps the hand and, unless cards must be named, the act that requests a new one."""
     if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
     keep = KeepCards(seat=seat)
@@ -56,10 +56,10 @@ def exchanging_acts(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
 
 
 def bidding_offer(cap: Callable[[Any, int], int | None]) -> Offer:
-    """Return the function that offers pass and the higher bids; ``cap`` returns the highest number allowed."""
+    """Return the function that offers pass and the higher bids, up to the number that ``cap`` returns."""
 
     def bidding_acts(state: Auction[Any], seat: int) -> tuple[Act, ...]:
-        if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
+        if seat not in state.to_speak[:1]:
             return ()
         return bid_acts(seat, allowed_bids(state.highest, cap(state, seat)))
 
@@ -73,7 +73,7 @@ def answering_acts(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
 
 
 def cards_to_play(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
-    """Return the cards that follow suit; of closed hands every card not yet seen."""
+    """Return a play of each card that the seat may hold and play; in a tally a trick."""
     if state.table.tally:
         return (Trick(seat=seat),)
     cards = state.cards
@@ -87,6 +87,7 @@ def may_play_next(state: InPlay[Any], seat: int) -> bool:
 
 
 def to_play(state: InPlay[Any]) -> tuple[int, ...]:
+    """Return the seat to play next; in a tally all seats that may take the trick."""
     return state.order if state.table.tally else (state.turn,)
 
 
@@ -106,7 +107,7 @@ def to_draw(state: Drawing[Any]) -> tuple[int, ...]:
 
 
 def to_pick_up(state: PickingUp[Any]) -> tuple[int, ...]:
-    """Return the dealer while the formula or a new deal is due; then the seats that have not picked up."""
+    """Return the dealer while the formula or a new deal is due, then the seats that have not picked up."""
     table = state.table
     if state.found or (not state.cards.formula and table.dealer not in state.picked):
         return (table.dealer,)
@@ -114,7 +115,7 @@ def to_pick_up(state: PickingUp[Any]) -> tuple[int, ...]:
 
 
 def card_fields(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str, Any]:
-    """Return the viewer's hand, for officials all hands, and the number of cards by seat."""
+    """Return the fields with the viewer's hand (for officials: all hands) and the numbers of cards."""
     cards: DealtCards | None = getattr(state, "cards", None)
     if cards is None:
         return {}
@@ -136,6 +137,7 @@ def card_fields(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str,
 
 
 def play_fields(state: Any, deal: DealSoFar | None) -> dict[str, Any]:
+    """Return the fields of bids, contract, tricks and answers."""
     contract = deal.contract if deal else None
     calls = contract.calls if contract else getattr(deal or state, "calls", None)
     played = None if getattr(deal, "kind", "") == "passed_out" else deal

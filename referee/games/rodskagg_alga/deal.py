@@ -1,4 +1,4 @@
-"""Dealing, and a misdeal (A8-A16, A-O14, A-O17)."""
+"""Dealing and misdeals (A8-A16, A-O14, A-O17)."""
 
 from referee.acts import Deal, Report
 from referee.events import Dealt, Reported
@@ -14,10 +14,7 @@ from referee.visibility import Event
 
 
 def deal(state: Undealt[Table], act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """A8-A10, A25, A56: Deal six cards each.
-
-    Raises: OutOfTurn, AgainstTheRules or NoSuchCard for an impossible deal.
-    """
+    """A9: Return the event of a deal. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "A56" if table.duel else CITES.dealer, dealer=table.dealer)
@@ -25,7 +22,7 @@ def deal(state: Undealt[Table], act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:
-    """Return the state after the deal: the exchange of hands if the option allows it, else the auction."""
+    """Return the state after the deal: the exchange of hands or the auction."""
     table, cards = state.table, dealing.cards_dealt(event, number, state.table)
     exchange = table.options.honour_redeal and not table.tally
     return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
@@ -34,9 +31,10 @@ def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table]
 def report(
     state: Exchanging[Table] | Auction[Table] | Playing | Played, act: Report, moment: Moment
 ) -> tuple[Event, ...]:
-    """A-O17, B-O33: Record a wrong number of cards in closed hands. The same dealer deals again.
+    """A-O17: Return the events of a reported misdeal (a wrong number of cards), after which the dealer deals again.
 
-    Raises: AgainstTheRules in house dealing or for a seat outside the deal, WrongPhase for other faults or too late.
+    Raises: WrongPhase for other faults or too late, AgainstTheRules in house dealing, or if this seat may not report
+    it.
     """
     table = state.table
     if table.house:

@@ -1,4 +1,4 @@
-"""The line of a deal in the protocol, duels, and the end of the match (A40-A60)."""
+"""The line of a deal, duels (deals between several players at zero), and the end of the match (A40-A60)."""
 
 from functools import partial
 from typing import NotRequired
@@ -30,18 +30,18 @@ from referee.visibility import Event
 from referee.wire_types import ListOfMany
 
 SIX_UP = 6
-"""Points for a failed contract, or for going along without a late trick (A42, A44)."""
+"""Points for a failed contract, or for going along in vain (A42, A44)."""
 LATE = 2
-"""Points that a late trick takes off (A41, A46)."""
+"""Points that a late trick (five or six) takes off (A41)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """A-O28: Score the deal on the act of any seat in it."""
+    """A-O28: Return the events of :func:`scored`."""
     return scored(state.table, state.outcome)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """A-O23 (B-O28): Score the deal automatically; return no event if errors are penalised."""
+    """Return the events of :func:`scored`; no event if errors are penalised."""
     return () if state.table.penalise else scored(state.table, state.outcome)
 
 
@@ -50,7 +50,7 @@ def rescored(state: Played, seed: str) -> tuple[Event, ...]:
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """Return the line of the deal, the eliminated players, and a win or a duel."""
+    """Return the line of the deal, and an elimination, win or duel, if any."""
     contract = deal.contract
     written_down = () if contract is None or table.duel else tuple(_entries(table, deal, contract))  # A-O4
     out = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
@@ -77,19 +77,17 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "late": (ScoreRule(-LATE, "trick", "A41"),),
     "in_vain": (ScoreRule(SIX_UP, "answer", "A44"),),
     "folded": (),
-    # after a forgotten question a seat without an early trick scores as if it had taken one late trick
     "deemed_one_late_trick": (ScoreRule(-LATE, "late_lead", "A46"),),
     "normal_value": (ScoreRule(-1, "trick", "A-O9"),),
-    # in rödskägg no seat writes plus points, and its declarer writes nothing
     "rodskagg": (),
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "A-O1"),),
 }
-"""Rules by the result of a seat, plus points first (A40-A50)."""
+"""Rules by the result of a seat, plus points first."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, early: set[int]) -> str:
-    """A36, A40-A47, A50, A-O1, A-O8, A-O9: Return the key in ``SCORE_RULES`` for a seat."""
+    """Return a seat's result, a key in ``SCORE_RULES``. ``early``: the seats with an early trick."""
     if deal.kind != "number":
         return "rodskagg" if seat == contract.declarer else table.options.rodskagg_defenders_score
     if seat == contract.declarer:
@@ -104,7 +102,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, earl
 
 
 def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
-    """A40-A50, A-O10: Return the entries, the declarer's first."""
+    """A40-A50: Return the entries, the declarer's first."""
     declarer, fine = contract.declarer, table.options.forgotten_question_penalty
     early = {seat for seat, _ in deal.won[:ASKED_AFTER]}
     rows = SCORE_RULES[seat_result(table, deal, contract, declarer, early)]
@@ -120,7 +118,7 @@ def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
 
 
 def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A48, A52, A55-A60, A-O18: Return the win or duel; no event if the match continues."""
+    """A48-A60: Return the win or duel, if any."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return (_won(table, line, deal.contract.declarer, "rodskagg", "A48"),)
     if table.duel:
@@ -137,7 +135,7 @@ def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, 
 
 
 def _result_of_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A58-A60, A-O3 to A-O6: Return the win by most tricks, or a new duel. A declarer who failed cannot win."""
+    """A58: Return the win by most tricks, or a new duel. A declarer who failed cannot win."""
     if deal.contract is None:
         return (_duel(table, table.playing, "A-O5"),)
     declarer = deal.contract.declarer
@@ -154,12 +152,12 @@ _won = partial(won_by_house_rule, house_rule="A-O32")
 
 
 def _duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
-    """A56, A-O5, A-O21: Return the duel. The first of its seats on the last dealer's left deals."""
+    """A56: Return the duel. The first of its seats after the last dealer deals."""
     return DuelCalled(seats=seats, dealer=forehand_first(table.dealer, seats, table.seats)[0], rule=rule)
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
-    """A25, A-O19: Return the state between deals. The deal passes clockwise."""
+    """A25: Return the state between deals. The deal passes clockwise."""
     return Undealt(table=replace(next_deal(state.table, event), duel=False))
 
 

@@ -1,4 +1,4 @@
-"""The phases of a match and their fields (A6, A9-A60)."""
+"""The phases of a match and their fields."""
 
 from typing import Annotated, Literal
 
@@ -17,7 +17,7 @@ from referee.value import Value
 
 
 class Options(Value, forbid_unknown_fields=True):
-    """The choices that the source leaves to the table; each names its rule or open point."""
+    """Choices that the source leaves to the table, with their rule ids."""
 
     rodskagg_defenders_score: Annotated[
         Literal["none", "one_per_trick"],
@@ -72,14 +72,14 @@ class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
 
 
 class Outcome(in_play.DealSoFar, kw_only=True):
-    """The result of the play, from which the deal is scored (A40-A60)."""
+    """The result of the play."""
 
     kind: str
     calls: Calls = ()
 
 
 class Played(Value, tag="played"):
-    """The deal waits for its score (A-O28)."""
+    """The deal waits for its score."""
 
     table: Table
     cards: DealtCards
@@ -119,5 +119,5 @@ CITES = CitedRules(
 
 
 def play_or_outcome(state: State) -> Playing | Outcome | None:
-    """Return the deal in play, or the result that is not yet scored, if any."""
+    """Return the deal in play, or its result until it is scored."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None

@@ -1,4 +1,4 @@
-"""The acts offered to each seat and the fields shown to each viewer. Only ``view`` shows hands."""
+"""Acts offered to seats and fields shown to viewers. Only ``view`` shows hands."""
 
 from typing import TypedDict
 
@@ -55,6 +55,7 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
+    """Return the acts that are due."""
     if not isinstance(state, Playing):
         return ()
     if state.question.pending:

@@ -27,7 +27,7 @@ START = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """C4-C5, C43: Raise AgainstTheRules for too many players, or a player already at zero."""
+    """C4, C43: Raise AgainstTheRules for too many players, or a player already at zero."""
     options, seats = options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "C4", players_max=options.max_players)
@@ -36,17 +36,17 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """C7: Return the first state. Cards are drawn for the deal, unless the dealer is given."""
+    """C7: Return the first state: drawing for the deal, unless the opening names the dealer."""
     no_totals = (None,) * len(opened.players)
     table = table_of(Table, opened, options=options_of(Options, opened), announced=no_totals)
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
 
 def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """C57-C61, C-O23 (B-O32): Return the ruling on a knock in Fem Opp.
+    """C57-C61: Return the ruling on a knock.
 
-    Raises: WrongPhase without Fem Opp (C-O26), NotInPlay if the accused seat does not exist, AgainstTheRules if the
-    seat knocks on itself.
+    Raises: WrongPhase without Fem Opp, NotInPlay if the accused seat does not exist, AgainstTheRules for a knock on
+    oneself.
     """
     table = state.table
     if not table.options.fem_opp:
@@ -67,7 +67,7 @@ def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
 
 
 def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) -> Played:
-    """C-O24: Return the state after a penalty after the play. If a Redbeard was made, no announcement is due."""
+    """C-O24: Return the state after a penalty after the play. After a made Redbeard no announcement is due."""
     state = offences.imposed(state, event, number)
     if state.outcome.contract is None:
         return state

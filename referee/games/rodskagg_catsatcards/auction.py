@@ -15,16 +15,16 @@ from referee.value import BidValue
 from referee.visibility import Event
 
 DECLARATIONS: tuple[BidValue, ...] = ("0", "1", "2", "3", "4", "5", RODSKAGG)
-"""Declarations from low to high (C18-C19)."""
+"""Declarations from low to high; the highest is Redbeard, all six tricks (C18-C19)."""
 
 
 def highest_call(calls: Calls) -> tuple[int, BidValue]:
-    """C21-C22: Return seat and bid of the Declarer: the first seat with the highest bid."""
+    """C21: Return seat and bid of the Declarer: the first seat with the highest bid."""
     return max(calls, key=lambda call: DECLARATIONS.index(call[1]))
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """C16-C22, C-O3, C-O4: Record a declaration.
+    """C16: Return the event of a declaration.
 
     Raises: WrongPhase while a discard is due, OutOfTurn, AgainstTheRules for an unknown bid.
     """
@@ -41,7 +41,7 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """C21-C22: Name the Declarer when all have spoken; before that return no event."""
+    """Return the end of the round when all have spoken; before that no event."""
     if state.to_speak:
         return ()
     declarer, contract = highest_call(state.calls)
@@ -49,7 +49,7 @@ def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
 
 
 def refuse_early_bid(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """C-O23: Raise WrongPhase for a declaration before all have picked up, or after a misdeal."""
+    """C-O23: Raise WrongPhase: not all have picked up, or there was a misdeal."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "C16")
 
 

@@ -1,4 +1,4 @@
-"""The play of the cards, the question, and the announcement near zero (C23-C37, C49, C55)."""
+"""The play of the cards, the question whether others go along, and announcements near zero (C23-C37, C49-C55)."""
 
 from functools import partial
 from typing import TypeVar
@@ -19,11 +19,11 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 LATE = 2
-"""Points that a late trick takes off (C34)."""
+"""Points that a late trick (five or six) can take off (C34)."""
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """C27, C41-C42, C55, C-O33, C-O34: Return the next trick won, or the end of the play; else no event."""
+    """C27, C55: Return the next trick, or the end of the play; else no event."""
     if state.trick:
         if len(state.trick) < len(state.order):
             return ()
@@ -47,8 +47,8 @@ def _end_kind(state: Playing) -> str | None:
     if unbeaten and done == TRICKS:
         return "redbeard_made"
     if table.options.exact_tricks_for_all:  # C55, C-O18
-        lost = winner in state.redbeards and not unbeaten  # C42, C-O21: the player is out
-        if trick_value(table, state, winner, done - 1) and not lost and not running_total(table, state, winner):
+        is_out = winner in state.redbeards and not unbeaten  # C42
+        if trick_value(table, state, winner, done - 1) and not is_out and not running_total(table, state, winner):
             return "zero_at_once"
     if state.redbeards and not unbeaten and table.options.rodskagg_stop_at_first_loss:
         return "redbeard_failed"
@@ -64,9 +64,9 @@ def points_end_play(state: State) -> bool:
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """C30, C37, C49: Return the breaches of leading before a question or announcement that is due.
+    """C30, C49: Return the breaches of a lead before a due question or announcement.
 
-    Raises: AgainstTheRules if errors are not penalised, or in the grace period of the question.
+    Raises: AgainstTheRules instead if errors are refused, or in the grace period of the question.
     """
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return ()
@@ -100,7 +100,7 @@ trick = tally.trick_decision(CITES, before_the_lead)
 
 
 def after_lead(state: Playing, number: int) -> Playing:
-    """C37, C-O24: Return the state after a lead. A question or announcement that was due is now too late."""
+    """C37: Return the state after a lead. A question or announcement that was due is now too late."""
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return state
     question = replace(state.question, forgotten=number) if question_due(state) else state.question
@@ -117,7 +117,7 @@ card_played = shared_play.card_played_evolution(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """C29, C49: Return the state after a trick. Its winner leads, and may be near zero."""
+    """Return the state after a trick. Its winner leads, and may be near zero."""
     state = shared_play.trick_taken(state, event, number, event.seat, after_lead)
     return with_updated_duty(state, state, event.seat) if state.contract else state
 
@@ -126,17 +126,17 @@ DealSoFar = Playing | Outcome
 
 
 def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
-    """C34-C37, C-O14, C-O29: Return whether late tricks count as after the question."""
+    """C34: Return whether the deal has a question that was not forgotten."""
     return has_question(table, deal) and not deal.question.forgotten
 
 
 def has_early_trick(deal: DealSoFar, seat: int) -> bool:
-    """C31: Return whether the seat has one of the first four tricks."""
+    """Return whether the seat has one of the first four tricks."""
     return seat in [who for who, _ in deal.won[:ASKED_AFTER]]
 
 
 def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
-    """C34, C-O1, C-O2, C-O29: Return the points that a late trick takes off."""
+    """C34: Return the points that a late trick takes off."""
     options = table.options
     if deal.contract is None or not counts_as_asked(table, deal):
         return 1
@@ -153,7 +153,7 @@ def trick_value(table: Table, deal: DealSoFar, seat: int, trick: int) -> int:
 
 
 def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
-    """C-O11: Return the points, with penalties of this deal and tricks so far."""
+    """C-O11: Return the seat's points with penalties and tricks of this deal so far."""
     total = table.points[seat] + table.ledger.points(seat)
     if deal.tricks[seat]:
         total -= sum(
@@ -163,12 +163,12 @@ def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
 
 
 def is_near_zero(table: Table, total: int) -> bool:
-    """C49, C-O10: Return whether the total must be announced."""
+    """C49: Return whether the total must be announced."""
     return total in (0, 1) or (total == -1 and table.options.near_zero_includes_minus_one)
 
 
 def owing_announcements(table: Table) -> tuple[int, ...]:
-    """C-O24, C-O36: Return the seats near zero at the start of the play that have not announced it."""
+    """C-O24: Return the seats near zero before the play that have not announced it."""
     if table.tally:
         return ()
     totals = [(seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing]
@@ -179,10 +179,10 @@ P = TypeVar("P", Playing, Played)
 
 
 def with_updated_duty(state: P, deal: DealSoFar, seat: int) -> P:
-    """C-O24: Return the state with the duty to announce updated. The duty arises once for each total."""
+    """C-O24: Return the state with the duty of ``seat`` to announce its total near zero updated."""
     table = state.table
-    far = table.points[seat] > LATE * deal.tricks[seat] + 1  # from zero, whatever the tricks count for
-    if table.tally or (far and not state.owed and table.announced[seat] is None):
+    is_far_from_zero = table.points[seat] > LATE * deal.tricks[seat] + 1
+    if table.tally or (is_far_from_zero and not state.owed and table.announced[seat] is None):
         return state
     total = running_total(table, deal, seat)
     owes = is_near_zero(table, total)
@@ -196,7 +196,7 @@ def with_updated_duty(state: P, deal: DealSoFar, seat: int) -> P:
 
 
 def with_announced_total(table: Table, seat: int, total: int | None) -> Table:
-    """Return the table with the total that a seat has announced or passed over, if any."""
+    """Return the table with the total that a seat has announced or failed to announce, if any."""
     return replace(table, announced=(*table.announced[:seat], total, *table.announced[seat + 1 :]))
 
 
@@ -206,7 +206,7 @@ def announced(state: P, event: Announced, number: int) -> P:
 
 
 def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]:
-    """C49, C-O24: Record the announcement near zero. Raises AgainstTheRules if not due, WrongPhase for thanks."""
+    """C49: Return the event of an announcement. Raises AgainstTheRules if not due, WrongPhase for thanks."""
     if act.what == "thanks":
         raise WrongPhase("no_thanks_now", "C44")
     total = running_total(state.table, state, act.seat)
@@ -216,7 +216,7 @@ def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]
 
 
 def penalty_imposed(state: Playing, event: PenaltyImposed, number: int) -> Playing:
-    """C-O24: Return the state after a penalty, which may bring its payer near zero or away from it."""
+    """C-O24: Return the state after a penalty, which may change the payer's duty to announce."""
     state = imposed(state, event, number)
     return with_updated_duty(state, state, event.seat) if state.contract else state
 
@@ -228,28 +228,28 @@ def asker(state: Playing) -> int:
 
 
 def has_question(table: Table, deal: DealSoFar) -> bool:
-    """C30, C-O6, C-O9: Return whether this deal has a question."""
+    """C30: Return whether this deal has a question."""
     return deal.contract is not None and (not deal.redbeards or table.options.ask_fold_in_redbeard)
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """C31, C36: Return the seats that must answer, from the Declarer's left."""
+    """C31: Return the seats that must answer, from the Declarer's left."""
     who = asker(state)
     return seats_without_trick(state.order, who, who, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """C30, C37: Return whether the question may be put now."""
+    """C30: Return whether the question may be put now."""
     return len(state.won) == ASKED_AFTER and asking.is_time_to_ask(state) and has_question(state.table, state)
 
 
 def question_due(state: Playing) -> bool:
-    """C30, C-O23: Return whether the question must be put, because a seat must answer it."""
+    """C30: Return whether the question must be put now."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """C30: Put the question. Raises WrongPhase, or OutOfTurn for any seat but the Declarer."""
+    """C30: Return the event of the question. Raises WrongPhase, or OutOfTurn unless the Declarer asks."""
     _check_time(state, "C30")
     if act.seat != asker(state):
         raise OutOfTurn("not_the_asker", "C30", asker=asker(state))
@@ -257,7 +257,7 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def remind(state: Playing, act: Remind, moment: Moment) -> tuple[Event, ...]:
-    """C37, C-O13, C-O30: Record a reminder and put the question. Raises WrongPhase, or OutOfTurn for the asker."""
+    """C37: Return the events of a reminder and the question. Raises WrongPhase, or OutOfTurn for the asker."""
     _check_time(state, "C37")
     if act.seat == asker(state):
         raise OutOfTurn("reminds_himself", "C37", asker=act.seat)
@@ -267,6 +267,7 @@ def remind(state: Playing, act: Remind, moment: Moment) -> tuple[Event, ...]:
 
 
 def _check_time(state: Playing, rule: str) -> None:
+    """Raise WrongPhase if the question may not be put now."""
     if state.contract is None:
         raise WrongPhase("no_question_in_duel", "C-O9")
     if not has_question(state.table, state):
@@ -276,7 +277,7 @@ def _check_time(state: Playing, rule: str) -> None:
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """C-O24: Return the state in which the deal waits for its score. After a win no announcement is due."""
+    """Return the state that waits for the score. After a win no announcement is due."""
     return Played(
         table=state.table,
         cards=state.cards,

@@ -9,15 +9,14 @@ from referee.games.rodskagg_catsatcards.states import CITES, Played, Playing
 
 
 class Result(tally.SharedResult, forbid_unknown_fields=True):
-    """A whole deal from the score sheet: bids, tricks and question, in a duel only the tricks; in Fem Opp also the
-    knocks."""
+    """A whole deal from the score sheet: bids, tricks, question and, in Fem Opp, knocks; in a duel only tricks."""
 
     knocks: tally.Knocks = ()
     """Knocks with the rulings that the table agreed on."""
 
 
 def order_decides(state: Playing | Played, result: Result) -> str | None:
-    """C55: Return the rule if a player may have won by zero in mid-hand (Exact Tricks); else ``None``."""
+    """C55: Return the rule if a player may have won by zero before the last trick; else ``None``."""
     table = state.table
     if not table.options.exact_tricks_for_all or table.duel:
         return None

@@ -1,4 +1,4 @@
-"""The phases of a match and their fields (C5-C62)."""
+"""The phases of a match and their fields."""
 
 from typing import Annotated, Literal
 
@@ -29,7 +29,7 @@ class FemOpp(Value, forbid_unknown_fields=True):
 
 
 class Options(Value, forbid_unknown_fields=True):
-    """The choices that the source leaves to the table; each names its rule or open point."""
+    """Choices that the source leaves to the table, with their rule ids."""
 
     rodskagg_defenders_score: Annotated[
         Literal["none", "one_per_trick"], Meta(description="C-O7: points that tricks take off in a Redbeard hand.")
@@ -92,14 +92,14 @@ class Options(Value, forbid_unknown_fields=True):
 class Table(phases.Table):
     options: Options
     announced: tuple[int | None, ...]
-    """Totals near zero by seat that were announced or passed over, until they change (C-O24)."""
+    """Totals near zero, by seat, that were announced or not announced in time, until they change (C-O24)."""
     duel: bool = False
     lead: int | None = None
     """Seat that leads first in the duel (C48)."""
 
 
 class Auction(Value, tag="auction"):
-    """The declarations, and before them the replacement of cards (C13-C22)."""
+    """The declarations, and before them the replacement of cards."""
 
     table: Table
     cards: DealtCards
@@ -118,20 +118,20 @@ class Auction(Value, tag="auction"):
 
 class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
     owed: tuple[int, ...] = ()
-    """Seats that owe the announcement of C49."""
+    """Seats that owe an announcement (C49)."""
     redbeards: tuple[int, ...] = ()
-    """Seats that announced Redbeard (C41-C42)."""
+    """Seats that announced Redbeard."""
 
 
 class Outcome(in_play.DealSoFar, kw_only=True):
-    """The result of the play, from which the deal is scored (C34-C55)."""
+    """The result of the play."""
 
     kind: str
     redbeards: tuple[int, ...] = ()
 
 
 class Played(Value, tag="played"):
-    """The deal waits for its score (C-O23)."""
+    """The deal waits for its score."""
 
     table: Table
     cards: DealtCards
@@ -146,7 +146,7 @@ State = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Auction | Playing |
 
 
 def play_or_outcome(state: State) -> Playing | Outcome | None:
-    """Return the deal in play, or the result that is not yet scored, if any."""
+    """Return the deal in play, or its result until it is scored."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 

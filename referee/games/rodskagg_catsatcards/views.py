@@ -1,4 +1,4 @@
-"""The acts offered to each seat and the fields shown to each viewer. Only ``view`` shows hands."""
+"""Acts offered to seats and fields shown to viewers. Only ``view`` shows hands."""
 
 from functools import partial
 from itertools import combinations, islice
@@ -21,7 +21,7 @@ from referee.value import Seat
 from referee.visibility import Viewer
 
 DISCARDS_MAX = 1000
-"""Maximum number of ways to discard that are offered; there can be thousands."""
+"""Maximum number of discards offered."""
 
 
 def _auction_acts(state: Auction, seat: int) -> tuple[Act, ...]:
@@ -104,6 +104,7 @@ def tricks_done(state: State) -> int:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
+    """Return the acts that are due."""
     match state:
         case Auction():
             return ("discard",) if state.holder is not None else ()
@@ -149,7 +150,7 @@ def _more(state: State, deal_so_far: play.DealSoFar | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """C-O24: Return the totals near zero by seat that were announced or passed over, until they change."""
+    """C-O24: Return the totals near zero by seat that were announced or not announced in time."""
     totals = state.table.announced
     return {"near_zero": list(totals)} if any(total is not None for total in totals) else {}
 

@@ -1,7 +1,8 @@
-"""Rödskägg after Kortoxen 1949: an auction, six tricks, a question, and errors that stand until a player knocks.
+"""Rödskägg after Kortoxen 1949: an auction, six tricks, and errors that cost nothing until a player knocks.
 
-Rulebook B1-B80; :class:`Options` change the readings B-O1 to B-O41. Only reported by players, or not checked: packets
-at a real table (B19), cards shown, and how loud a knock was (B12).
+After trick four a seat asks whether the others go along. Rulebook B1-B80; :class:`Options` change the readings B-O1
+to B-O41. Not checked, or only reported by players: packets at a real table (B19), cards shown, and how loud a knock
+was (B12).
 """
 
 from functools import partial
@@ -27,7 +28,7 @@ START = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """B1, B7, B-O23, B72: Raise AgainstTheRules for too many players, or impossible points."""
+    """B1, B72: Raise AgainstTheRules for too many players, or impossible points."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "B-O23", players_max=options.max_players)
@@ -38,7 +39,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """B14: Return the first state. Cards are drawn for the deal, unless the dealer is given."""
+    """B14: Return the first state: drawing for the deal, unless the opening names the dealer."""
     table = table_of(Table, opened, options=phases.options_of(Options, opened))
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
@@ -49,9 +50,10 @@ KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """B11-B12, B-O1 to B-O5, B-O32: Return the ruling on a knock.
+    """B11-B12: Return the ruling on a knock.
 
-    Raises: NotInPlay if the accused seat does not exist, AgainstTheRules for the knocker or an unknown offence.
+    Raises: NotInPlay if the accused seat does not exist, AgainstTheRules for an unknown offence or a knock on
+    oneself.
     """
     table, done = state.table, play_or_outcome(state)
     if act.accused >= table.seats:

@@ -1,4 +1,4 @@
-"""Drawing for the deal, the ritual, and reports of what only the table sees (B13-B27)."""
+"""Drawing for the deal, the ritual of dealing, and reports of errors that only the table sees (B13-B27)."""
 
 from msgspec.structs import replace
 
@@ -47,23 +47,26 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def _knocks_are_limited(table: Table) -> bool:
-    """B-O2, B-O40: Return whether knocks have a time limit before the end of the deal; never in a tally."""
+    """B-O2: Return whether knocks have a time limit before the end of the deal; never in a tally."""
     return table.options.knock_window == "next_trick" and not table.tally
 
 
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """B14-B15, B-O24: Record a card drawn. Raises what :func:`dealing.draw` raises."""
+    """B14: Return the event of a draw, or raise as :func:`dealing.draw`."""
     return dealing.draw(state, act, CITES, "B14")
 
 
 def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """B14-B15: Name the seat that drew highest, in house dealing after the draws; before that return no event."""
+    """B15: Return the event that names the first dealer, after the house's draws, if any.
+
+    Return no event while seats must draw.
+    """
     cards, dealer = dealing.drawing_result(state, moment.seed)
     return () if dealer is None else (*cards, FirstDealerDrawn(seat=dealer, rule="B15"))
 
 
 def _after_pick_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
-    """B29, B-O20: Return the auction, or before it the exchange of hands if the option allows it."""
+    """B-O20: Return the exchange of hands if the option allows it, else the auction."""
     exchange = table.options.honour_redeal and not table.tally
     return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
 
@@ -83,10 +86,10 @@ Reportable = Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Tab
 
 
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """B-O33, B11: Record an error that only the table sees, for a later knock, or a misdeal (B27).
+    """B11: Return the event of a report, with a breach or followed by a misdeal (a wrong number of cards).
 
-    Raises: WrongPhase if it is not punished or not possible now, AgainstTheRules if it is unknown or on record, or
-    acts or cards show it.
+    Raises: WrongPhase if the error is not punished or not possible now, AgainstTheRules if it is unknown, reported
+    already, or shown by acts or cards.
     """
     table, reported = state.table, ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
@@ -99,7 +102,7 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
 
 
 def _tricks_led(state: Reportable) -> int:
-    """Return the number of tricks led to, at least 1 in the play; in a tally the number of tricks entered."""
+    """Return the number of tricks begun, at least 1 in the play; in a tally the number entered."""
     deal = play_or_outcome(state)
     if deal is None or state.table.tally:
         return 0 if deal is None else len(deal.won)
@@ -107,7 +110,7 @@ def _tricks_led(state: Reportable) -> int:
 
 
 def _reported_error(state: Reportable, act: Report) -> Breach:
-    """B17, B24: Return the reported breach with its time limit."""
+    """Return the breach, or raise as :func:`report`."""
     if act.fault in ("early_pick_up", "wrong_cut"):
         if not state.table.options.deal_ritual:
             raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.dealer_cuts)

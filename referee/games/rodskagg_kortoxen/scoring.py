@@ -1,4 +1,4 @@
-"""The line of a deal in the protocol, and the end of the match (B8, B58-B80)."""
+"""The line of a deal, and the end of the match (B8, B58-B80)."""
 
 from referee.acts import Act, Score
 from referee.cards import clockwise
@@ -23,36 +23,33 @@ from referee.visibility import Event
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """B-O28: Score the deal on the act of any seat. Raises WrongPhase if errors are refused."""
+    """B-O28: Return the events of :func:`scored`. Raises WrongPhase if errors are refused."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "B-O28")
     return scored(state.table, state.outcome)
 
 
 def must_score_first(state: Played, act: Act, moment: Moment) -> tuple[Event, ...]:
-    """B67, B-O28: Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if for an exit knock."""
+    """B-O28: Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if it waits for an exit knock."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "B-O28")
     raise AgainstTheRules("exit_knock_owed", "B67")
 
 
 def nothing_due(table: Table, deal: Outcome) -> bool:
-    """B-O10, B-O28: Return whether no exit knock is owed before the score."""
+    """Return whether no exit knock is owed before the score."""
     return deal.kind != "number" or not exit_owed(table, deal)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """B-O28, B78: Score the deal automatically.
-
-    Return no event if an exit knock is owed or, unless the deal was broken off, errors are penalised.
-    """
+    """Return the events of :func:`scored`; no event while an exit knock is owed or an act must score the deal."""
     table, deal = state.table, state.outcome
     by_itself = deal.kind == "knocked_out" or not table.penalise
     return scored(table, deal) if by_itself and nothing_due(table, deal) else ()
 
 
 def rescored(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the corrected line; no event if the exit that broke off the deal is no longer valid (B77)."""
+    """Return the events of :func:`scored`; none if the exit that ended the deal is no longer valid (B77)."""
     broken_off = state.outcome.kind == "knocked_out"
     return (
         ()
@@ -82,16 +79,15 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "in_vain": (ScoreRule(FIVE_UP, "answer", "B61"),),
     "takes": (ScoreRule(-1, "trick", "B58"),),
     "nothing": (),
-    # in a failed rödskägg
     "lost": (ScoreRule(FIVE_UP, "lost_tricks", "B66"),),
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "B58"),),
 }
-"""Rules by the result of a seat (B58-B61, B65-B66)."""
+"""Rules by the result of a seat."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
-    """B55, B58-B61, B65-B66, B-O34: Return the key in ``SCORE_RULES`` for a seat."""
+    """Return a seat's result, a key in ``SCORE_RULES``."""
     declares = seat == contract.declarer
     match deal.kind:
         case "number":
@@ -107,7 +103,10 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """B72, B79, B-O15: Return penalties, then plus points (the declarer's first), then tricks with their bounces."""
+    """B72: Return penalties, then plus points (the declarer's first), then tricks.
+
+    An entry after a trick can turn a total below zero into one above.
+    """
     down, contract = penalty_entries(table.ledger), deal.contract
     if contract is None:
         return down
@@ -139,7 +138,7 @@ def _first_to_knock_out(table: Table, deal: Outcome) -> int | None:
 
 
 def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str] | None:
-    """B62, B70-B71, B77, B-O12, B-O35, B-O36: Return seat, way and rule of the win, if any."""
+    """B62, B70: Return seat, way and rule of the win, if any."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return deal.contract.declarer, "rodskagg", "B62"
     if deal.kind == "knocked_out":

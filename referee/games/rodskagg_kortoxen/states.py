@@ -1,4 +1,4 @@
-"""The phases of a match and their fields (B7, B16-B80)."""
+"""The phases of a match and their fields."""
 
 from typing import Annotated, Literal
 
@@ -17,7 +17,7 @@ from referee.value import Value
 
 
 class Options(Value, forbid_unknown_fields=True):
-    """The choices that the sources leave to the table; each names its rule or open point."""
+    """Choices that the source leaves to the table, with their rule ids."""
 
     rodskagg_defenders_score: Annotated[
         Literal["none", "one_per_trick"],
@@ -78,8 +78,6 @@ class Table(phases.Table):
 
 
 class Exits(Value):
-    """The exit knocks of a deal (B67-B71)."""
-
     knocked: tuple[tuple[int, int], ...] = ()
     """Valid exit knocks, in order: pairs of seat and event number."""
     owed: bool = False
@@ -92,7 +90,7 @@ class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
 
 
 class Outcome(in_play.DealSoFar, kw_only=True):
-    """The result of the play, from which the deal is scored (B58-B80)."""
+    """The result of the play."""
 
     kind: str
     exits: Exits = Exits()
@@ -101,7 +99,7 @@ class Outcome(in_play.DealSoFar, kw_only=True):
 
 
 class Played(Value, tag="played"):
-    """The deal waits for its score (B-O28)."""
+    """The deal waits for its score."""
 
     table: Table
     cards: DealtCards
@@ -115,7 +113,7 @@ State = BeforePlay | Playing | Played | Over[Table]
 
 
 def play_or_outcome(state: State) -> Playing | Outcome | None:
-    """Return the deal in play, or the result that is not yet scored, if any."""
+    """Return the deal in play, or its result until it is scored."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 

@@ -1,4 +1,4 @@
-"""The acts offered to each seat and the fields shown to each viewer. Only ``view`` shows hands."""
+"""Acts offered to seats and fields shown to viewers. Only ``view`` shows hands."""
 
 from functools import partial
 
@@ -76,6 +76,7 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
+    """Return the acts that are due."""
     if isinstance(state, Played):
         return () if scoring.nothing_due(state.table, state.outcome) else ("knock_out",)
     if not isinstance(state, Playing):
