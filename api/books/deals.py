@@ -9,8 +9,8 @@ from litestar import get
 from msgspec.structs import asdict
 
 from api.access.caller import Caller
-from api.books.places import Place, place_of
-from api.cases.case import Case, appealable, case_of
+from api.books.deal_bounds import DealBounds, bounds_of_deal
+from api.cases.case import Case, appealable_tag, case_of
 from api.http.describe import LANGUAGE, Text, described, in_header
 from api.http.headers import matching_etag, prefers, tag_in, tag_of
 from api.http.long_answers import long_reply
@@ -146,8 +146,8 @@ class DealRecord(Value):
     """Correction that struck the line; null: the line counts."""
 
 
-class _Sheet:
-    """Collects the parts of a record from the events of a deal."""
+class _DealParts:
+    """Collects the parts of a record from the acts and events of a deal."""
 
     def __init__(self) -> None:
         self.voided: list[int] = []
@@ -164,9 +164,9 @@ class _Sheet:
         self.cards: list[TrickCard] = []
         self.tricks: list[Trick] = []
 
-    def take(self, step: Step) -> None:
+    def add_act(self, step: Step) -> None:
         for recorded in step.events:
-            self.read(recorded)
+            self.add_event(recorded)
         act, number = step.done.act, step.events[0].originator_version
         if isinstance(act, Bid):
             self.bids.append(BidRecorded(seat=act.seat, bid=act.bid, event=number))
@@ -176,7 +176,7 @@ class _Sheet:
             self.bids += (BidRecorded(seat=one.seat, bid=one.bid, event=number) for one in act.bids or ())
             self.answers += (Said(seat=one.seat, answer=one.answer, event=number) for one in act.answers or ())
 
-    def read(self, recorded: Recorded) -> None:
+    def add_event(self, recorded: Recorded) -> None:
         number, event = recorded.originator_version, recorded.event
         match event:
             case Dealt():
@@ -190,7 +190,7 @@ class _Sheet:
             case CardPlayed():
                 self.cards.append(TrickCard(seat=event.seat, card=event.card, event=number))
             case TrickTaken():
-                self._trick(event, number)
+                self._add_trick(event, number)
             case Reported():
                 self.reports.append({**msgspec.to_builtins(event), "event": number})
             case PenaltyImposed():
@@ -198,7 +198,7 @@ class _Sheet:
                     Penalty(seat=event.seat, points=event.points, rule=event.rule, case=event.case, event=number)
                 )
 
-    def _trick(self, event: TrickTaken, number: int) -> None:
+    def _add_trick(self, event: TrickTaken, number: int) -> None:
         cards, self.cards = tuple(self.cards), []
         self.tricks.append(
             Trick(
@@ -224,10 +224,10 @@ def record_of(
     """Return the fields of :class:`DealRecord`. ``events``: those after the score of the previous deal, to the
     score of this one. ``begun``: the number of the act of the first event. ``cases``: the cases about the deal.
     ``line``: its line with corrections."""
-    sheet = _Sheet()
+    sheet = _DealParts()
     for step in steps_of(events):
         seen = tuple(match.seen(recorded, caller.sees_as(public=True)) for recorded in step.events)
-        sheet.take(step._replace(events=seen))
+        sheet.add_act(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
     line = line or LineHistory(score, None, (), None)
@@ -261,32 +261,37 @@ def record_of(
 
 
 def read_record(
-    service: Service, match: Match, place: Place, cases: tuple[CaseKept, ...], caller: Caller, language: Language
+    service: Service,
+    match: Match,
+    bounds: DealBounds,
+    cases: tuple[CaseKept, ...],
+    caller: Caller,
+    language: Language,
 ) -> bytes:
     """Return the encoded record of a deal. Touches the database."""
-    events, score = service.referee.history(match.id, after=place.before, to=place.score), place.score
+    events, score = service.referee.history(match.id, after=bounds.before, to=bounds.score), bounds.score
     line = None
-    if place.corrections:
-        written, won = events[-1].event, _won_by(service, match, place)
+    if bounds.corrections:
+        written, won = events[-1].event, _won_by(service, match, bounds)
         assert isinstance(written, DealScored), "a finished deal ends with its score"
-        line = line_history(written, score, won[1] if won else None, place.corrections)
+        line = line_history(written, score, won[1] if won else None, bounds.corrections)
     return encode(record_of(match, events, service.referee.first_of_act(events[0]), cases, caller, language, line))
 
 
-def read_text(service: Service, match: Match, place: Place) -> bytes:
+def read_text(service: Service, match: Match, bounds: DealBounds) -> bytes:
     """Return the deal as plain text. Touches the database."""
-    first, end = max(1, place.before), match.version if place.last else place.score
-    if place.corrections and not place.last and (won := _won_by(service, match, place)) is not None:
+    first, end = max(1, bounds.before), match.version if bounds.last else bounds.score
+    if bounds.corrections and not bounds.last and (won := _won_by(service, match, bounds)) is not None:
         end = won[0]
     state = match_of(service.desk.run_on_history(first, Referee.replay, match.id, first)).play
     history = service.referee.history(match.id, after=first - 1, to=end)
-    return notation.write(notation.deal_of_history(match.opened, state, history, place.corrections)).encode()
+    return notation.write(notation.deal_of_history(match.opened, state, history, bounds.corrections)).encode()
 
 
-def _won_by(service: Service, match: Match, place: Place) -> tuple[int, MatchWon] | None:
-    """Return the number and the event of the match's end if the score of this deal won it, else None. Ignore
-    corrections."""
-    events = service.referee.history(match.id, after=place.score, limit=wire_types.SEATS_MAX + 1)
+def _won_by(service: Service, match: Match, bounds: DealBounds) -> tuple[int, MatchWon] | None:
+    """Return the number and the event of the match's end if the score of this deal, without corrections, won the
+    match; else None."""
+    events = service.referee.history(match.id, after=bounds.score, limit=wire_types.SEATS_MAX + 1)
     for recorded in takewhile(lambda one: one.request is None, events):  # in the same act
         if isinstance(recorded.event, MatchWon):
             return recorded.originator_version, recorded.event
@@ -315,20 +320,22 @@ async def get_deal(request: ApiCall, match_id: MatchId, deal: DealNumber, min_ve
     service = request.service
     match, caller = await service.access.sees(request, match_id, min_version)
     plain, language = prefers(request.accepted, PLAIN), request.language
-    tag = tag_of(match.version, "text") if plain else tag_in(match.version, language, *appealable(match, utc_now()))
+    tag = (
+        tag_of(match.version, "text") if plain else tag_in(match.version, language, *appealable_tag(match, utc_now()))
+    )
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
-    place = await place_of(service, match, deal)
+    bounds = await bounds_of_deal(service, match, deal)
     if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
     if plain:
-        body = await in_long_thread(read_text, service, match, place)
+        body = await in_long_thread(read_text, service, match, bounds)
     else:
         cases = service.projections.cases
-        changes = corrections_of_line(deal, place.score, place.corrections)
+        changes = corrections_of_line(deal, bounds.score, bounds.corrections)
         others = {by.case for _, by in changes if by.case is not None}
         question = partial(
-            cases.about, viewer=caller.viewer, deal=deal, after=place.before, to=place.score, others=others
+            cases.about, viewer=caller.viewer, deal=deal, after=bounds.before, to=bounds.score, others=others
         )
         found = await service.projections.ask_of(cases, match.id, match.version, question)
-        body = await in_long_thread(read_record, service, match, place, found, caller, language)
+        body = await in_long_thread(read_record, service, match, bounds, found, caller, language)
     return await long_reply(request, body, tag, caller.texts, headers=headers, media_type=PLAIN if plain else JSON)

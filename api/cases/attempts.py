@@ -31,7 +31,7 @@ class AttemptSeen(Value):
     actor: Actor
     """Sender."""
     act: wire_types.Code
-    """Act or other request."""
+    """Name of the refused act or other request."""
     problem: ProblemType
     """Problem that was returned."""
     rule: RuleId | None
@@ -39,9 +39,9 @@ class AttemptSeen(Value):
     version: Version
     """Version of the match when the attempt was refused."""
     head: wire_types.Hash
-    """Hash of the event `version`: it proves that the attempt came later."""
+    """Hash of the event `version`, which proves that the attempt came later."""
     count: wire_types.Lag
-    """Attempts of this actor with this problem so far; too low with several processes."""
+    """Attempts of this actor with this problem so far. The number is too low if the service has several processes."""
     prev: wire_types.Hash
     """The `hash` of the previous attempt; zeros for the first."""
     hash: wire_types.Hash
@@ -52,7 +52,6 @@ class AttemptPage(Value):
     """A page of attempts, by number."""
 
     items: Annotated[tuple[AttemptSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Attempts."""
     next: wire_types.Cursor | None
 
 

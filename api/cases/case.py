@@ -36,7 +36,7 @@ Ruling = KnockUpheld | KnockDismissed | CaseRuled
 OPEN_RULE = "J1"
 TAKE_BACK_RULE = "J11"
 
-Came = Annotated[
+VerdictSoFar = Annotated[
     Literal["upheld", "dismissed", "pending", "withdrawn"],
     Meta(title="Verdict", description="The verdict on a knock or a case."),
 ]
@@ -113,7 +113,7 @@ class Case(Value):
     accused: Seat | None
     named: OffenceText | None
     note: wire_types.Text
-    verdict: Came
+    verdict: VerdictSoFar
     offence: OffenceText | None
     rule: RuleId
     penalty: wire_types.WholePoints
@@ -144,7 +144,8 @@ class Case(Value):
 
 
 def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_to: int = 0) -> tuple[Entry, ...]:
-    """Return the entries of a case among these events, as the caller may see them."""
+    """Return the entries of a case among these events, as the caller may see them. Events up to number ``public_to``
+    are shown as after the end of their deal."""
     return tuple(
         Entry(one.originator_version, one.at, seen(one.event, caller.sees_as(public), public))
         for one in recorded
@@ -153,15 +154,15 @@ def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_t
     )
 
 
-def of_case(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
+def entries_of_kind(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
     return [entry for entry in entries if isinstance(entry.fact, kind)]
 
 
 def case_of(match: Match, entries: Sequence[Entry], version: int, language: Language, at: datetime) -> Case:
-    """Return a case. ``entries``: its history, as the caller may see it."""
+    """Return a case with its status at a time. ``entries``: all its entries, as the caller may see them."""
     first = entries[0].fact
     if isinstance(first, ActTakenBack):
-        return _agreed(match, entries[0], version, language)
+        return _taken_back(match, entries[0], version, language)
     opened = first if isinstance(first, CaseOpened) else None
     rulings = [_ruling_made(entry) for entry in entries if isinstance(entry.fact, Ruling)]
     last = rulings[-1] if rulings else None
@@ -179,14 +180,14 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
         note=opened.text if opened else first.note,
         verdict=verdict,
         offence=last.offence if last else None,
-        rule=last.rule if last else _rule_of(entries),
+        rule=last.rule if last else _rule_without_ruling(entries),
         penalty=fine or (last.penalty if last else 0),
         payer=seat if fine and seat is not None else payer,
         fine=fine,
         rests_on=last.rests_on if last else first.events,
         reason=first.reason if isinstance(first, KnockDismissed) and len(rulings) == 1 else None,
         of=first.of if isinstance(first, KnockDismissed) and len(rulings) == 1 else None,
-        why=_why(match, entries, verdict, language, fine),
+        why=_why_sentence(match, entries, verdict, language, fine),
         event=entries[0].event,
         version=version,
         status=status,
@@ -194,17 +195,18 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
         by=by,
         deal=opened.deal if opened else None,
         result=opened.result if opened else None,
-        statements=tuple(_statement_made(entry) for entry in of_case(entries, CaseStated)),
+        statements=tuple(_statement_made(entry) for entry in entries_of_kind(entries, CaseStated)),
         rulings=tuple(rulings),
         appeals=tuple(
             AppealMade(event=one.event, at=one.at, seat=one.fact.seat, text=one.fact.text)
-            for one in of_case(entries, CaseAppealed)
+            for one in entries_of_kind(entries, CaseAppealed)
         ),
         appeal_until=last.appeal_until if last and status == "ruled" else None,
     )
 
 
-def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Case:
+def _taken_back(match: Match, entry: Entry, version: int, language: Language) -> Case:
+    """Return the case of an act that the players took back by agreement."""
     fact: ActTakenBack = entry.fact
     assert fact.seat is not None, "an official ruled"
     by = opener_of(fact)
@@ -239,6 +241,7 @@ def _agreed(match: Match, entry: Entry, version: int, language: Language) -> Cas
 
 
 def status_of(entries: Sequence[Entry], at: datetime) -> CaseStatus:
+    """Return the status of a case at a time. A ruling is final when the time for an appeal is over."""
     status: CaseStatus = "pending"
     for entry in entries:
         match entry.fact:
@@ -297,14 +300,16 @@ def _statement_made(entry: Entry) -> StatementMade:
 
 
 def _overtaken(entries: Sequence[Entry]) -> bool:
-    return any(entry.fact.overtaken for entry in of_case(entries, CaseWithdrawn))
+    """Return whether a misclick was withdrawn because an act followed it."""
+    return any(entry.fact.overtaken for entry in entries_of_kind(entries, CaseWithdrawn))
 
 
-def _rule_of(entries: Sequence[Entry]) -> str:
+def _rule_without_ruling(entries: Sequence[Entry]) -> str:
     return TAKE_BACK_RULE if _overtaken(entries) else OPEN_RULE
 
 
-def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Language, fine: int) -> str:
+def _why_sentence(match: Match, entries: Sequence[Entry], verdict: str, language: Language, fine: int) -> str:
+    """Return the sentence that explains the last ruling or, before a ruling, the status."""
     players, first = match.opened.players, entries[0].fact
     ruled = [entry.fact for entry in entries if isinstance(entry.fact, Ruling)]
     last = ruled[-1] if ruled else None
@@ -333,7 +338,7 @@ def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Languag
         by=opener_of(first),
         accused=first.accused,
         offence=(last.offence if last else None) or first.offence,
-        rule=last.rule if last else _rule_of(entries),
+        rule=last.rule if last else _rule_without_ruling(entries),
         official=last.official if last else None,
         payer=last.payer if last else None,
         penalty=last.penalty if last else 0,
@@ -341,7 +346,7 @@ def _why(match: Match, entries: Sequence[Entry], verdict: str, language: Languag
     )
 
 
-def in_language(language: Language) -> dict[str, str]:
+def language_headers(language: Language) -> dict[str, str]:
     return PRIVATE | {"Content-Language": language, "Vary": "Authorization, Accept-Language"}
 
 
@@ -351,8 +356,8 @@ def ruled_by(case: Case) -> dict[str, str]:
     return {"Link": f'<{page}>; rel="describedby"'} if page else {}
 
 
-def appealable(match: Match, at: datetime) -> tuple[str, ...]:
-    """Return the part of an ETag for the number of cases that may be appealed."""
+def appealable_tag(match: Match, at: datetime) -> tuple[str, ...]:
+    """Return the part of an ETag for the number of cases that may be appealed, which changes without an event."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
     return ("ruled", letters(count)) if count else ()

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from litestar import get
 from litestar.params import QueryParameter
 
-from api.cases.case import Came, Status
+from api.cases.case import Status, VerdictSoFar
 from api.http.describe import TOKEN, described, link
 from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, page_reply
 from api.http.params import RULE_ID, Fresh, OfRuleset
@@ -29,7 +29,6 @@ class CaseListed(Value):
     event: EventNumber
     """Event that opened the case."""
     opened_at: Time
-    """Time at which the case was opened."""
     ruleset: RulesetSeen
     status: Status
     kind: CaseKind
@@ -42,7 +41,7 @@ class CaseListed(Value):
     offence: OffenceText | None
     """Offence that was found or, before a ruling, named; null: none."""
     note: wire_types.Text
-    verdict: Came
+    verdict: VerdictSoFar
     """Last verdict."""
     rule: RuleId | None
     """Rule of the last ruling; null: none yet."""
@@ -55,13 +54,11 @@ class CasePage(Value):
     """A page of cases, in the order in which they were opened."""
 
     items: Annotated[tuple[CaseListed, ...], wire_types.at_most(LIMIT_MAX)]
-    """Cases."""
     next: wire_types.Cursor | None
     behind: wire_types.Lag
-    """Stored events that the list does not contain yet."""
 
 
-def _listed(one: Listed, at: datetime) -> CaseListed:
+def _case_listed(one: Listed, at: datetime) -> CaseListed:
     fields = one._asdict()
     status, until = one.status, one.appeal_until
     if status == "ruled" and until is not None and at >= until:
@@ -129,6 +126,6 @@ async def list_cases(
         limit=limit,
         fresh=fresh,
     )
-    page = CasePage(items=tuple(_listed(one, at) for one in found), next=following, behind=behind)
+    page = CasePage(items=tuple(_case_listed(one, at) for one in found), next=following, behind=behind)
     texts = service.member_names.texts_in_all({one.match for one in found})
     return await page_reply(request, encode(page), following, texts)

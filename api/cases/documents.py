@@ -29,8 +29,8 @@ from referee.store.whole import read_whole
 from referee.value import OffenceText, Points, RuleId, Seat, Standard, Time, Value, Verdict, Version
 from referee.visibility import Recorded, Viewer, with_act_numbers
 
-FOR_FORM = ("J3", "J4", "J7")
-PROOFS = ("digest", "prev")
+FORM_RULES = ("J3", "J4", "J7")
+HASH_FIELDS = ("digest", "prev")
 
 
 class Words(Value, forbid_unknown_fields=True):
@@ -60,7 +60,7 @@ class Fact(Value):
 
 
 class Facts(Value):
-    """The claims in a case, by the last statement of each seat."""
+    """The claims in a case. The last statement of each seat counts."""
 
     agreed: wire_types.Many[Fact]
     """Claims that both sides support (J2)."""
@@ -97,7 +97,6 @@ class EarlierRuling(Value):
     case: wire_types.CaseNumber
     ruleset: RulesetSeen
     opened_at: Time
-    """Time at which that case was opened."""
     official: Actor | None
     """Official who ruled."""
     verdict: Verdict
@@ -183,15 +182,15 @@ class CaseFile(Value):
 
 def facts_of(match: Match, case: Case, language: Language) -> Facts:
     """J2: Return the claims of a case, grouped by whether the other side supports them."""
-    last = _said_last(case)
+    last = _last_said(case)
     sayers = [actor for actor, agrees in last.items() if agrees]
     deniers = tuple(sorted(actor for actor, agrees in last.items() if not agrees))
     others = {actor_at(seat) for seat in range(len(match.opened.players))} - {case.by}
     paying = {actor_at(seat) for seat in (case.accused, case.payer) if seat is not None}
     met = others <= set(sayers) if case.kind == "entry" else bool(paying & set(sayers))
-    naming = named(case)
+    naming = events_named(case)
     claim = Fact(
-        text=_claim(match, case, language),
+        text=_claim_sentence(match, case, language),
         said_by=tuple(sayers),
         denied_by=deniers,
         events=tuple(sorted(number for number, names in naming.items() if set(names) & set(sayers))),
@@ -206,7 +205,7 @@ def facts_of(match: Match, case: Case, language: Language) -> Facts:
     return Facts(agreed=tuple(agreed), disputed=(claim,) if deniers else (), unanswered=tuple(unanswered))
 
 
-def _said_last(case: Case) -> dict[Actor, bool]:
+def _last_said(case: Case) -> dict[Actor, bool]:
     """Return whether each actor's last statement or appeal supports the claim."""
     said: list[tuple[int, Actor, bool]] = [(one.event, actor_at(one.seat), one.agrees) for one in case.statements]
     for appeal in case.appeals:
@@ -216,7 +215,8 @@ def _said_last(case: Case) -> dict[Actor, bool]:
     return {case.by: True} | {actor: agrees for _, actor, agrees in sorted(said, key=lambda one: one[0])}
 
 
-def _claim(match: Match, case: Case, language: Language) -> str:
+def _claim_sentence(match: Match, case: Case, language: Language) -> str:
+    """Return the opener's claim or, if its facts are not known, the field ``why``."""
     facts, offence = {"deal": str(case.deal)}, case.named or case.offence
     if case.accused is not None and offence is not None:
         facts["accused"] = match.opened.players[case.accused]
@@ -227,8 +227,8 @@ def _claim(match: Match, case: Case, language: Language) -> str:
     return sentences.sentence(template.in_(language), facts)
 
 
-def named(case: Case) -> dict[int, tuple[Actor, ...]]:
-    """Return the events named in a case, each with the seats that named it."""
+def events_named(case: Case) -> dict[int, tuple[Actor, ...]]:
+    """Return the numbers of the events named in statements, each with the seats that named it."""
     found: dict[int, list[Actor]] = {}
     for said in case.statements:
         for number in said.events:
@@ -237,8 +237,8 @@ def named(case: Case) -> dict[int, tuple[Actor, ...]]:
     return {number: tuple(names) for number, names in found.items()}
 
 
-def _deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
-    """Return the numbers of the event before the case's deal and of its last event."""
+def _bounds_of_deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
+    """Return the numbers of the last event before the case's deal, and of the deal's last event."""
     scores = [(one.originator_version, one.event.deal) for one in history if isinstance(one.event, DealScored)]
     own = [number for number, deal in scores if deal == case.deal and number < case.event]
     last = own[-1] if own else next((number for number, _ in scores if number > case.event), len(history))
@@ -246,8 +246,9 @@ def _deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
 
 
 def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: Caller) -> tuple[Happened, ...]:
-    before, last = _deal(case, history)
-    naming = named(case)
+    """Return the events of the case and its deal, and those named in statements, in order."""
+    before, last = _bounds_of_deal(case, history)
+    naming = events_named(case)
 
     def happened() -> Iterator[Happened]:
         for one, act_number in with_act_numbers(history, 1):
@@ -255,7 +256,7 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: C
             if not (before < number <= last or of_case or number in naming):
                 continue
             shown = event_seen(one, caller, number <= match.public_to, act_number)
-            fields = {name: value for name, value in shown.items() if name not in PROOFS}
+            fields = {name: value for name, value in shown.items() if name not in HASH_FIELDS}
             yield Happened(
                 event=EventSeen(**fields | {"event": msgspec.json.decode(shown["event"])}),
                 of_case=of_case,
@@ -290,6 +291,7 @@ def form_of(
 
 
 def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, language: Language) -> Outcome:
+    """Return the consequences of a verdict, or the problem that refuses it."""
     ruling = Ruling(
         case=case.case,
         verdict=verdict,
@@ -325,6 +327,7 @@ def _points_now(match: Match, play: Any) -> tuple[float, ...]:
 
 
 def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Price]:
+    """Yield the prices of offences; nothing if the deal is scored or no seat is accused."""
     if case.accused is None or not remedies.awaits_score(match.state, case):
         return
     for offence in match.rules.offences:
@@ -370,7 +373,7 @@ def file_of(
     """Return the file of a case. ``earlier``: earlier rulings by the rules in ``drafted.cited``."""
     match, form = drafted.match, drafted.form
     terms = match.opened.adjudication
-    more = () if form is None else (*(one.rule for one in form.prices), *FOR_FORM)
+    more = () if form is None else (*(one.rule for one in form.prices), *FORM_RULES)
     cited = dict.fromkeys((drafted.case.rule, *drafted.cited, *more))
     return CaseFile(
         match=str(match.id),
@@ -383,13 +386,14 @@ def file_of(
         case=drafted.case,
         facts=drafted.facts,
         timeline=drafted.timeline,
-        rules=tuple(_rules(match, cited, language)),
-        precedents=tuple(_earlier(*one) for one in earlier),
+        rules=tuple(_rules_cited(match, cited, language)),
+        precedents=tuple(_earlier_ruling(*one) for one in earlier),
         form=form,
     )
 
 
-def _rules(match: Match, cited: Iterable[str], language: Language) -> Iterator[RuleCited]:
+def _rules_cited(match: Match, cited: Iterable[str], language: Language) -> Iterator[RuleCited]:
+    """Yield the rules with these ids. Omit ids that neither the game nor the procedure has."""
     for rule in cited:
         for key in (match.opened.ruleset, rulebook.PROCEDURE):
             with suppress(KeyError):
@@ -397,7 +401,7 @@ def _rules(match: Match, cited: Iterable[str], language: Language) -> Iterator[R
                 yield RuleCited(**msgspec.structs.asdict(shown), href=rule_page(rule) or f"/v1/rulesets/{key}/rules")
 
 
-def _earlier(one: Listed, ruled: CaseRuled) -> EarlierRuling:
+def _earlier_ruling(one: Listed, ruled: CaseRuled) -> EarlierRuling:
     return EarlierRuling(
         match=str(one.match),
         case=one.case,

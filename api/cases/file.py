@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from litestar import get
 from msgspec.structs import replace
 
-from api.cases.case import Case, case_of, in_language
+from api.cases.case import Case, case_of, language_headers
 from api.cases.documents import CaseFile, Draft, file_of, read_draft
 from api.cases.entries import read_entries
 from api.cases.pages import page_of
@@ -30,7 +30,8 @@ from referee.visibility import Viewer
 
 
 def _must_concern(case: Case, viewer: Viewer) -> None:
-    """Raise Problem (403) unless the viewer is an official or a party. All seats are parties to a wrong line."""
+    """Raise Problem (403) unless the viewer is an official or a party. If the case is about a wrong line,
+    all seats are parties."""
     if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
         return
     knocked = [said.seat for said in case.statements if said.knocked]
@@ -38,17 +39,17 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
         raise Problem("for_parties", case=case.case)
 
 
-def _written(
+def _file_and_tag(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, as_page: bool
 ) -> tuple[bytes, str]:
-    """Return the encoded file and its ETag, a hash: rulings in other cases can change the file."""
+    """Return the file as JSON or as a page, and its ETag: a hash, because rulings in other cases change the file."""
     file = file_of(drafted, earlier, viewer, language, utc_now())
     body = encode(file)
     tag = tag_by(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)
     return page_of(file, language) if as_page else body, tag
 
 
-async def _official_of(service: Service, match: Match) -> Sight:
+async def _sight_of_first_official(service: Service, match: Match) -> Sight:
     """Return the visibility of cases for the first official."""
     secret = await in_thread(lambda: service.referee.secret)
     tokens = encrypt_or_decrypt(secret, match.id, match.opened.dockets)
@@ -95,7 +96,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     )
     # A party sees the earlier rulings in this match that its first official sees.
     official = caller.viewer == "official"
-    sight, within = (caller.sight, None) if official else (await _official_of(service, match), match.id)
+    sight, within = (caller.sight, None) if official else (await _sight_of_first_official(service, match), match.id)
     cases = service.projections.cases
     earlier = await service.projections.ask_of(
         cases,
@@ -107,8 +108,8 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     )
     matches = {match.id, *(one.match for one, _ in earlier)}
     texts = caller.texts._replace(resolver=service.member_names.texts_in_all(matches).resolver)
-    body, tag = await in_long_thread(_written, drafted, earlier, viewer, language, as_page)
-    headers = in_language(language) | {"Vary": "Authorization, Accept, Accept-Language"}
+    body, tag = await in_long_thread(_file_and_tag, drafted, earlier, viewer, language, as_page)
+    headers = language_headers(language) | {"Vary": "Authorization, Accept, Accept-Language"}
     if as_page:
         headers |= {"Content-Security-Policy": policy_of_kind("case")}
     if has := matching_etag(request, tag, texts):

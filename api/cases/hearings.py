@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 from msgspec.structs import replace
 
 from api.access.caller import Caller
-from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
+from api.cases.case import Case, appealable_tag, case_of, entries_of, language_headers, ruled_by
 from api.cases.entries import entries_to
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -79,22 +79,24 @@ WRITES: dict[str, Any] = {
 }
 
 
-def _fields(sent: Any) -> dict[str, Any]:
+def _fields_by_name(sent: Any) -> dict[str, Any]:
     return {name: getattr(sent, name) for name in sent.__struct_fields__}
 
 
-async def _take(request: ApiCall, match_id: UUID, case: int, body: Body[Any], kind: Callable[..., Request]) -> Reply:
-    """Read the body, make a request of this kind, and record it. Return the case. Raises Problem if the caller may
-    not send it."""
+async def _read_and_record(
+    request: ApiCall, match_id: UUID, case: int, body: Body[Any], kind: Callable[..., Request]
+) -> Reply:
+    """Read the body, make a request of this kind from it, and record the request. Return the case. Raises Problem if
+    the caller may not send it, ``Refused`` if the match refuses it."""
     shown = request.must_show()
-    case_request = kind(case=case, **_fields(await body.read(request)))
+    case_request = kind(case=case, **_fields_by_name(await body.read(request)))
     _, caller = await request.service.access.acts(request, match_id, shown, case_request)
     await request.service.reader.match_with_case(match_id, case)
     return await _record(request, match_id, case, caller, case_request)
 
 
 async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, case_request: Request) -> Reply:
-    """Decide and store a request. Return the case after it."""
+    """Decide and store a request. Return the case after it. Raises ``Refused`` if the match refuses it."""
     service, key, expected = request.service, request.idempotency_key, request.expected_version
     outcome = await service.commands.do(caller.command(match_id, case_request, key=key, expected=expected))
     match, texts = await service.member_names.named(match_of(outcome.aggregate), caller.texts)
@@ -102,8 +104,8 @@ async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, c
     language, at = request.language, utc_now()
     entries = await entries_to(service, match, case, version, caller)
     decided = case_of(match, entries, version, language, at)
-    tag = tag_in(version, language, *(() if outcome.repeated else appealable(match, at)))
-    headers = {"ETag": tag, **in_language(language), **replayed(outcome), **ruled_by(decided)}
+    tag = tag_in(version, language, *(() if outcome.repeated else appealable_tag(match, at)))
+    headers = {"ETag": tag, **language_headers(language), **replayed(outcome), **ruled_by(decided)}
     return of_match(decided, version, texts, status=201, headers=headers)
 
 
@@ -120,7 +122,7 @@ async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, c
     operation_class=described(body=StatementSent, says="Said; the case after it.", **WRITES),
 )
 async def state_in_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -> Reply:
-    return await _take(request, match_id, case, STATEMENT, Statement)
+    return await _read_and_record(request, match_id, case, STATEMENT, Statement)
 
 
 @post(
@@ -134,7 +136,7 @@ async def state_in_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     operation_class=described(body=WithdrawalSent, says="Withdrawn; the case after it.", **WRITES),
 )
 async def withdraw_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -> Reply:
-    return await _take(request, match_id, case, WITHDRAWAL, Withdrawal)
+    return await _read_and_record(request, match_id, case, WITHDRAWAL, Withdrawal)
 
 
 @post(
@@ -153,7 +155,7 @@ async def withdraw_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     operation_class=described(body=AppealSent, says="Appealed; the case after it.", **WRITES),
 )
 async def appeal_ruling(request: ApiCall, match_id: MatchId, case: CaseNumber) -> Reply:
-    return await _take(request, match_id, case, APPEAL, Appeal)
+    return await _read_and_record(request, match_id, case, APPEAL, Appeal)
 
 
 @post(
@@ -187,11 +189,11 @@ async def rule_on_case(
     service = request.service
     shown = request.must_show()
     sent = await RULING.read(request)
-    ruling = Ruling(case=case, **_fields(sent))
+    ruling = Ruling(case=case, **_fields_by_name(sent))
     _, caller = await service.access.acts(request, match_id, shown, ruling, noted=not preview)
     match = await service.reader.match_with_case(match_id, case)
     _must_be_rule(match, sent.rule)
-    await _must_be_ruled(service, match, sent.precedents)
+    await _must_be_citable(service, match, sent.precedents)
     if preview:
         caller.must_not_be_held_back()
         named, texts = await service.member_names.named(match, caller.texts)
@@ -206,20 +208,22 @@ def _must_be_rule(match: Match, rule: str) -> None:
         raise Problem("no_such_rule", status=422, ruleset=ruleset, rule_id=rule)
 
 
-async def _must_be_ruled(service: Service, match: Match, precedents: tuple[PrecedentSent, ...]) -> None:
-    """Raise Problem (422) for a precedent without a ruling that the match may mention."""
+async def _must_be_citable(service: Service, match: Match, precedents: tuple[PrecedentSent, ...]) -> None:
+    """Raise Problem (422) for a precedent that has no ruling, or that the match may not cite."""
     for place, one in enumerate(precedents):
         if not await service.reader.has_ruled(UUID(one.match), one.case, match.opened.club):
             raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)
 
 
-def _foreseen(recorded: Recorded, caller: Caller, act_number: int) -> dict[str, Any]:
+def _event_foreseen(recorded: Recorded, caller: Caller, act_number: int) -> dict[str, Any]:
     """Return an event of a preview, without the hashes of the chain."""
     shown = event_seen(recorded, caller, public=False, act_number=act_number)
     return {name: value for name, value in shown.items() if name not in ("digest", "prev")}
 
 
 async def _preview(request: ApiCall, service: Service, match: Match, caller: Caller, ruling: Ruling) -> Reply:
+    """Return the consequences of a ruling. Raises ``Stale``, ``Refused``, or ``Busy`` if an event was stored
+    meanwhile."""
     expected, at, actor = request.expected_version, utc_now(), caller.acting
     if expected is not None and expected != match.version:
         raise Stale(match.version)
@@ -243,12 +247,12 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
         threads=in_long_thread,
     )
     if sheet is None or sheet.version != match.version + len(made):
-        raise Busy  # a new event was stored meanwhile
+        raise Busy
     answer = {
         "protocol": replace(sheet, players=match.opened.players),
         "version": match.version,
         "case": case_of(match, (*entries, *new_entries), match.version, language, at),
-        "events": [_foreseen(one, caller, match.version + 1) for one in made],
+        "events": [_event_foreseen(one, caller, match.version + 1) for one in made],
     }
     body = await in_long_thread(encode, answer)  # the answer is as long as the protocol
-    return Reply(body, caller.texts, headers={"ETag": tag_of(match.version), **PRIVATE, **in_language(language)})
+    return Reply(body, caller.texts, headers={"ETag": tag_of(match.version), **PRIVATE, **language_headers(language)})

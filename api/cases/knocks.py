@@ -10,7 +10,7 @@ from msgspec import Meta
 from sqlalchemy import Connection
 
 from api.access.caller import Caller
-from api.cases.case import Case, appealable, case_of, entries_of, in_language, ruled_by
+from api.cases.case import Case, appealable_tag, case_of, entries_of, language_headers, ruled_by
 from api.cases.entries import entries_to, read_entries
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -63,6 +63,7 @@ class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock")
 KNOCK: Body[KnockSent] = Body(KnockSent)
 _HINTS = get_type_hints(KnockSent, include_extras=True)
 FIELDS = {name: type_of(_HINTS[name]) for name in KnockSent.__struct_fields__}
+"""Types of the fields, for the faults of a request."""
 
 
 NEEDS: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("deal", "result"), "misclick": ()}
@@ -71,7 +72,7 @@ HAS_NO: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("accused",), "misclick":
 """Forbidden fields by kind."""
 
 
-def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
+def _kind_and_offence(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
     match sent.offence:
         case "entry" | "misclick" as kind:
             return kind, None
@@ -82,7 +83,7 @@ def _kind_of(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
 def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
     """Return the request to the match for a knock. Raises Problem: 422 if the fields do not fit the kind, 403 for a
     different player's seat except in a tally."""
-    (kind, offence), official = _kind_of(sent), is_official(caller.acting)
+    (kind, offence), official = _kind_and_offence(sent), is_official(caller.acting)
     if sent.seat is not None and (kind != "offence" or not tally):
         caller.must_be_seat(sent.seat, itself=kind != "offence")
     needs = NEEDS[kind] if kind != "offence" else ("accused", "offence") if official else ("seat", "accused")
@@ -158,7 +159,7 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
         entries = entries_of(outcome.events, first.case, caller)
     case = case_of(after, entries, version, language, utc_now())
     headers = {"Location": f"/v1/matches/{match_id}/knocks/{case.case}", **ruled_by(case)}
-    headers |= {"ETag": tag_in(version, language), **in_language(language), **replayed(outcome)}
+    headers |= {"ETag": tag_in(version, language), **language_headers(language), **replayed(outcome)}
     return of_match(case, version, texts, status=201, headers=headers)
 
 
@@ -166,7 +167,6 @@ class KnockPage(Value):
     """A page of the knocks and cases of a match, by number."""
 
     items: Annotated[tuple[Case, ...], wire_types.at_most(LIMIT_MAX)]
-    """Knocks and cases."""
     next: wire_types.Cursor | None
 
 
@@ -203,8 +203,8 @@ async def list_knocks(
         return encode(KnockPage(items=shown, next=page.next)), next_link(request, page.next)
 
     page, link = await service.projections.ask_of(cases, match_id, match.version, read_page)
-    tag = tag_in(match.version, language, *appealable(match, at))
-    headers = in_language(language) | link
+    tag = tag_in(match.version, language, *appealable_tag(match, at))
+    headers = language_headers(language) | link
     if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
     return await long_reply(request, page, tag, caller.texts, headers=headers)
@@ -231,8 +231,8 @@ async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_v
     language, at = request.language, utc_now()
     entries = await read_entries(service, match, case, match.version, caller)
     answer = case_of(match, entries, match.version, language, at)
-    tag = tag_in(match.version, language, *appealable(match, at))
-    headers = in_language(language) | ruled_by(answer)
+    tag = tag_in(match.version, language, *appealable_tag(match, at))
+    headers = language_headers(language) | ruled_by(answer)
     if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
     return await long_reply(request, encode(answer), tag, caller.texts, headers=headers)

@@ -44,10 +44,11 @@ class _Page:
     def __init__(self, file: CaseFile, language: Language) -> None:
         self.file, self.case, self.language = file, file.case, language
         self.word = words_in(language, WORDS.words)
-        # Payments lower a balance, penalty points raise the score.
+        # A payment lowers a balance, but a penalty raises a score.
         self.sign = -1 if RULESETS[file.ruleset].has_pot else 1
 
     def name(self, actor: Actor | None) -> str:
+        """Return the name of an actor. ``None`` is the referee."""
         if actor is None:
             return self.word("referee")
         seat = seat_of(actor)
@@ -60,6 +61,7 @@ class _Page:
         return self.file.players[seat].name
 
     def names(self, actors: Iterable[Actor]) -> str:
+        """Return the names of actors in a list; "–" without actors."""
         return ", ".join(map(self.name, actors)) or "–"
 
     @property
@@ -71,13 +73,16 @@ class _Page:
         return self.names(f"official:{place}" for place in range(1, len(self.file.officials) + 1))
 
     def points(self, penalty: int) -> str:
+        """Return the change of the payer's points, with its sign."""
         return f"{self.sign * penalty:+d}"
 
     def claim(self, fact: Fact) -> str:
+        """Return a claim, with the names of the actors who support and deny it."""
         claim = f"{fact.text} {self.word('said_by')}: {self.names(fact.said_by)}."
         return f"{claim} {self.word('denied_by')}: {self.names(fact.denied_by)}." if fact.denied_by else claim
 
     def statements(self) -> Iterator[tuple[str, str]]:
+        """Yield the knock, the statements and the appeals in order: a sentence, and the quoted text or ""."""
         case = self.case
         found = [(case.event, f"{self.name(case.by)} {self.word('knocked')}. {self._claimed_result()}", case.note)]
         for said in case.statements:
@@ -120,6 +125,7 @@ class _Page:
         )
 
     def cost(self, one: Outcome) -> str:
+        """Return the points that an outcome costs each player, or the problem that refuses it."""
         if one.refused is not None:
             return f"{one.refused.title}. {one.refused.detail}"
         costs = [f"{self.player(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]

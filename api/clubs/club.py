@@ -49,9 +49,7 @@ class ClubSeen(Value):
     open_evenings: Number
     """Number of evenings that are not closed."""
     founded_at: Time
-    """Time of the founding."""
     changed_at: Time
-    """Time of the club's last event."""
 
 
 def club_seen(club: Club, numbers: Numbers) -> ClubSeen:

@@ -61,7 +61,7 @@ class ClubActDone(Value, omit_defaults=True):
     closing: wire_types.ClosingNumber | UnsetType = UNSET
     """Closing, after `close_books`."""
     erased: TextsErased | UnsetType = UNSET
-    """Numbers of deleted and changed texts, after `erase`."""
+    """Deleted and changed texts, after `erase`."""
 
 
 class ActExecution:
@@ -98,7 +98,10 @@ class ActExecution:
         return await self._finish(await self._decide(sent))
 
     async def _decide(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
-        """Have the desk decide a request. ``key``: recorded instead of the client's Idempotency-Key."""
+        """Have the desk decide a request. ``key``: recorded instead of the client's Idempotency-Key.
+
+        Raises ``Refused`` and the errors of the desk.
+        """
         return await self._service.commands.do(
             Command(
                 id=self._club.id,
@@ -143,7 +146,7 @@ class ActExecution:
         return await self._finish(outcome, dict(zip(refs, texts, strict=True)))
 
     async def _confirm(self, sent: commands.ConfirmSent) -> Reply:
-        """Confirm a proposal: on the present books, or with a code if it invites a member to a key.
+        """Confirm a proposal: an act on money by the present books, an invitation to a key with a new code.
 
         Raises ``Busy`` if the club changes during every attempt.
         """
@@ -172,7 +175,7 @@ class ActExecution:
         raise Busy
 
     async def _invite(self, sent: commands.IssueKeySent) -> Reply:
-        """Invite a member to a key. Its secret is made when they redeem the code."""
+        """Invite a member to a key. The secret of the key is made when the member redeems the code."""
         own_key, random = await self._id_and_secret(sent)
         code = new_code(self._club.id, random)
         outcome = await self._decide(commands.Invite(**asdict(sent), hash=hash_of(code)), key=own_key)
@@ -194,7 +197,8 @@ class ActExecution:
         return _answer(outcome, texts, code=code)
 
     async def _erase(self, sent: commands.EraseSent) -> Reply:
-        """Record the erasure and carry it out. A later call completes an interrupted one."""
+        """Record an erasure and carry it out. For an erased member, complete the recorded erasure and raise
+        ``Refused``."""
         carry_out = self._service.erasures.carry_out
         try:
             outcome = await self._decide_on_books(sent)
@@ -206,7 +210,7 @@ class ActExecution:
         return _answer(outcome)
 
     async def _pay(self, sent: commands.PaySent) -> Reply:
-        """Propose a payment, or return the proposal of a planned payment."""
+        """Propose a payment. If a planned payment is proposed already, return that proposal."""
         if sent.plan is None:
             return _answer(await self._decide(commands.Pay(**asdict(sent))))
         try:
@@ -229,8 +233,8 @@ class ActExecution:
         return Outcome(aggregate=self._club, events=(proposed,), repeated=True)
 
     async def _decide_on_books(self, sent: BasisSent) -> Outcome:
-        """Have an act decided on the books, at the version of the club for which they were read. Raises ``Busy``
-        if the club changes during every attempt."""
+        """Have the desk decide an act by the books, at the version of the club for which they were read. Raises
+        ``Busy`` if the club changes during every attempt."""
         for _ in range(DECISION_ATTEMPTS):
             before = await self._earlier_request(self._key)
             if before is not None and (again := as_first_decided(sent, before)) is not None:
@@ -245,7 +249,7 @@ class ActExecution:
 
     @asynccontextmanager
     async def _completed(self, sent: BasisSent) -> AsyncIterator[Any]:
-        """Yield the act with the values that the books and, for an erasure, its plan add."""
+        """Yield the act with the values that the books add. For an erasure, store its plan."""
         basis = await read_basis(self._service, self._club, sent)
         if not isinstance(sent, commands.EraseSent):
             yield WITH_BASIS[type(sent)](**asdict(sent), **basis)
@@ -259,7 +263,7 @@ class ActExecution:
         return None if recorded is None or recorded.request is None else commands.club_request_of(recorded.request)
 
     async def _issue_key(self, sent: commands.IssueKeySent) -> Reply:
-        """Issue a key, whose text has the next number. Raises ``Busy`` if the club changes during every attempt."""
+        """Issue the key with the next number. Raises ``Busy`` if the club changes during every attempt."""
         own_key, random = await self._id_and_secret(sent)
         for _ in range(NUMBER_ATTEMPTS):
             before = await self._earlier_key(own_key)
@@ -309,8 +313,8 @@ class ActExecution:
         return _answer(outcome, made=made)
 
     async def _id_and_secret(self, sent: ClubSent) -> tuple[str | None, bytes]:
-        """Return the recorded id of the Idempotency-Key and the bytes of the secret, both derived by the store's
-        secret. Without an Idempotency-Key: ``None`` and random bytes."""
+        """Return the id that is recorded instead of the Idempotency-Key, and the bytes of the new secret. Both are
+        derived from the store's secret, key and act. Without an Idempotency-Key: ``None`` and random bytes."""
         if self._key is None:
             return None, random_bytes()
         purpose = ("act", str(self._club.id), self._caller.actor)

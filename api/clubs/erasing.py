@@ -48,7 +48,7 @@ class ErasureForeseen(Value):
     version: Version
     member: wire_types.MemberNumber
     erased: TextsErased
-    """Numbers of the texts, also of those that are not listed."""
+    """Numbers of texts, including texts that are not listed."""
     texts: Annotated[tuple[TextForeseen, ...], wire_types.at_most(LISTED_MAX)]
     """First 1000 texts, the oldest first, without texts of matches that the caller may not see."""
 
@@ -83,8 +83,8 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
 async def stored_plan(
     service: Service, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]
 ) -> AsyncIterator[Erase]:
-    """Store an erasure's plan, and yield the request that records it. Delete the plan if that is refused. Raises
-    ``Refused`` if the club refuses the erasure."""
+    """Store the plan of an erasure, and yield the request that records the erasure. Delete the plan if the request is
+    refused. Raises ``Refused`` if the club refuses the erasure."""
     request, plan = await in_long_thread(prepare_erasure, service.erasures, service.referee, club, actor, sent, basis)
     await in_thread(service.erasures.keep, plan)
     try:

@@ -33,7 +33,6 @@ class EveningPage(Value):
 
     version: Version
     items: Annotated[tuple[EveningSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Evenings."""
     next: wire_types.Cursor | None
 
 

@@ -62,7 +62,7 @@ class ClubMade(Value):
 BODY: Body[FoundClub] = Body(FoundClub)
 
 
-def _links() -> dict[str, Any]:
+def _club_links() -> dict[str, Any]:
     calls = ("get_club", "send_club_act", "list_members", "list_evenings", "list_keys")
     return {name: link(name, club="$response.body#/id") for name in calls}
 
@@ -87,7 +87,7 @@ def _links() -> dict[str, Any]:
         headers=("Location", "ETag", "Idempotency-Replayed"),
         takes=(OPENING_KEY,),
         errors=(400, 401, 403, 413, 415, 422, 503),
-        links=_links(),
+        links=_club_links(),
     ),
 )
 async def found_club(request: ApiCall) -> Reply:
@@ -125,7 +125,7 @@ async def _found_once(
         if actor != "operator":
             service.quotas.founds(request)
         try:
-            return await _found(service, club_id, actor, body, made, own_key)
+            return await _store_founding(service, club_id, actor, body, made, own_key)
         except KeyReused:  # a concurrent repetition founded the club
             assert own_key is not None, "only a request with a key can be repeated"
             before = await in_thread(service.referee.act, club_id, actor, own_key)
@@ -138,9 +138,10 @@ async def _found_once(
     return club, before.last, {"Idempotency-Replayed": "true"}
 
 
-async def _found(
+async def _store_founding(
     service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: NewKey, own_key: str | None
 ) -> tuple[Club, int, dict[str, str]]:
+    """Store the founding of a club. Return the club, its version, and the headers of the answer."""
     async with service.commands.refs_for(club_id, [body.founder.name], act=own_key, kind="name") as (ref,):
         founded = ClubFounded(
             name=body.name,

@@ -42,19 +42,18 @@ class KeyPage(Value):
 
     version: Version
     items: Annotated[tuple[KeySeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Keys."""
     next: wire_types.Cursor | None
 
 
 class KeySelf(KeySeen, kw_only=True):
-    """The key of the request."""
+    """The caller's key."""
 
     club: UUID
     ends_at: Time
-    """Time at which the sent secret ends: before ``expires_at`` if a rotation replaced the secret."""
+    """Time at which the sent secret ends: before ``expires_at`` if it was replaced."""
 
 
-def _fields(key_id: KeyId, key: Key) -> dict[str, object]:
+def _key_fields(key_id: KeyId, key: Key) -> dict[str, object]:
     invitation = key.invitation
     rotated = key.until if key.until is not None and key.until > utc_now() and not key.revoked else None
     return {
@@ -88,7 +87,7 @@ async def list_keys(
     caller = await request.service.club_access.caller(request, club_id, min_version)
     must_have(caller, "keys")
     page = numbered_page(enumerate(caller.club.state.keys, 1), cursor, limit)
-    seen = [_fields(f"k{number}", key) for number, key in page.items]
+    seen = [_key_fields(f"k{number}", key) for number, key in page.items]
     shown = {"version": caller.club.version, "items": seen, "next": page.next}
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)
 
@@ -104,5 +103,5 @@ async def list_keys(
 )
 async def get_key(request: ApiCall) -> Reply:
     holder = await request.service.club_access.holder(request)
-    fields = {**_fields(holder.key_id, holder.key), "club": holder.club.id, "ends_at": holder.ends_at}
+    fields = {**_key_fields(holder.key_id, holder.key), "club": holder.club.id, "ends_at": holder.ends_at}
     return short(request, tag_by(encode(fields)), lambda: fields, NO_TEXTS)

@@ -39,7 +39,6 @@ class MemberPage(Value):
 
     version: Version
     items: Annotated[tuple[MemberSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Members."""
     next: wire_types.Cursor | None
 
 

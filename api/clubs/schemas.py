@@ -40,12 +40,11 @@ class KeyInvitationGiven(Value):
 
     key: KeyId
     code: Code
-    """Secret code, valid once."""
+    """Code, valid once."""
     scopes: Scopes
     expires_at: Time
     """Time until which the code is valid."""
     key_expires_at: Time
-    """Time at which the key ends."""
 
 
 class EventSeen(Value):
@@ -77,6 +76,7 @@ def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _with_texts(part: Any, texts: Mapping[str, str]) -> Any:
+    """Return an event or act in which readable texts replace refs, also in a proposed act."""
     values = {field.name: getattr(part, field.name) for field in fields(part)}
     changed: dict[str, Any] = {}
     for name, value in values.items():

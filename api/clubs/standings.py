@@ -24,7 +24,7 @@ from referee.games import RULESETS
 from referee.value import Points, Value
 
 IN_MONEY = tuple(key for key, rules in RULESETS.items() if rules.has_pot)
-"""The rulesets whose points are minor units of money in a match with stakes."""
+"""Rulesets whose points are minor units of money in a match with stakes."""
 
 
 class StandingSeen(Value):
@@ -32,7 +32,7 @@ class StandingSeen(Value):
 
     ruleset: RulesetSeen
     currency: wire_types.Currency | None
-    """The currency whose minor units the points are, in matches of Rams with stakes; null: points of the ruleset."""
+    """Currency in whose minor units the points are, in matches of Rams with stakes; null: points of the game."""
     member: wire_types.MemberNumber
     played: wire_types.Tally
     """Finished matches."""
@@ -52,8 +52,7 @@ class StandingPage(Value):
     season: Season | None
     """null: all seasons."""
     items: Annotated[tuple[StandingSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Sorted by ruleset and currency (null first); in each, most matches won first, then most played, then by
-    number."""
+    """Rows by ruleset, currency (null first), matches won and matches played (most first), and member."""
     next: wire_types.Cursor | None
     behind: wire_types.Lag
     """Stored events that the standings do not include yet."""
@@ -77,7 +76,7 @@ def _place(row: Row, results: Standing) -> Place:
     return Place(row.ruleset, row.currency or "", -results.won, -results.played, row.member)
 
 
-def _seen(row: Row, results: Standing, upheld: int, dismissed: int) -> StandingSeen:
+def _standing_seen(row: Row, results: Standing, upheld: int, dismissed: int) -> StandingSeen:
     (points,) = in_points((results.halves,), halves=True)
     return StandingSeen(
         ruleset=row.ruleset,
@@ -134,7 +133,7 @@ async def get_standings(
         places = sorted(place for place in rows if after is None or place > after)
         page = page_of(places, limit, lambda last: last)
         here = [rows[place] for place in page.items]
-        seen = (_seen(row, results.get(row, NOTHING), *knocks.get(row, (0, 0))) for row in here)
+        seen = (_standing_seen(row, results.get(row, NOTHING), *knocks.get(row, (0, 0))) for row in here)
         return Page(tuple(seen), page.next)
 
     page, behind = await service.projections.ask_of_all(matches, read, fresh=fresh)

@@ -7,7 +7,7 @@ from api.http.problems import Problem
 from api.http.threads import in_thread
 
 NOT_ZONES = frozenset({"Factory", "localtime", "posixrules"})
-"""Names in the database that are not timezones."""
+"""Files of the database that are not timezones."""
 
 
 async def must_be_zone(name: str) -> None:

@@ -15,8 +15,8 @@ def add_hints(schemas: Plain) -> Plain:
     """Return the named schemas with hints for generators.
 
     In Go all enumerations share one name space, so the values of enumerations with a common value get the schema's
-    name as a prefix. Go tries each variant of a union; it ignores ``const`` but checks ``pattern``, so constants get
-    a pattern. It fails at a pattern of a text that may be null, which becomes a format.
+    name as a prefix. For a union Go tries each variant. It checks ``pattern`` but not ``const``, so constants get a
+    pattern. It fails at the pattern of a text that may be null, so a format replaces this pattern.
     """
     texts = {f"{REFS}{name}": (name, schema) for name, schema in schemas.items() if "pattern" in schema}
 

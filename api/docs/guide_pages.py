@@ -40,6 +40,7 @@ class GuidePage(Value):
 
 @cache
 def text_of(path: str) -> str:
+    """Return the text of a file in ``openapi/``."""
     return (files("api.docs") / "openapi" / path).read_text("utf-8")
 
 
@@ -51,16 +52,16 @@ def guide_names() -> tuple[str, ...]:
         stem = name.partition(".")[0]
         return (FIRST.index(stem) if stem in FIRST else len(FIRST), name)
 
-    return tuple(sorted((name for name in _files() if name.endswith((".md", ".py", ".ts"))), key=place))
+    return tuple(sorted((name for name in _guide_files() if name.endswith((".md", ".py", ".ts"))), key=place))
 
 
 @cache
 def picture_names() -> frozenset[str]:
     """Return the pictures of the guides (SVG)."""
-    return frozenset(name for name in _files() if name.endswith(".svg"))
+    return frozenset(name for name in _guide_files() if name.endswith(".svg"))
 
 
-def _files() -> set[str]:
+def _guide_files() -> set[str]:
     return {file.name for file in (files("api.docs") / "openapi" / "guides").iterdir()}
 
 
@@ -78,7 +79,7 @@ def rulebook_markdown(key: str, language: Language) -> str:
     return f"# {getattr(book.title, language)}\n\n`{key}`, {book.source}\n{rules}"
 
 
-def _summary(text: str) -> str:
+def _first_sentence(text: str) -> str:
     return re.split(r"(?<=[.])\s", text.strip(), maxsplit=1)[0]
 
 
@@ -90,26 +91,29 @@ def _page(kind: str, path: str, markdown: str) -> GuidePage:
         PageSection(title=one.title, address=address if place == 0 else f"{address}#{one.name}", text=one.text)
         for place, one in enumerate(parts)
     )
-    return GuidePage(kind=kind, title=title, address=address, summary=_summary(parts[0].text), sections=shown)
+    return GuidePage(kind=kind, title=title, address=address, summary=_first_sentence(parts[0].text), sections=shown)
 
 
-def _program(path: str) -> GuidePage:
+def _program_page(path: str) -> GuidePage:
     source, name, address = text_of(path), path.rpartition("/")[2], f"/docs/{path}"
     about = ast.get_docstring(ast.parse(source)) if path.endswith(".py") else source.partition("\n")[0].lstrip("/ ")
     section = PageSection(title=name, address=address, text=about or "")
-    return GuidePage(kind="program", title=name, address=address, summary=_summary(section.text), sections=(section,))
+    return GuidePage(
+        kind="program", title=name, address=address, summary=_first_sentence(section.text), sections=(section,)
+    )
 
 
 @cache
 def pages() -> tuple[GuidePage, ...]:
-    """Return all guides, rulebooks and programs in English, in the order of their reading."""
+    """Return all guides, rulebooks and programs in English, in the order in which to read them."""
     paths = [*(f"guides/{name}" for name in guide_names()), *OTHERS]
     texts = (_page("guide", path, text_of(path)) for path in paths if path.endswith(".md"))
     books = (_page("rulebook", f"rulebooks/{key}.md", rulebook_markdown(key, "en")) for key in BOOKS)
-    return (*texts, *books, *(_program(path) for path in paths if not path.endswith(".md")))
+    return (*texts, *books, *(_program_page(path) for path in paths if not path.endswith(".md")))
 
 
 def list_markdown(kinds: tuple[str, ...] = ("guide", "rulebook", "program")) -> str:
+    """Return lists of links to the pages, one for each kind, in Markdown."""
     titles = {"guide": "Guides", "rulebook": "Rules", "program": "Programs"}
     return "\n".join(
         f"## {titles[kind]}\n\n"
@@ -119,6 +123,7 @@ def list_markdown(kinds: tuple[str, ...] = ("guide", "rulebook", "program")) -> 
 
 
 def llms_text() -> str:
+    """Return the overview for language models (``/llms.txt``)."""
     return f"""\
 # Knacka
 

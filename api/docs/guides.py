@@ -34,13 +34,13 @@ from referee.sentences import Language
 LINKSET = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
 
-def _titled(markdown: str) -> str:
+def _title_of(markdown: str) -> str:
     return markdown.partition("\n")[0].removeprefix("# ")
 
 
 @cache
 def _fixed(path: str, language: Language, media_type: str) -> Fixed:
-    """Return a page of ``/docs``: a list of all pages, a file of ``openapi/``, or a rulebook in a language."""
+    """Return a page of ``/docs`` in a media type: the list of pages, a file of ``openapi/``, or a rulebook."""
     if path == "guides":
         markdown = f"# Guides, rules and programs\n\n{list_markdown()}"
     elif path.startswith("rulebooks/"):
@@ -54,11 +54,11 @@ def _fixed(path: str, language: Language, media_type: str) -> Fixed:
         return Fixed(markdown.encode(), media_type=MARKDOWN, headers=headers)
     headers["Content-Security-Policy"] = policy_of_kind("text", "img-src 'self'")
     body = '<nav><a href="/docs">Reference</a> <a href="/docs/guides">Guides</a></nav>' + to_html(markdown)
-    return Fixed(render_text(language, _titled(markdown), body), media_type=HTML, headers=headers)
+    return Fixed(render_text(language, _title_of(markdown), body), media_type=HTML, headers=headers)
 
 
 @cache
-def _index() -> Fixed:
+def _page_list() -> Fixed:
     return Fixed(encode(pages()))
 
 
@@ -120,7 +120,7 @@ async def get_file(request: ApiCall) -> Reply:
 
 @get("/docs/pages.json", include_in_schema=False)
 async def list_pages(request: ApiCall) -> Reply:
-    return (await asyncio.to_thread(_index)).reply(request)
+    return (await asyncio.to_thread(_page_list)).reply(request)
 
 
 @get("/llms.txt", include_in_schema=False)

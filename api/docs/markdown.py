@@ -19,7 +19,7 @@ def _add_heading_links(state: StateCore) -> None:
     for heading, inline in pairwise(state.tokens):
         if heading.type != "heading_open":
             continue
-        text = plain(inline)
+        text = text_without_html(inline)
         name = base = re.sub(r"[^\w]+", "-", text.lower()).strip("-")
         number = 1
         while name in taken:
@@ -33,7 +33,7 @@ def _add_heading_links(state: StateCore) -> None:
             inline.children.append(link)
 
 
-def plain(inline: Token) -> str:
+def text_without_html(inline: Token) -> str:
     children = (one for one in inline.children or () if one.type != "html_inline")
     return "".join(" " if one.type == "softbreak" else one.content for one in children)
 
@@ -60,7 +60,7 @@ _PARSER.core.ruler.push("call_links", _link_calls)
 
 
 def to_html(markdown: str) -> str:
-    """Return Markdown as HTML, with :func:`_link_calls`."""
+    """Return Markdown as HTML, in which headings and the names of calls are links."""
     html: str = _PARSER.render(markdown)
     return html
 
@@ -84,7 +84,7 @@ def sections(markdown: str) -> Iterator[Section]:
             if title:
                 yield Section(name, title, "\n".join(parts))
             name, parts = str(before.attrGet("id")), []
-            title = plain(token)
+            title = text_without_html(token)
         else:
-            parts.append(plain(token))
+            parts.append(text_without_html(token))
     yield Section(name, title, "\n".join(parts))

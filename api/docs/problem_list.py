@@ -59,15 +59,15 @@ class Refusal(NamedTuple):
     example: dict[str, Any]
 
 
-def _kinds(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
+def _refusal_classes(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
     yield kind
     for narrower in kind.__subclasses__():
-        yield from _kinds(narrower)
+        yield from _refusal_classes(narrower)
 
 
 @cache
 def refusals() -> dict[str, Refusal]:
-    kinds = {kind.__name__: kind for kind in _kinds()}
+    kinds = {kind.__name__: kind for kind in _refusal_classes()}
     rows = msgspec.toml.decode((files("api.docs") / "refusals.toml").read_bytes(), type=dict[str, RefusalRow])
     return {code: _refusal(code, kinds[row.kind], row) for code, row in rows.items()}
 
@@ -109,12 +109,12 @@ _FAULTS = {
 """Values for ``errors`` in the examples, by code."""
 
 OWNS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
-"""API's own problems, sorted by status."""
+"""Problems of the API itself by code, sorted by status."""
 
 
 @cache
 def recorded() -> dict[str, Document]:
-    """Return by type the example problems of the description, which a running service has answered."""
+    """Return the example problems of the description by type. They are answers of a running service."""
     return {name: msgspec.convert(one, Document) for name, one in problem_examples().items()}
 
 
@@ -125,7 +125,7 @@ def preload() -> None:
 
 
 def answer(code: str, language: Language) -> Document:
-    """Return an example of a problem, with the recorded facts if there are any."""
+    """Return an example of a problem, with the facts of the recorded example if there is one."""
     real = recorded().get(code.replace("_", "-"))
     if real is not None and real.errors and language == "en":
         return real
@@ -144,7 +144,7 @@ def answer(code: str, language: Language) -> Document:
 
 
 def _refusal_with(code: str) -> Refusal:
-    """Return a refusal of the kernel or, with its texts only, of an installed game."""
+    """Return a refusal. One of an installed game counts as ``AgainstTheRules``, with the facts of its text."""
     known = refusals().get(code)
     if known is not None:
         return known
@@ -153,6 +153,7 @@ def _refusal_with(code: str) -> Refusal:
 
 
 def advice(code: str, language: Language) -> str:
+    """Return the advice about a problem, or ``""``."""
     text = PAGES.problems.get(code) if code in TEXTS else PAGES.refusals[_refusal_with(code).kind.__name__]
     return text.in_(language) if text else ""
 
@@ -178,6 +179,7 @@ def _rule_text(example: Document, language: Language) -> str:
 
 
 def page_markdown(code: str, language: Language) -> str:
+    """Return the page of a problem type: an example, its rule, and advice."""
     example = answer(code, language)
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
     return f"""\
@@ -201,7 +203,7 @@ def page_markdown(code: str, language: Language) -> str:
 """
 
 
-def _cell(text: str) -> str:
+def _table_cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
@@ -213,7 +215,7 @@ def problems_markdown(language: Language = "en", *, served: bool = False) -> str
         example = answer(code, language)
         shown = f"[`{example.type}`]({example.type})" if served else f"`{example.type}`"
         listed = ", ".join(f"`{name}`" for name in sorted(facts))
-        return f"| {' | '.join((shown, str(example.status), example.title, listed, _cell(example.detail)))} |"
+        return f"| {' | '.join((shown, str(example.status), example.title, listed, _table_cell(example.detail)))} |"
 
     lines = [
         f"# {words['problems']}",

@@ -25,6 +25,7 @@ def problem_policy() -> str:
 
 
 def _page(code: str | None, language: Language, media_type: str) -> bytes:
+    """Return the page of a problem type; ``None``: the list of all types."""
     markdown = problems_markdown(language, served=True) if code is None else page_markdown(code, language)
     if media_type == MARKDOWN:
         return markdown.encode()

@@ -195,11 +195,11 @@ def config() -> OpenAPIConfig:
         tags=[Tag(name=name, description=text) for name, text in TAGS.items()],
         contact=Contact(name="Knacka contributors"),
         license=License(name="MIT License", identifier="MIT"),
-        openapi_router=Router("/openapi", route_handlers=[], include_in_schema=False, before_request=_not_here),
+        openapi_router=Router("/openapi", route_handlers=[], include_in_schema=False, before_request=_refuse),
     )
 
 
-async def _not_here(_: Req) -> None:
+async def _refuse(_: Req) -> None:
     """Raise 404 for Litestar's own pages, which cannot be switched off."""
     raise NotFoundException
 

@@ -54,7 +54,8 @@ class RulesetShown(Value):
 
 
 class RulesShown(Value):
-    """The numbered rules of a game, or of the officials, in our own words, and the readings of points left open."""
+    """The numbered rules of a game or of the officials, in our own words, and the readings of points that the source
+    leaves open."""
 
     ruleset: Annotated[
         str,
@@ -105,7 +106,7 @@ def _all_shown(language: Language) -> list[RulesetShown]:
     return [_shown(language, name) for name in RULESETS]
 
 
-def _rules(language: Language, name: str) -> RulesShown:
+def _rules_shown(language: Language, name: str) -> RulesShown:
     book = rulebook.load(name)
     return RulesShown(
         ruleset=name,
@@ -118,6 +119,7 @@ def _rules(language: Language, name: str) -> RulesShown:
 
 
 def _rule(language: Language, name: str, rule_id: str) -> RuleShown:
+    """Return a rule or reading. Raises Problem (404) if the rulebook does not have it."""
     try:
         entry = rulebook.load(name).rule(rule_id)
     except KeyError:
@@ -127,6 +129,7 @@ def _rule(language: Language, name: str, rule_id: str) -> RuleShown:
 
 @cache
 def _fixed(body: Callable[..., object], language: Language, *names: str) -> Fixed:
+    """Return ``body(language, *names)`` as a JSON answer."""
     return Fixed(encode(body(language, *names)), headers={"Content-Language": language, "Vary": "Accept-Language"})
 
 
@@ -183,7 +186,7 @@ async def get_ruleset(request: ApiCall, ruleset: RulesetKey) -> Reply:
 )
 async def list_rules(request: ApiCall, ruleset: RulesetKey) -> Reply:
     check_authorization(request)
-    return _fixed(_rules, request.language, rulebook_named(ruleset)).reply(request)
+    return _fixed(_rules_shown, request.language, rulebook_named(ruleset)).reply(request)
 
 
 @get(

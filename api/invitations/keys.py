@@ -32,14 +32,12 @@ class KeyInvitation(Value, tag_field="admits_to", tag="key"):
 
     club: UUID
     club_name: wire_types.Name
-    """Name of the club."""
     key: KeyId
     member: wire_types.MemberNumber
     name: wire_types.Name | None
     """Name of `member`; null: unknown."""
     scopes: Scopes
     key_expires_at: Time
-    """Time at which the key ends."""
     by: Actor
     """Inviter."""
     by_member: wire_types.MemberNumber | None
@@ -61,15 +59,15 @@ async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId]
     """Return the club and the key whose invitation has this code, or ``None``."""
     try:
         club = await service.reader.club(club_id)
-        if (key_id := _key_with(club, code)) is None:  # a different process may just have made the invitation
+        if (key_id := _invited_key_id(club, code)) is None:  # a different process may just have made the invitation
             club = await service.reader.newest_club(club)
-            key_id = _key_with(club, code)
+            key_id = _invited_key_id(club, code)
     except UnknownAggregate:
         return None
     return None if key_id is None else (club, key_id)
 
 
-def _key_with(club: Club, code: str) -> KeyId | None:
+def _invited_key_id(club: Club, code: str) -> KeyId | None:
     invited = [(f"k{n}", key.invitation) for n, key in enumerate(club.state.keys, 1) if key.invitation is not None]
     number = number_of(code, [invitation for _, invitation in invited])
     return None if number is None else invited[number - 1][0]

@@ -8,7 +8,7 @@ from api.clubs.new_keys import derived_secrets
 from api.http.member_texts import NO_TEXTS
 from api.http.replies import Reply, of_match, reply
 from api.http.writes import replayed
-from api.matches.schemas import RulesetSeen
+from api.matches.schemas import OfficialOfRole, RulesetSeen, SeatOfRole
 from api.runtime.aggregate_reader import match_of
 from api.runtime.call import ApiCall
 from api.runtime.service import Service
@@ -23,7 +23,7 @@ from referee.store.command import Command
 from referee.store.match import Match
 from referee.store.store import UnknownAggregate
 from referee.tokens import hash_in_match
-from referee.value import Points, Seat, Time, Value, Version
+from referee.value import Points, Time, Value, Version
 
 NO_STORE = {"Cache-Control": "no-store"}
 
@@ -34,9 +34,9 @@ class SeatInvitation(Value, tag_field="admits_to", tag="seat"):
     match: UUID
     ruleset: RulesetSeen
     role: Role
-    seat: Seat | None
+    seat: SeatOfRole
     """Seat; null: the role has none."""
-    official: wire_types.OfficialPlace | None
+    official: OfficialOfRole
     """Number of the official, from 1; null: a different role."""
     name: wire_types.Name | None
     """Name of the invited player or official; null: the role has no name."""
@@ -65,9 +65,9 @@ class SeatTaken(Value, tag_field="admits_to", tag="seat"):
     match: UUID
     version: Version
     role: Role
-    seat: Seat | None
+    seat: SeatOfRole
     """Seat; null: the role has none."""
-    official: wire_types.OfficialPlace | None
+    official: OfficialOfRole
     """Number of the official, from 1; null: a different role."""
     token: wire_types.Token
     """Token. An earlier token of the seat or role has ended."""
@@ -95,7 +95,7 @@ async def show(service: Service, match: Match, number: int) -> Reply:
     invitations.check_open(invitation, utc_now())
     match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
     opened, seat = match.opened, invitation.seat
-    member = await _member_by(service, opened, invitation.by)
+    member = await _acting_member(service, opened, invitation.by)
     names = (
         {}
         if member is None or opened.club is None
@@ -136,7 +136,7 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
         own_key, token = str(derived.id_of("redemption")), derived.token("invitation")
     redemption = RedeemInvitation(invitation=number, hash=hash_in_match(match.id, hash_of(token)))
     outcome = await service.commands.do(
-        Command(id=match.id, actor=_actor(invitation), request=redemption, key=own_key)
+        Command(id=match.id, actor=_invited_actor(invitation), request=redemption, key=own_key)
     )
     version = outcome.events[-1].originator_version
     agreed = invitation.seat is not None and invitation.seat in match_of(outcome.aggregate).seating.agreed
@@ -154,7 +154,7 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
     return of_match(taken, version, NO_TEXTS, status=201, headers=headers)
 
 
-def _actor(invitation: Invitation) -> Actor:
+def _invited_actor(invitation: Invitation) -> Actor:
     match invitation.role:
         case "seat":
             assert invitation.seat is not None, "a seat's invitation names it"
@@ -166,7 +166,7 @@ def _actor(invitation: Invitation) -> Actor:
 
 
 def _name_of(opened: MatchOpened, invitation: Invitation) -> str | None:
-    """Return the name of the invited player or official, or ``None``."""
+    """Return the name of the invited player or official; ``None`` for other roles."""
     if invitation.seat is not None:
         return opened.players[invitation.seat]
     if invitation.role == "official" and opened.adjudication is not None:
@@ -174,8 +174,8 @@ def _name_of(opened: MatchOpened, invitation: Invitation) -> str | None:
     return None
 
 
-async def _member_by(service: Service, opened: MatchOpened, actor: Actor) -> int | None:
-    """Return the member who acted, at a seat or with a key; ``None``: no member did."""
+async def _acting_member(service: Service, opened: MatchOpened, actor: Actor) -> int | None:
+    """Return the member who acted at a seat or with a key; ``None``: no member did."""
     if opened.club is None:
         return None
     seat = seat_of(actor)

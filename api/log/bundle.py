@@ -112,7 +112,8 @@ async def get_bundle(
 def visible_rows(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:
     """Return the rows before the first that the caller may not see whole.
 
-    If that row precedes the end of the match, return the opening and such rows from the end on.
+    If the match ended at or after that row, return the opening, and from the end of the match on the rows before the
+    next that the caller may not see whole.
     """
     shown = list(takewhile(lambda one: sees_whole(match, one, caller), rows))
     over = next((place for place, one in enumerate(rows) if one.row[3] in ENDS), len(rows))

@@ -87,7 +87,7 @@ class BundleSettlement(Value):
     pot: wire_types.Money
     """Amount left in the pot, in minor units."""
     amounts: wire_types.MoneyBySeat
-    """Amount that each seat receives, below zero pays, in minor units: `amount` of `GET …/settlement`."""
+    """Amount that each seat receives (below zero: pays), in minor units: `amount` of `GET …/settlement`."""
 
 
 class BundleEntry(Value):
@@ -116,7 +116,7 @@ class BundleAbout(Value):
 
 
 class BundleRange(Value):
-    """A range of events, without a gap, whose rows are in the bundle."""
+    """A range of events whose rows are all in the bundle."""
 
     first: EventNumber
     """Number of the first event."""
@@ -132,7 +132,8 @@ class BundleAggregate(Value):
     """Ranges of its rows, in order."""
     statement: Note | None
     """Signed note: origin, `last row`, id, number of its last row in the log, leaf hash of that row in base64,
-    size of the log. A later row of it in that log contradicts the statement. null: the service has no key."""
+    size of the log. A later row of this match or club in that log contradicts the statement.
+    null: the service has no key."""
 
 
 Extended = Annotated[
@@ -211,7 +212,7 @@ def bundle_of(
                 BundleAggregate(
                     id=whose,
                     ranges=tuple(ranges_of(found)),
-                    statement=_statement(origin, whose, last[whose], tree, keys) if keys else None,
+                    statement=_signed_statement(origin, whose, last[whose], tree, keys) if keys else None,
                 )
                 for whose, found in numbers.items()
             ]
@@ -248,7 +249,7 @@ def ranges_of(numbers: Iterable[int]) -> list[BundleRange]:
     return found
 
 
-def _statement(origin: str, whose: str, last: Last, tree: Tree, keys: Sequence[SigningKey]) -> str:
+def _signed_statement(origin: str, whose: str, last: Last, tree: Tree, keys: Sequence[SigningKey]) -> str:
     number, leaf = last.row.row[2], tree.leaf(last.row.leaf)
     return signed(LastRow(origin=origin, aggregate=whose, number=number, leaf=leaf, size=last.size), keys)
 
@@ -258,7 +259,7 @@ def recorded_in(placed: Placed) -> Recorded:
 
 
 def result_rows(found: Iterable[Placed]) -> Iterator[Placed]:
-    """Yield the rows with results of a match: its ends, and rulings that ended it or came later."""
+    """Yield the rows with results of a match: its end, and the rulings that ended it or came after its end."""
     over = False
     for one in found:
         topic = one.row[3]

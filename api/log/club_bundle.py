@@ -114,6 +114,8 @@ async def get_club_bundle(
 
 
 class IncludedMatch(NamedTuple):
+    """A match with an entry between the previous closing and this one."""
+
     leaf: int
     """Leaf of its first result, by which the matches are sorted."""
     rows: list[Placed]
@@ -122,7 +124,7 @@ class IncludedMatch(NamedTuple):
 
 
 class ClosingRows:
-    """Reads the basis of a closing."""
+    """Reads the entries of a closing, and the rows that prove them."""
 
     def __init__(
         self, service: Service, connection: Connection, caller: ClubCaller, before: list[Closing], this: Closing
@@ -140,6 +142,7 @@ class ClosingRows:
         self.club_rows = rows_of(service, connection, club, before[0].event if before else 1, this.event)
         """Rows of the club from the previous closing, or the first row, to this closing."""
         self.size = self.club_rows[-1].leaf + 1 if self.club_rows else 0
+        """Rows of the log at the closing."""
 
     def last_rows(self, matches: Iterable[IncludedMatch]) -> dict[str, Last]:
         """Return the last rows of club and matches at the closing, by id."""

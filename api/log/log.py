@@ -34,9 +34,11 @@ class LogShown(Value):
     origin: Origin | None
     """Name of the log; null: the operator has set no key, so nothing is signed."""
     vkeys: VerifierKeys
-    """Keys that verify the checkpoints; each signs. Keep them: an operator could change this answer."""
+    """Keys that verify the checkpoints. Every key signs each checkpoint. Keep the keys, because an operator could
+    change this answer."""
     signed: LogSize | None
-    """Number of rows in the last checkpoint; null: none yet. The present number would show private acts."""
+    """Number of rows in the last checkpoint; null: none yet. The present number is not shown, because it would reveal
+    private acts."""
 
 
 class ConsistencyProof(Value):

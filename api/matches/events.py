@@ -96,8 +96,8 @@ class EventPage(Value):
 
 
 VisibleEvent = tuple[str, dict[str, Any], msgspec.Raw | None]
-"""Topic of an event, the event as the caller may see it, and with the first event of an act the act's request, if
-the caller may see that."""
+"""Topic of an event, its fields as the caller may see them, and the request of its act. Only the first event
+of an act has the request, and only for the official."""
 
 
 def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[VisibleEvent]:
@@ -109,11 +109,11 @@ def read_events(service: Service, match: Match, caller: Caller, after: int, limi
     start = max(0, after - EARLIER_ROWS)
     rows = service.referee.rows(match.id, after=start, to=last)
     earlier, rows = rows[: after - start], rows[after - start :]
-    return _visible(match, rows, service.referee.first_of_act(from_row(rows[0]), earlier), caller)
+    return _visible_events(match, rows, service.referee.first_of_act(from_row(rows[0]), earlier), caller)
 
 
-def _visible(match: Match, rows: Sequence[Row], act_number: int, caller: Caller) -> list[VisibleEvent]:
-    """Return the events of these rows as the caller may see them. ``act_number``: the act of the first event."""
+def _visible_events(match: Match, rows: Sequence[Row], act_number: int, caller: Caller) -> list[VisibleEvent]:
+    """Return the events of these rows as the caller may see them. ``act_number``: number of the first event's act."""
     viewers = {public: caller.sees_as(public) for public in (False, True)}
     hashes = row_hashes(rows) if "official" in viewers.values() else itertools.repeat(None)
     before, public_to, shown = None, match.public_to, []
@@ -124,9 +124,9 @@ def _visible(match: Match, rows: Sequence[Row], act_number: int, caller: Caller)
         before, public = row, number <= public_to
         viewer = viewers[public]
         official = viewer == "official"
-        event = _stored_with_topic(stored.topic, official, public)(bytes(row.event))
+        event = _topic_adder(stored.topic, official, public)(bytes(row.event))
         if event is None or number == 1:
-            event = with_topic(seen(_named(from_row(stored), match), viewer, public))
+            event = with_topic(seen(_event_with_names(from_row(stored), match), viewer, public))
         fields, request = event_fields(row, number, act_number, event, caller, official), None
         if official:
             fields["hash"] = hashed
@@ -137,12 +137,13 @@ def _visible(match: Match, rows: Sequence[Row], act_number: int, caller: Caller)
 
 
 @cache
-def _stored_with_topic(topic: str, official: bool, public: bool) -> Callable[[bytes], msgspec.Raw | None]:
+def _topic_adder(topic: str, official: bool, public: bool) -> Callable[[bytes], msgspec.Raw | None]:
+    """Return the function of :func:`stored_with_topic` for events with this topic."""
     return stored_with_topic(event_type(topic), official, public)
 
 
-def _named(recorded: Recorded, match: Match) -> Event:
-    """Return the event. The opening has the names that the caller may see, which ``match`` has."""
+def _event_with_names(recorded: Recorded, match: Match) -> Event:
+    """Return an event. In the opening, replace the names by those of ``match``, which the caller may see."""
     event = recorded.event
     is_opening = recorded.originator_version == 1 and isinstance(event, MatchOpened)
     return replace(event, players=match.opened.players) if is_opening else event
@@ -168,7 +169,6 @@ def next_after(match: Match, after: int, limit: int) -> int | None:
 
 
 EncodeEvent = Callable[[VisibleEvent], bytes]
-"""Function that encodes an event."""
 
 
 def read_encoded(
@@ -241,11 +241,11 @@ async def _ndjson_reply(
     if len(first[0]) < PACK_FROM or not takes_gzip(request):
         return streamed(request, lines, caller.texts, headers=etag_headers(tag, headers), media_type=NDJSON)
     headers = etag_headers(packed_tag(tag), headers | GZIP)
-    packed = partial(_packed, first=first[0])
+    packed = partial(_compressed, first=first[0])
     return streamed(request, lines, caller.texts, headers=headers, media_type=NDJSON, packed=packed)
 
 
-async def _packed(pieces: AsyncIterator[bytes], first: bytes) -> AsyncIterator[bytes]:
+async def _compressed(pieces: AsyncIterator[bytes], first: bytes) -> AsyncIterator[bytes]:
     packer = Packer(first)
     async for piece in pieces:
         yield await in_stream_thread(packer.take, piece)
@@ -328,7 +328,11 @@ async def stream_events(
             if not prefers(request.accepted, EVENT_STREAM, to=MEDIA_TYPE):
                 raise
             return streamed(
-                request, _refusal(request, refused, names), NO_TEXTS, headers=STREAM_HEADERS, media_type=EVENT_STREAM
+                request,
+                _refused_stream(request, refused, names),
+                NO_TEXTS,
+                headers=STREAM_HEADERS,
+                media_type=EVENT_STREAM,
             )
     if is_over(match) and start >= match.version:
         return bodiless(204, PRIVATE)
@@ -340,6 +344,7 @@ async def stream_events(
 
 
 def _last_event_id(request: ApiCall) -> int | None:
+    """Return the header ``Last-Event-ID``, or None. Raises Problem (400) for a malformed one."""
     given = header(request, b"last-event-id")
     if given is None:
         return None
@@ -348,14 +353,14 @@ def _last_event_id(request: ApiCall) -> int | None:
     return int(given)
 
 
-async def _refusal(request: ApiCall, refused: Exception, names: Names) -> AsyncIterator[bytes]:
+async def _refused_stream(request: ApiCall, refused: Exception, names: Names) -> AsyncIterator[bytes]:
     """Yield the only message of a refused stream."""
     yield NO_RETRY + _end_message("refused", names, encoded_problem(request, refused))
 
 
 async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int, names: Names) -> AsyncIterator[bytes]:
-    """Yield the stored events and the state, then each new act and its state, until the match is over or the caller
-    may no longer see it. The last message is ``end``, unless the service stops."""
+    """Yield the stored events and the state, then each new act and the state after it. End with ``end`` when the
+    match is over or the caller may no longer see it, and without ``end`` when the service stops."""
     yield RETRY
     service = request.service
     event_message = partial(_event_message, names=names)
@@ -397,7 +402,7 @@ def read_messages(service: Service, sent: Match, match: Match, caller: Caller, n
     act: list[Recorded] = []
     rows = service.referee.rows(match.id, after=sent.version, to=match.version)
     events = [from_row(row) for row in rows]
-    shown = _visible(match, rows, rows[0].originator_version, caller)
+    shown = _visible_events(match, rows, rows[0].originator_version, caller)
     for recorded, one in zip(events, shown, strict=True):
         if act and recorded.begins_after(act[-1]):  # the first event of the next act
             sent = fold(sent, act)
@@ -414,7 +419,7 @@ def _event_message(shown: VisibleEvent, names: Names) -> bytes:
 
 
 def _message(topic: str, data: bytes, names: Names) -> bytes:
-    """Return a message without an id: an EventSource resumes at the last id."""
+    """Return a message of a stream without an id, because an EventSource resumes after the last id."""
     name = b"event: %b\n" % topic.encode() if names == "topic" else b""
     return b"%bdata: %b\n\n" % (name, data)
 

@@ -11,11 +11,12 @@ from api.http.bodies import Body
 from api.http.describe import IF_MATCH, TOKEN, described
 from api.http.params import MatchId
 from api.http.replies import Reply, of_match
+from api.matches.schemas import OfficialOfRole, SeatOfRole
 from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.admission import Invite, PlaceSent, Role
 from referee.officials.events.seating import Invited
-from referee.value import Seat, SeatSent, Time, Value, Version
+from referee.value import SeatSent, Time, Value, Version
 
 
 class InvitationWanted(Value, forbid_unknown_fields=True):
@@ -36,9 +37,9 @@ class InvitationGiven(Value):
     invitation: wire_types.InvitationNumber
     """Number of the invitation in the match."""
     role: Role
-    seat: Seat | None
+    seat: SeatOfRole
     """Seat; null: the role has none."""
-    official: wire_types.OfficialPlace | None
+    official: OfficialOfRole
     """Number of the official, from 1; null: a different role."""
     code: Code
     """Code to send to the invited person. It admits once."""

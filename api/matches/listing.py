@@ -110,8 +110,8 @@ def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
 
 
 def _utc_time(name: str, text: str | None) -> datetime | None:
-    """Return the time of a parameter in UTC, or None without one. A time outside the range of ``datetime`` becomes
-    its nearest end. Raises Problem (400) for a text that is not a time."""
+    """Return the time of a parameter in UTC, or None without one. A time that ``datetime`` cannot have
+    becomes the first or last one that it can. Raises Problem (400) for a text that is not a time."""
     if text is None:
         return None
     try:

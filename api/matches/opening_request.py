@@ -152,13 +152,13 @@ def money_rules(rules: Ruleset) -> list[str]:
 
 
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
-    """Return the officials of the request. Without adjudication there is one unnamed official, who can end the
-    match."""
+    """Return the officials of the request. Without adjudication: one official, who can end the match."""
     terms = adjudication_of(body)
     return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
 
 
 def adjudication_of(body: OpenMatch) -> AdjudicationSet | None:
+    """Return the adjudication of the request, or the default if it is left out."""
     if isinstance(body.adjudication, msgspec.UnsetType):
         return None if body.dealing == "house" else AdjudicationSet()
     return body.adjudication
@@ -197,7 +197,7 @@ def opening_event(
 ) -> MatchOpened:
     """Return the first event of a match. Raises Problem or ``Refused`` if the request does not fit the game or club.
 
-    ``seats``, ``attending``: hashes of tokens in this match. ``dockets``: see :mod:`referee.tokens`.
+    ``seats``, ``attending``: hashes of the tokens of seats and officials. ``dockets``: see :mod:`referee.tokens`.
     """
     rules = _ruleset_of(body)
     options = options_of(rules, body.options)
@@ -251,6 +251,7 @@ def opening_event(
 
 
 def _ruleset_of(body: OpenMatch) -> Ruleset:
+    """Return the ruleset of the request. Raises Problem (422) for an unknown one."""
     rules = RULESETS.get(body.ruleset)
     if rules is None:
         raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
@@ -309,6 +310,7 @@ def _entropy_seconds(body: OpenMatch) -> int:
 
 
 def official_names(opened: MatchOpened) -> tuple[str, ...]:
+    """Return the names of the officials, without the default name."""
     terms = opened.adjudication
     return () if terms is None else tuple(name for name in terms.officials if name != OFFICIAL)
 

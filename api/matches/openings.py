@@ -151,6 +151,8 @@ async def open_match(request: ApiCall) -> Reply:
 
 
 class _Tokens(NamedTuple):
+    """The id of a new match, its tokens, and the hashes of its officials' tokens."""
+
     match_id: UUID
     seats: tuple[str, ...]
     officials: tuple[OfficialGiven, ...]
@@ -158,7 +160,7 @@ class _Tokens(NamedTuple):
 
 
 def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
-    """Return a new match's id and tokens: derived from key and body if there is a key, else random."""
+    """Return the id and tokens of a new match: derived from ``key`` and body, or random without a key."""
     make: Callable[[str], str]
     if key is None:
         match_id, make = uuid4(), lambda _: new_token()
@@ -179,6 +181,7 @@ def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
 
 
 def _first_event(body: OpenMatch, tokens: _Tokens, secret: bytes, club: Club | None, actor: Actor) -> MatchOpened:
+    """Return the first event of the match. Raises the errors of :func:`opening_event`."""
     match_id, hashes = tokens.match_id, tokens.official_hashes
     seats = tuple(hash_in_match(match_id, hash_of(token)) for token in tokens.seats)
     attending = tuple(hash_in_match(match_id, one) for one in hashes)
@@ -231,8 +234,8 @@ async def _store_opening(service: Service, command: Command, opened: MatchOpened
 
 
 async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
-    """Return the club, None without one, and the actor who opens the match. Raises Problem (401, 403, 404) if the
-    caller may not open it."""
+    """Return the club or None, and the actor who opens the match. Raises Problem (400, 401, 403, 404) if the caller
+    may not open it."""
     if body.club is None:
         check_authorization(request)
         service.quotas.may_open()
@@ -245,7 +248,7 @@ async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[
 
 
 async def _check_quota(service: Service, request: ApiCall, club: UUID | None) -> None:
-    """Raise Problem (403) if the club, or without a club the address, has its maximum number of matches."""
+    """Raise Problem (403) if the club or, without a club, the caller's address may open no further match."""
     if club is None:
         service.quotas.opens(request)
         return

@@ -30,8 +30,8 @@ class Replayed(MatchSeen, kw_only=True):
 
 
 def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
-    """Return the fields of :class:`Replayed` for the state ``then``. They include face-down cards if the deal is over
-    in the state ``now``."""
+    """Return the fields of :class:`Replayed` for the state ``then``. If the deal of ``then`` is over in the state
+    ``now``, they include all hands."""
     public = then.version <= now.public_to
     viewer = caller.sees_as(public)
     fields = seen_fields(then, viewer)

@@ -38,6 +38,12 @@ RulesetSeen = Annotated[
     str, Meta(title="Ruleset", description="The key of a game.", extra_json_schema={"enum": list(RULESETS)})
 ]
 
+SeatOfRole = Annotated[Seat | None, Meta(description="The seat; null: the role has none.")]
+OfficialOfRole = Annotated[
+    wire_types.OfficialPlace | None,
+    Meta(description="The number of the official, from 1; null: a different role."),
+]
+
 
 class Seated(Value):
     """A player."""
@@ -135,6 +141,7 @@ def tag_now(match: Match) -> str:
 
 
 def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
+    """Return the fields of :class:`MatchSeen`."""
     opened = match.opened
     shown = match.shown(viewer)
     return {
@@ -169,7 +176,6 @@ class StateSeen(Value):
     """Topic of the message."""
     version: Version
     phase: PHASE
-    """Phase."""
     to_act: wire_types.Seats
     """Seats that the match waits for; empty while a case holds play."""
     due: wire_types.Many[DueAct]
@@ -247,7 +253,7 @@ def event_seen(recorded: Recorded, caller: Caller, public: bool, act_number: int
 def event_fields(
     recorded: Recorded | RawRow, number: int, act_number: int, event: msgspec.Raw, caller: Caller, official: bool
 ) -> dict[str, Any]:
-    """Return the fields of :class:`EventSeen` but the hash. ``event``: the event as the caller may see it."""
+    """Return the fields of :class:`EventSeen`, except the hash. ``event``: the event as the caller may see it."""
     act = recorded.act_id
     mine = official or recorded.actor == caller.actor
     fields: dict[str, Any] = {

@@ -13,11 +13,12 @@ from api.http.describe import IF_MATCH, TOKEN, described
 from api.http.member_texts import NO_TEXTS
 from api.http.params import MatchId
 from api.http.replies import Reply, of_match, reply
+from api.matches.schemas import SeatOfRole
 from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.admission import IssueToken, TokenRole
 from referee.tokens import hash_in_match
-from referee.value import Seat, SeatSent, Value, Version
+from referee.value import SeatSent, Value, Version
 
 ROLE_SAYS = (
     "The role of the token. `seat`: it acts for the seat. `scribe`: it is for one device at a real table, which acts "
@@ -39,7 +40,7 @@ class TokenGiven(Value):
     match: UUID
     version: Version
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)]
-    seat: Seat | None
+    seat: SeatOfRole
     """Seat; null: the role has none."""
     token: wire_types.Token
 

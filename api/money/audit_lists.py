@@ -10,7 +10,7 @@ from projections.journal import Author
 from referee.actors import Actor, seat_of
 
 BY = ("event", "at", "by", "confirmed_by")
-"""Headings of the columns of :func:`_by`."""
+"""Headings of the columns of :func:`_cells_of_change`."""
 WHOLE = {"proposals", "keys", "key_changes"}
 """Lists that are never cut."""
 FIRST = {"open_matches", "waiting", "left_out"}
@@ -21,19 +21,19 @@ Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]
 
 
 def tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
-    yield from _now(audit, sheet)
-    yield from _changes(audit, sheet)
-    yield from _matches(audit, sheet)
+    yield from _present_tables(audit, sheet)
+    yield from _change_tables(audit, sheet)
+    yield from _match_tables(audit, sheet)
 
 
 def cut_note(title: str, rows: Sequence[object], sheet: Sheet) -> str:
-    """Return a note on which rows a list has that may be cut; empty if it has all."""
+    """Return a note that a list has only its first or last rows; empty if the list cannot be cut or is short."""
     if title in WHOLE or len(rows) < LISTED_MAX:
         return ""
     return sheet.word("first_rows" if title in FIRST else "last_rows", count=LISTED_MAX)
 
 
-def _now(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+def _present_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     holders = {
         (actor := f"key:{key.key}"): Person(actor=actor, member=key.member, name=key.name, app=key.app)
         for key in audit.keys
@@ -58,7 +58,7 @@ def _now(audit: Audit, sheet: Sheet) -> Iterator[Table]:
         [
             (
                 *(one.key, sheet.member(one.member, one.name) or one.app, ", ".join(one.scopes), one.since.date()),
-                _until(sheet, one),
+                _end_of_key(sheet, one),
             )
             for one in audit.keys
         ],
@@ -66,7 +66,7 @@ def _now(audit: Audit, sheet: Sheet) -> Iterator[Table]:
 
 
 def _author(sheet: Sheet, author: Author, holders: Mapping[Actor, Person]) -> str:
-    """Return the member or program behind an act, else its seat or other actor, with the match in which they acted.
+    """Return the name of the member or program that acted, else the seat or other actor; with the match, if any.
 
     ``holders``: the holders of the club's keys, by actor.
     """
@@ -75,17 +75,17 @@ def _author(sheet: Sheet, author: Author, holders: Mapping[Actor, Person]) -> st
     return who if author.match is None else sheet.word("in_match", who=who, match=author.match)
 
 
-def _until(sheet: Sheet, key: KeyAudited) -> str:
+def _end_of_key(sheet: Sheet, key: KeyAudited) -> str:
     if key.revoked_at is None:
         return key.expires_at.date().isoformat()
     return sheet.word("revoked", at=key.revoked_at.date().isoformat())
 
 
-def _changes(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+def _change_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     """Yield the tables of changes, each change with its event, time and persons."""
 
     def listed(title: str, heads: Sequence[str], rows: Sequence[tuple[Change, Sequence[object]]]) -> Table:
-        return title, (*heads, *BY), [(*row, *_by(one, sheet)) for one, row in rows]
+        return title, (*heads, *BY), [(*row, *_cells_of_change(one, sheet)) for one, row in rows]
 
     yield listed(
         "key_changes",
@@ -100,7 +100,7 @@ def _changes(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     yield listed(
         "payees",
         ("whose", "swish", "iban"),
-        [(one, _payee(sheet, one.member, one.name, one.swish, one.iban)) for one in audit.payees],
+        [(one, _payee_cells(sheet, one.member, one.name, one.swish, one.iban)) for one in audit.payees],
     )
     yield listed(
         "erasures",
@@ -123,7 +123,7 @@ def _changes(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     )
 
 
-def _matches(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+def _match_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     yield (
         "across_closings",
         ("match", "evening", "closing", "event", "number"),
@@ -137,7 +137,7 @@ def _matches(audit: Audit, sheet: Sheet) -> Iterator[Table]:
         ("match", "evening", "done", "whose", "event", "at", "by"),
         [
             (
-                *(one.match, one.evening, sheet.word(f"stakes_{one.how}"), _members(sheet, one.members)),
+                *(one.match, one.evening, sheet.word(f"stakes_{one.how}"), _member_names(sheet, one.members)),
                 *(one.event, moment(one.at), sheet.person(one.by)),
             )
             for one in audit.stakes
@@ -146,7 +146,7 @@ def _matches(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     yield (
         "waiting",
         ("match", "evening", "event", "whose"),
-        [(one.match, one.evening, one.event, _members(sheet, one.members)) for one in audit.waiting],
+        [(one.match, one.evening, one.event, _member_names(sheet, one.members)) for one in audit.waiting],
     )
     yield (
         "attempts",
@@ -160,15 +160,15 @@ def _matches(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     )
 
 
-def _members(sheet: Sheet, members: Sequence[int]) -> str:
+def _member_names(sheet: Sheet, members: Sequence[int]) -> str:
     return ", ".join(sheet.member(member, None) for member in members)
 
 
-def _by(one: Change, sheet: Sheet) -> tuple[object, ...]:
+def _cells_of_change(one: Change, sheet: Sheet) -> tuple[object, ...]:
     return one.event, moment(one.at), sheet.person(one.by), sheet.person(one.confirmed_by)
 
 
-def _payee(sheet: Sheet, member: int | None, name: str | None, swish: bool, iban: bool) -> tuple[object, ...]:
+def _payee_cells(sheet: Sheet, member: int | None, name: str | None, swish: bool, iban: bool) -> tuple[object, ...]:
     whose = sheet.member(member, name) or sheet.word("the_club")
     return whose, *(sheet.word("set" if number else "not_set") for number in (swish, iban))
 

@@ -187,6 +187,7 @@ Say = Callable[[Difference], str]
 
 
 def settlement_basis(opened: MatchOpened) -> SettlingRules | None:
+    """Return the rules by which a match is settled; ``None`` if it is not for money."""
     rules = RULESETS.get(opened.ruleset)
     basis = None if rules is None or opened.stakes is None else rules.basis(opened.options)
     return None if rules is None or basis is None else SettlingRules(basis, rules.has_pot)
@@ -199,6 +200,7 @@ class TextsOfClub:
         self._names, self._club = names, club
 
     def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
+        """Return by ref whether the stored text matches its ref, and the ref of its replacement."""
         found = self._names.read_checked(self._club, refs)
         return {ref: TextFound(kept is not None, kept.redacted if kept else None) for ref, kept in found.items()}
 
@@ -266,7 +268,8 @@ def audit_books(
 def _compared(
     projections: Projections, rows: Rows, to: int, signed: Checkpoint | None, findings: Findings
 ) -> tuple[int, tuple[TrialLine, ...]]:
-    """Compare books and signed log with the rows. Return the last entry and the trial balance."""
+    """Compare books and signed log with the rows, and add each difference to ``findings``. Return the last entry and
+    the trial balance."""
 
     def whose(position: int) -> tuple[UUID, int] | None:
         for _, aggregate, number, _, _ in projections.log_after(position - 1, 1).rows:
@@ -324,7 +327,7 @@ def _keys(rows: Rows, members: Mapping[int, Ref]) -> tuple[KeyAudited, ...]:
 
 
 def _attempts(projections: Projections, club: UUID, history: History) -> tuple[ViewRefused, ...]:
-    """Return the refused requests for the officials' view by time, one for each match and actor."""
+    """Return the last refused request for the officials' view of each match and actor, by time; at most 1000."""
     with projections.engine.connect() as connection:
         sight = Sight(club=club, whole_club=True)
         matches = connection.scalars(projections.matches.of_club(club, sight)).all()

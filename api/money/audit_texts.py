@@ -32,7 +32,7 @@ WORDS = msgspec.toml.decode((resources("api.docs") / "audit_page.toml").read_byt
 
 
 def sentence(one: Difference, language: Language) -> str:
-    """Return the sentence for a difference: its place, the actual and the expected value."""
+    """Return the sentence for a difference. It has the fields that locate it, and the actual and expected values."""
     parts = [
         sentences.filled(WORDS.places[name].in_(language), {name: str(value)})
         for name in PLACES
@@ -73,4 +73,5 @@ class Sheet:
         return (STATEMENT.kinds.get(tag) or WORDS.acts[tag]).in_(self.language)
 
     def proposed(self, one: Waiting) -> str:
+        """Return the name of a proposed act."""
         return self.act(str(one.act.__struct_config__.tag) if one.draft is None else one.draft.kind)

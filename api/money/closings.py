@@ -48,7 +48,6 @@ class ClosingPage(Value):
     """A page of closings, by number."""
 
     items: Annotated[tuple[ClosingSeen, ...], wire_types.at_most(CLOSINGS_MAX)]
-    """Closings."""
     next: wire_types.Cursor | None
 
 
@@ -79,13 +78,13 @@ async def list_closings(
     def read(connection: Connection, club_id: UUID) -> tuple[bytes, str | None]:
         found = ledger.closings_of(connection, club_id, after=after, limit=limit + 1)
         page = page_by_number(found, limit, attrgetter("closing"))
-        return encode(ClosingPage(items=tuple(map(_seen, page.items)), next=page.next)), page.next
+        return encode(ClosingPage(items=tuple(map(_closing_seen, page.items)), next=page.next)), page.next
 
     body, following = await ask_the_books(service, caller.club, read, fresh=False)
     return await page_reply(request, body, following, NO_TEXTS)
 
 
-def _seen(closing: Closing) -> ClosingSeen:
+def _closing_seen(closing: Closing) -> ClosingSeen:
     return ClosingSeen(
         closing=closing.closing,
         through=closing.through,

@@ -25,9 +25,9 @@ WITH_BASIS: dict[type, type] = {
     commands.ConfirmSent: commands.Confirm,
     commands.CloseBooksSent: commands.CloseBooks,
 }
-"""Type that is decided, which adds values of the books, by the type that a client sends."""
+"""Types of acts with values of the books, by the types of acts that a client sends."""
 BasisAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
-"""Acts that can be proposed. Their confirmation reads the books again."""
+"""Acts that may wait for a second person. Their confirmation reads the books again."""
 BasisSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BasisAct
 
 
@@ -49,6 +49,7 @@ async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str,
 
 
 def _needs_match_entries(club: Club, sent: BasisSent) -> bool:
+    """Return whether the books must include the matches that have ended."""
     if isinstance(sent, commands.ConfirmSent):
         proposal = club.state.proposals.get(sent.proposal)
         return proposal is not None and isinstance(proposal.act, BasisAct)
@@ -65,7 +66,7 @@ def as_first_decided(sent: BasisSent, before: Any) -> Any | None:
 
 
 def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BasisSent) -> dict[str, Any]:
-    """Return the fields of an act that the books add."""
+    """Return the fields of an act that these books add."""
     state = club.state
     match sent:
         case commands.EraseSent(member=member):
@@ -80,7 +81,7 @@ def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Clu
             account, currency = account_of(member), currency or state.currencies[0]
             return {"balance": ledger.balance(connection, club.id, account, currency)}
         case commands.ReverseSent(entry=entry):
-            return {"found": _found(ledger, connection, club.id, entry)}
+            return {"found": _entry_found(ledger, connection, club.id, entry)}
         case commands.ConfirmSent(proposal=number):
             proposal = state.proposals.get(number)
             act = None if proposal is None else proposal.act
@@ -95,7 +96,7 @@ def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Clu
             return {"through": through, "digest": digest(state.digest, entries), "trial": trial}
 
 
-def _found(ledger: Ledger, connection: Connection, club: UUID, number: int) -> EntryFound | None:
+def _entry_found(ledger: Ledger, connection: Connection, club: UUID, number: int) -> EntryFound | None:
     found = ledger.entry(connection, club, number)
     if found is None:
         return None

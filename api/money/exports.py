@@ -42,7 +42,7 @@ from referee.value import Value
 
 KIND = "^(hledger|beancount|sie|csv|json)$"
 LAST_DAY = date.max - timedelta(days=1)
-"""Maximum last day of a file, because some formats name the next day."""
+"""Latest last day of a file, because some formats name the day after it."""
 
 
 class AccountFiled(Value):
@@ -123,7 +123,7 @@ async def export_books(
         raise Problem("no_such_export", allowed=list(EXPORTS))
     must_be_period(first, last)
     unit = currency_of(caller, currency) if currency is not None or export.one_currency else None
-    part = _Part(first, last, unit, await _names(service, caller) if names else {})
+    part = _Part(first, last, unit, await _names_not_erased(service, caller) if names else {})
 
     def read(connection: Connection, _: UUID) -> Journal:
         return _journal(service.projections.ledger, connection, caller.club, part)
@@ -144,8 +144,8 @@ class _Part(NamedTuple):
     names: dict[int, Ref]
 
 
-async def _names(service: Service, caller: ClubCaller) -> dict[int, Ref]:
-    """Return by member the names that are not erased."""
+async def _names_not_erased(service: Service, caller: ClubCaller) -> dict[int, Ref]:
+    """Return the names that are not erased, by member."""
     members = caller.club.state.members
     names = await names_by_member(service, caller, range(1, len(members) + 1))
     return {number: name for number, name in names.items() if name != members[number - 1].name}

@@ -35,7 +35,6 @@ class JournalPage(Value):
     """A page of entries, by number."""
 
     items: Annotated[tuple[EntrySeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Entries."""
     next: wire_types.Cursor | None
 
 

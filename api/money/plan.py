@@ -246,6 +246,8 @@ def _is_of(member: int | None, *nodes: Node) -> bool:
 async def _visible_plan(
     service: Service, caller: ClubCaller, evening: str, currency: str | None, *, fresh: bool
 ) -> _VisiblePlan:
+    """Return the plan, with only the caller's payments unless they may see the books. Raises Problem (403) for a key
+    without member and scope, ``AgainstTheClub`` for an unknown evening or currency."""
     own = caller.member
     must_see_books(caller, own)
     unit = currency_of(caller, currency)
@@ -260,7 +262,7 @@ async def _visible_plan(
 
 
 async def _codes(service: Service, made: _VisiblePlan, payments: tuple[Payment, ...]) -> list[str | None]:
-    """Return the content of each payment's code; ``None`` without one that the caller may see."""
+    """Return the content of each payment's QR code; ``None`` if no code is possible or the caller may not see it."""
     if made.currency not in CODES:
         return [None] * len(payments)
     club = made.caller.club

@@ -42,8 +42,8 @@ async def plan_of(
 
 
 async def planned_payment(service: Service, club: Club, sent: PaySent) -> PlannedPayment | None:
-    """Return the payment between two members that the plan lists under ``sent.plan``, or ``None``. Raises Problem
-    (503) if the ledger lacks the club's last event."""
+    """Return the payment between two members with the id ``sent.plan``, or ``None`` if the plan does not list it.
+    Raises Problem (503) if the ledger lacks the club's last event."""
     currency = sent.currency or club.state.currencies[0]
     made = await plan_of(service, club, sent.evening, currency)
     for one in made.plan.payments:

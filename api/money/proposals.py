@@ -52,7 +52,6 @@ class ProposalPage(Value):
 
     version: Version
     items: Annotated[tuple[ProposalSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Proposals."""
     next: wire_types.Cursor | None
 
 
@@ -83,15 +82,16 @@ async def list_proposals(
         must_have(caller, "audit")
     waiting = sorted(state.proposals.items())
     page = numbered_page((one for one in waiting if _sees(caller, one[1])), cursor, limit)
-    times = await in_thread(_times, service, club_id, [one.event for _, one in page.items])
+    times = await in_thread(_times_of, service, club_id, [one.event for _, one in page.items])
     found = [
-        await _seen(service, caller, number, one, at) for (number, one), at in zip(page.items, times, strict=True)
+        await _proposal_seen(service, caller, number, one, at)
+        for (number, one), at in zip(page.items, times, strict=True)
     ]
     shown = ProposalPage(version=caller.club.version, items=tuple(found), next=page.next)
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)
 
 
-async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal, at: Any) -> ProposalSeen:
+async def _proposal_seen(service: Service, caller: ClubCaller, number: int, one: Proposal, at: Any) -> ProposalSeen:
     yours = refusal_to_confirm(caller.club.state, one, caller.actor, utc_now()) is None
     act, others = one.act, other_parties(one)
     if isinstance(act, PayeeAct):
@@ -109,8 +109,8 @@ async def _seen(service: Service, caller: ClubCaller, number: int, one: Proposal
 
 
 def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
-    """Return whether a caller may see a proposal. The caller reads the books, may confirm it,
-    sent it, or is a party."""
+    """Return whether the caller may see a proposal: as a reader of the books, as its sender or a party, or as one who
+    may confirm it."""
     member = caller.member
     if sees_proposals(caller, scopes_to_confirm(proposal.act)):
         return True
@@ -121,5 +121,5 @@ def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
     return proposal.draft is not None and any(one.account == account_of(member) for one in proposal.draft.postings)
 
 
-def _times(service: Service, club: UUID, events: Sequence[int]) -> list[Any]:
+def _times_of(service: Service, club: UUID, events: Sequence[int]) -> list[Any]:
     return [service.referee.history(club, after=one - 1, to=one)[0].at for one in events]

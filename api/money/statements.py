@@ -70,7 +70,6 @@ class Statement(Value):
     before: wire_types.Money
     """Balance before the first line, in minor units."""
     items: Annotated[tuple[StatementLine, ...], wire_types.at_most(LIMIT_MAX)]
-    """Postings by entry number."""
     after: wire_types.Money
     """Balance after the last line, in minor units."""
     next: wire_types.Cursor | None
@@ -93,12 +92,12 @@ def csv(statement: Statement) -> bytes:
         ]
         for one in statement.items
     )
-    before = _balance("before", statement.before)
-    after = _balance("after" if statement.next is None else "continued", statement.after)
+    before = _balance_row("before", statement.before)
+    after = _balance_row("after" if statement.next is None else "continued", statement.after)
     return table(COLUMNS, (before, *lines, after)).encode()
 
 
-def _balance(kind: str, balance: int) -> tuple[object, ...]:
+def _balance_row(kind: str, balance: int) -> tuple[object, ...]:
     return None, None, kind, None, Decimal(decimal(balance)), None, None, None
 
 

@@ -1,4 +1,4 @@
-"""The place of a finished deal among the events of its match."""
+"""The events at which a finished deal begins and ends."""
 
 from typing import NamedTuple
 from uuid import UUID
@@ -11,19 +11,20 @@ from referee.officials.events.corrections import Corrections
 from referee.store.match import Match
 
 
-class Place(NamedTuple):
-    """The events at the bounds of a finished deal, by number."""
+class DealBounds(NamedTuple):
+    """The numbers of the events that bound a finished deal, and the corrections of the match."""
 
     before: int
-    """Score of the previous deal; 0 for the first deal."""
+    """Event with the score of the previous deal; 0 for the first deal."""
     score: int
+    """Event with the score of the deal."""
     last: bool
     """True: no later deal has been scored."""
     corrections: Corrections
 
 
-async def place_of(service: Service, match: Match, deal: int) -> Place:
-    """Return the place of a deal. Raises Problem: 404 if it does not exist, 409 if it is not finished."""
+async def bounds_of_deal(service: Service, match: Match, deal: int) -> DealBounds:
+    """Return the bounds of a deal. Raises Problem: 404 if the deal does not exist, 409 if it is not finished."""
     last = match.rules.view(match.play, "spectator").deal
     if not 1 <= deal <= last:
         raise Problem("no_such_deal", last=last)
@@ -37,4 +38,4 @@ async def place_of(service: Service, match: Match, deal: int) -> Place:
     score = scores.get(deal)
     if score is None or score > match.version:
         raise Problem("deal_not_finished", deal=deal)
-    return Place(scores.get(deal - 1, 0), score, deal + 1 not in scores, corrections)
+    return DealBounds(scores.get(deal - 1, 0), score, deal + 1 not in scores, corrections)
