@@ -11,14 +11,14 @@ from referee.value import Value
 
 
 class Header(Value):
-    """The table before the deal. Tuples are by seat; ``points`` and ``pot`` have the units of the protocol."""
+    """The table before the deal. ``players`` and ``points`` are by seat; ``points`` and ``pot`` as on a line."""
 
     ruleset: str
     players: tuple[str, ...]
     dealer: int
     points: tuple[int, ...]
     source: str = ""
-    """Origin of the deal, for the reader."""
+    """Origin of the deal, as free text."""
     number: int = 1
     options: dict[str, Any] = msgspec.field(default_factory=dict)
     """Options that differ from their default."""
@@ -79,6 +79,8 @@ class Result(Value):
 
 
 class Correction(Value):
+    """The event that corrected a line, with its rule and case."""
+
     event: int
     rule: str
     case: int | None = None

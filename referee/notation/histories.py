@@ -1,4 +1,4 @@
-"""Make the notation of a deal from stored rows. No rule is applied again."""
+"""Make a deal of the notation from stored rows. The rules of the game are not applied again."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -29,7 +29,7 @@ from referee.requests import Proceeding
 from referee.visibility import Event, Recorded
 
 OMITTED_REQUESTS = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation
-"""Requests that the notation leaves out, because they are not part of the play at a table."""
+"""Requests that are not part of the play at a table."""
 
 
 class Step(NamedTuple):
@@ -38,7 +38,7 @@ class Step(NamedTuple):
 
 
 def steps_of(events: Sequence[Recorded]) -> tuple[Step, ...]:
-    """Return the acts of a finished deal. ``events``: all events since the previous deal was scored."""
+    """Return the acts of a finished deal, with their events. ``events``: all since the previous deal was scored."""
     return _steps(events)[0]
 
 
@@ -109,7 +109,7 @@ def _corrected_header(header: Header, opened: MatchOpened, state: Any, by: Proto
 
 
 def _points_at_opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
-    """Return the points at the opening in the unit of the lines; ``score.before`` may include a voided deal."""
+    """Return the points at the opening, in the unit of the lines. (``score.before`` may include a voided deal.)"""
     return tuple(2 * points for points in opened.points) if score.halves else opened.points
 
 
@@ -170,6 +170,7 @@ def _draw_act(event: CardDrawn) -> Done:
 
 
 def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
+    """Return the ruling in the events of a request; ``None`` if it was no knock."""
     ruling = events[0].event
     fine = next((one.event for one in events if isinstance(one.event, PenaltyImposed)), None)
     payer, points = (None, 0) if fine is None else (fine.seat, fine.points)

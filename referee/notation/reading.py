@@ -28,12 +28,15 @@ class Unreadable(ValueError):
 
 
 class _Lines:
+    """The lines of a text. ``at``: number of lines already taken."""
+
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
         self.at = 0
 
     @property
     def number(self) -> int:
+        """Number of the next line, from 1."""
         return min(self.at, len(self.lines) - 1) + 1
 
     def word(self, after: int = 0) -> str | None:
@@ -71,7 +74,11 @@ class _Lines:
         self.at += 1
 
 
+# The functions below raise ``Unreadable`` for a wrong text.
+
+
 def _read_number(text: str, halves: bool) -> int | None:
+    """Return a number, counted in halves if ``halves``; ``None`` if the text is no number."""
     found = re.fullmatch(r"(-?)(\d{1,18})(½?)", text)
     if found is None or (found[3] and not halves):
         return None
@@ -80,6 +87,7 @@ def _read_number(text: str, halves: bool) -> int | None:
 
 
 def _read_scores(lines: _Lines, text: str, seats: int) -> tuple[tuple[int, ...], bool]:
+    """Return the numbers of all seats, and whether they count halves."""
     halves = text.endswith("  in halves")
     items = text.removesuffix("  in halves").split("  ")
     right = "  ".join(f"P{seat + 1} n" for seat in range(seats))

@@ -21,7 +21,10 @@ _Read = Callable[[str], dict[str, Any] | None]
 
 
 class _Word(NamedTuple):
-    """The word that begins the line of an act, and functions that write and read the text after the player."""
+    """The word that begins the line of an act, and functions that write and read the text after the player.
+
+    ``read`` returns the fields of the act. For a wrong text it returns ``None`` or raises ``ValueError``.
+    """
 
     line: str
     write: _Write
@@ -33,8 +36,9 @@ def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _fixed_text(token: str, **fields: Any) -> tuple[_Write, _Read]:
-    return lambda act: token, lambda text: dict(fields) if text == token else None
+def _fixed_text(token: str) -> tuple[_Write, _Read]:
+    """Return functions that write this text, and read it as no fields."""
+    return lambda act: token, lambda text: {} if text == token else None
 
 
 def _one_of(name: str, *tokens: Any) -> tuple[_Write, _Read]:
@@ -44,6 +48,7 @@ def _one_of(name: str, *tokens: Any) -> tuple[_Write, _Read]:
 
 
 def _allowed_values(kind: str, name: str) -> tuple[Any, ...]:
+    """Return the values that field ``name`` of an act may have."""
     info = msgspec.inspect.type_info(KINDS[kind])
     assert isinstance(info, msgspec.inspect.StructType)
     found: list[Any] = []

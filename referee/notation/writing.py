@@ -176,6 +176,7 @@ def _outcome_lines(deal: Deal) -> Iterator[str]:
 
 
 def write(deal: Deal) -> str:
+    """Return the text of a deal."""
     lines = (*_header_lines(deal.header), "", *_act_lines(deal.acts), "", *_outcome_lines(deal))
     return "\n".join(lines) + "\n"
 
