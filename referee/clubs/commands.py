@@ -29,7 +29,7 @@ from referee.events import StakesNeed
 from referee.value import VERSION_MAX, Value
 
 PERSON = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F\x85][^\x00-\x1F\x7F]*$(?!\n)"
-"""Name: no control characters, and not only blanks."""
+"""Pattern of a name: no control characters, and not only blanks."""
 PersonName = Annotated[
     str,
     Meta(
@@ -69,7 +69,7 @@ ProposalSent = Annotated[int, Meta(ge=1, le=VERSION_MAX)]
 LabelSent = Annotated[str, Meta(min_length=1, max_length=SEASON_MAX, pattern=PERSON)]
 TimeSent = Annotated[datetime, Meta(tz=True)]
 OVERLAP_MAX = 604_800
-"""Seconds in a week."""
+"""Maximum seconds for which an old secret stays valid: one week."""
 
 
 class EntryFound(Value, omit_defaults=True):
@@ -85,7 +85,7 @@ class EntryFound(Value, omit_defaults=True):
 
 
 class ClubAct(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
-    """A command as a client sends it to a club."""
+    """A command to a club."""
 
 
 class Join(ClubAct, tag="join"):
@@ -112,8 +112,7 @@ class SetPayeeSent(ClubAct, kw_only=True, tag="set_payee"):
 
     SCHEMA: ClassVar[str] = "SetPayee"
     member: MemberSent | UnsetType = UNSET
-    """Member; left out: the member of the key. A program's key has no member, so its act always names one. The
-    club's numbers are set by `set_club_payee`, so null is refused."""
+    """Member; left out: the member of the caller's key. A program must name a member."""
     swish: NumberSent | None = None
     """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
     iban: IbanSent | None = None
@@ -154,20 +153,15 @@ class EraseSent(ClubAct, tag="erase"):
 
 
 class Erase(EraseSent, kw_only=True, tag="erase"):
-    """An erasure, with balances and counts that the service adds."""
+    """An erasure, with values that the service adds; :class:`~referee.clubs.facts.MemberErased` explains most."""
 
     texts: wire_types.Hash
-    """SHA-256 over the deleted texts and the replacements."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
-    """Member's balances, by currency of the club."""
     entry: wire_types.EntryCount = 0
-    """Number of the last entry on the member's account; 0: the account has no entry."""
     matches: wire_types.Tally = 0
     """Number of unfinished matches in which the member plays."""
     deleted: wire_types.Tally = 0
-    """Number of texts by the member that are deleted."""
     changed: wire_types.Tally = 0
-    """Number of other texts in which a name or number of the member is replaced."""
 
 
 class IssueKeySent(ClubAct, kw_only=True, tag="issue_key"):
@@ -185,6 +179,8 @@ class IssueKeySent(ClubAct, kw_only=True, tag="issue_key"):
 
 
 class IssueKey(IssueKeySent, kw_only=True, tag="issue_key"):
+    """Issue a key. ``hash``: SHA-256 of the key."""
+
     hash: wire_types.HiddenHash
 
 
@@ -210,6 +206,8 @@ class RotateKeySent(ClubAct, tag="rotate_key"):
 
 
 class RotateKey(RotateKeySent, kw_only=True, tag="rotate_key"):
+    """Replace the secret of a key. ``hash``: SHA-256 of the new key."""
+
     hash: wire_types.HiddenHash
 
 
@@ -254,7 +252,7 @@ class CloseEvening(ClubAct, tag="close_evening"):
 
 
 class MoneyAct(ClubAct):
-    """A command that posts entries in the club's books, at once or after a confirmation."""
+    """A command about the club's money or books."""
 
 
 class Deposit(MoneyAct, tag="deposit"):
@@ -335,11 +333,11 @@ class ReverseSent(MoneyAct, tag="reverse"):
 
     SCHEMA: ClassVar[str] = "Reverse"
     entry: EntrySent
-    """Number of the entry."""
 
 
 class Reverse(ReverseSent, kw_only=True, tag="reverse"):
     found: EntryFound | None = None
+    """``None``: the entry does not exist."""
 
 
 class CloseBooksSent(MoneyAct, tag="close_books"):
@@ -350,6 +348,8 @@ class CloseBooksSent(MoneyAct, tag="close_books"):
 
 
 class CloseBooks(CloseBooksSent, kw_only=True, tag="close_books"):
+    """Close the books. :class:`~referee.clubs.facts.BooksClosed` explains the fields."""
+
     through: wire_types.EntryCount
     digest: wire_types.Hash
     trial: Trial
@@ -369,7 +369,7 @@ SENT: dict[type, type] = {
     Payout: PayoutSent,
     Reverse: ReverseSent,
 }
-"""Type that a client sends, by the type that the club decides on, for commands that can be proposed."""
+"""Type that a client sends, for each proposed command to which the service adds values."""
 
 
 def sent(request: Any) -> Any:
@@ -413,7 +413,6 @@ ClubSent = (
     | ConfirmSent
     | Decline
 )
-"""Command as a client sends it."""
 ClubRequest = (
     Join
     | Rename

@@ -141,13 +141,12 @@ Postings = Annotated[tuple[Posting, ...], wire_types.at_most(9)]
 """Postings of an entry, which add up to 0."""
 TRIAL_MAX = 10 * (wire_types.MEMBERS_MAX + len(OWN))
 Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
-"""Balances by currency and account; accounts with balance 0 are left out."""
 
 
 AMOUNT_MAX = 10**10
 """Maximum amount of one command, in minor units."""
 MATCH_BALANCE_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
-"""Maximum balance after a match. With all commands in addition it stays an exact JSON number."""
+"""Maximum balance after a match. Even after all later commands the balance is an exact JSON number."""
 LIMIT_DAYS = timedelta(days=30)
 """Time for which a payout counts against ``payout_limit``."""
 
@@ -189,7 +188,7 @@ class ClubFounded(Event):
     founder: Ref
     """Name of the first member."""
     hash: wire_types.HiddenHash
-    """SHA-256 of the founder's key. Never shown."""
+    """SHA-256 of the founder's key."""
     expires_at: Time
     """Time at which the founder's key expires."""
 
@@ -276,7 +275,7 @@ class KeyIssued(Event):
     key: KeyId
     scopes: Scopes
     hash: wire_types.HiddenHash
-    """SHA-256 of the whole key. Never shown."""
+    """SHA-256 of the whole key."""
     expires_at: Time
     member: wire_types.MemberNumber | None = None
     app: AppName | None = None
@@ -293,7 +292,7 @@ class KeyInvited(Event):
     member: wire_types.MemberNumber
     scopes: Scopes
     hash: wire_types.HiddenHash
-    """SHA-256 of the code. Never shown."""
+    """SHA-256 of the code."""
     expires_at: Time
     until: Time
     """Time until which the code can be redeemed."""
@@ -310,7 +309,7 @@ class KeyRedeemed(Event):
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     key: KeyId
     hash: wire_types.HiddenHash
-    """SHA-256 of the whole key. Never shown."""
+    """SHA-256 of the whole key."""
 
 
 class KeyRotated(Event):
@@ -320,11 +319,11 @@ class KeyRotated(Event):
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
     key: KeyId
     hash: wire_types.HiddenHash
-    """SHA-256 of the new key. Never shown."""
+    """SHA-256 of the new key."""
     until: Time
     """Time at which the old secret ends."""
     given_by: wire_types.Givers = ()
-    """Members who may know the new secret: they hold or gave the key that rotated this one."""
+    """Members who may know the new secret: they hold or gave the key with which this one was rotated."""
 
 
 class KeyRevoked(Event):
@@ -387,6 +386,6 @@ class BooksClosed(Event):
     digest: wire_types.Hash
     """SHA-256 over the digest of the previous closing and the entries since that closing."""
     trial: Trial
-    """Balances at the closing; accounts with balance 0 are left out."""
+    """Balances at the closing, by currency and account; accounts with balance 0 are left out."""
     label: Label
     alone: bool = False

@@ -1,7 +1,7 @@
 """The keys of a club: issued, invited, redeemed, rotated and revoked.
 
-No caller sees another member's secret: the member redeems an invitation. Only the member or the operator can rotate
-it.
+Only the member and the operator may see or rotate the secret of a member's key. Other callers invite the member, who
+redeems the key.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ member becomes the only holder by revoking keys."""
 Events = tuple[Event, ...]
 
 
-# Decisions
+# Decisions: return the events of a command, or raise ``Refused``
 
 
 def _issue(club: Club, request: commands.IssueKey, moment: Moment) -> Events:
@@ -73,6 +73,7 @@ def _invite(club: Club, request: commands.Invite, moment: Moment) -> Events:
 
 
 def _check_grantable(club: Club, request: commands.IssueKeySent, moment: Moment) -> None:
+    """Raise ``Refused`` for an absent member, a full club, a wrong expiry, or scopes that the caller lacks."""
     if request.member is not None:
         present_member(club, request.member)
     if len(club.keys) == MEMBERS_MAX:
@@ -83,7 +84,7 @@ def _check_grantable(club: Club, request: commands.IssueKeySent, moment: Moment)
 
 
 def _check_not_others_secret(club: Club, member: int, actor: Actor) -> None:
-    """Raise ``NotGranted`` unless the caller is this member or the operator: a caller sees the secret."""
+    """Raise ``NotGranted`` unless the caller is this member or the operator. The caller will see the secret."""
     if actor != "operator" and member != member_of_actor(club, actor):
         raise NotGranted("others_secret", None)
 
@@ -149,6 +150,7 @@ def _revoke(club: Club, request: commands.RevokeKey, moment: Moment) -> Events:
 
 
 def revocation(club: Club, name: str, key: Key, moment: Moment) -> Event:
+    """Return the event that revokes a key, and states how long its member still counts as a second person."""
     own = moment.actor == "operator" or key.member is None or key.member == member_of_actor(club, moment.actor)
     held = (
         bool(key.hash) and key.expires_at > moment.at and any(scope in key.scopes for scope in SECOND_PERSON_SCOPES)
@@ -166,10 +168,10 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 }
 
 
-# Changes by an event
+# Changes: return the club after an event
 
 
-def _changed(club: Club, name: str, **changes: Any) -> Club:
+def _with_changed_key(club: Club, name: str, **changes: Any) -> Club:
     place = int(name[1:]) - 1
     return replace(club, keys=with_item(club.keys, place, replace(club.keys[place], **changes)))
 
@@ -202,17 +204,17 @@ def _on_invited(club: Club, event: facts.KeyInvited, number: int) -> Club:
 def _on_redeemed(club: Club, event: facts.KeyRedeemed, number: int) -> Club:
     invitation = club.keys[int(event.key[1:]) - 1].invitation
     assert invitation is not None, "a redeemed key was invited"
-    return _changed(club, event.key, hash=event.hash, invitation=replace(invitation, ended=True))
+    return _with_changed_key(club, event.key, hash=event.hash, invitation=replace(invitation, ended=True))
 
 
 def _on_rotated(club: Club, event: facts.KeyRotated, number: int) -> Club:
     key = club.keys[int(event.key[1:]) - 1]
     given_by = tuple(sorted({*key.given_by, *event.given_by}))
-    return _changed(club, event.key, hash=event.hash, before=key.hash, until=event.until, given_by=given_by)
+    return _with_changed_key(club, event.key, hash=event.hash, before=key.hash, until=event.until, given_by=given_by)
 
 
 def _on_revoked(club: Club, event: facts.KeyRevoked, number: int) -> Club:
-    return _changed(club, event.key, revoked=True, counts_until=event.counts_until)
+    return _with_changed_key(club, event.key, revoked=True, counts_until=event.counts_until)
 
 
 EVOLVE: dict[type[Event], Callable[[Club, Any, int], Club]] = {

@@ -55,6 +55,7 @@ def evening_of(club: Club, number: int) -> Evening:
 
 
 def key_of_actor(club: Club, actor: Actor) -> Key | None:
+    """Return the key that an actor uses, if any."""
     return club.key(actor.removeprefix("key:")) if by_key(actor) else None
 
 

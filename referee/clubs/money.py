@@ -34,8 +34,8 @@ Events = tuple[Event, ...]
 def needs_second_member(club: Club, request: commands.ClubRequest, moment: Moment) -> bool:
     """Return whether a command about money waits for another member even if the club has no second person.
 
-    These are payments between members, payouts above the limit, reversals of matches, payments and deposits above the
-    limit, and all commands of a caller who is not a member.
+    These are payments between members; payouts above the limit; reversals of matches, of payments, and of deposits
+    above the limit; and all commands of a caller who is not a member.
     """
     if isinstance(request, commands.MoneyAct) and member_of_actor(club, moment.actor) is None:
         return True
@@ -50,7 +50,7 @@ def needs_second_member(club: Club, request: commands.ClubRequest, moment: Momen
     return False
 
 
-# Decisions
+# Decisions: return the events of a command, or raise ``Refused``
 
 
 def _deposit(club: Club, request: commands.Deposit, moment: Moment) -> Events:
@@ -77,6 +77,7 @@ def _member_draft(
     other: Mapping[Account, int],
     amount: int,
 ) -> MoneyDraft:
+    """Return an entry of ``amount`` on the member's account and ``other`` on the club's. Raises ``Refused``."""
     unerased_member(club, request.member)
     postings = {account_of(request.member): amount, **other}
     return _draft(club, kind, request.currency, postings, request.evening)
@@ -85,6 +86,7 @@ def _member_draft(
 def _draft(
     club: Club, kind: EntryKind, currency: str | None, postings: Mapping[Account, int], evening: int | None = None
 ) -> MoneyDraft:
+    """Return an entry. Raises ``AgainstTheClub`` for an unknown evening or currency."""
     if evening is not None:
         evening_of(club, evening)
     if currency is not None and currency not in club.currencies:
@@ -98,12 +100,13 @@ def _draft(
 
 
 def _check_covered(amount: int, balance: int, currency: str) -> None:
+    """Raise ``ClubState`` if the club owes the member less than this amount."""
     if amount > -balance:
         raise ClubState("payout_too_high", None, most=max(0, -balance), currency=currency)
 
 
 def _above_the_limit(club: Club, account: Account, currency: str, amount: int, at: datetime) -> bool:
-    """Return whether the member's payouts in :data:`LIMIT_DAYS` are above ``payout_limit`` with this payout."""
+    """Return whether this payout takes the member's payouts within :data:`LIMIT_DAYS` above ``payout_limit``."""
     if club.payout_limit is None:
         return False
     paid = club.paid_out.get(_paid_key(account, currency), ())
@@ -133,9 +136,9 @@ def _pay(club: Club, request: commands.Pay, moment: Moment) -> Events:
 
 
 def check_planned(club: Club, request: commands.ClubRequest) -> None:
-    """Raise ``Refused`` if the plan that a payment names does not list it, or if a proposal to make it already waits.
+    """Raise ``Refused`` for a payment that names a plan which does not list it, or that a proposal already names.
 
-    A confirmation is not checked: the payment was made, even if the plan has changed.
+    Do not check a confirmation: the payment was made, even if the plan has changed.
     """
     if not isinstance(request, commands.Pay) or request.plan is None:
         return
@@ -151,7 +154,7 @@ def check_planned(club: Club, request: commands.ClubRequest) -> None:
 
 
 def proposal_for_plan(club: Club, plan: str | None) -> int | None:
-    """Return the number of the waiting proposal to make this planned payment, or ``None``."""
+    """Return the number of the waiting proposal for this planned payment, if any."""
     for number, proposal in club.proposals.items():
         if plan is not None and isinstance(proposal.act, commands.PaySent) and proposal.act.plan == plan:
             return number
@@ -208,6 +211,7 @@ def _check_bounds(found: commands.EntryFound) -> None:
 
 
 def _reversible_entry(entry: int, found: commands.EntryFound | None) -> commands.EntryFound:
+    """Return ``found``. Raises ``Refused`` if it is ``None``, a reversal, or already reversed."""
     if found is None:
         raise AgainstTheClub("no_such_entry", None, entry=entry)
     if found.kind == "reverse":
@@ -238,10 +242,11 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 }
 
 
-# Changes by an event
+# Changes: return the club after an event
 
 
 def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:
+    """Count payouts and reversed deposits against ``payout_limit``."""
     if event.kind != "payout" and event.reversed_kind != "deposit":
         return club
     assert club.acted_at is not None, "an act posts the entry"

@@ -35,14 +35,14 @@ IS_LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "stakes_need": lambda now, new: new == "secretary" != now,
     "stake_limit": lambda now, new: now is not None and new > now,
 }
-"""Functions of a setting's present and new value: true if one person may do more alone."""
+"""Functions of a setting's present and new value: true if the change needs a second person."""
 
 
 # Acts that need two persons
 
 
 def needs_second_person(club: Club, request: commands.ClubRequest, actor: Actor) -> bool:
-    """Return whether an act needs two persons in a club that has two."""
+    """Return whether an act needs two persons if the club has a second person."""
     match request:
         case commands.CloseBooksSent():
             return True
@@ -79,19 +79,19 @@ def refusal_to_confirm(club: Club, proposal: Proposal, actor: Actor, at: datetim
         return NotGranted("confirmed_by_member", None)
     if proposal.member is None:  # the confirmer becomes the sender
         scope = needs(club, act, actor)
-        return None if scope is None else _with_one_of(club, actor, (scope,))
+        return None if scope is None else _refusal_without_any(club, actor, (scope,))
     if parties := parties_of(proposal):
         if me == proposal.member or not (me in parties or "treasury" in scopes_of(club, actor)):
             return NotGranted("confirmed_by_other", None, members=other_parties(proposal))
-        refused = _with_one_of(club, actor, ("self",) if me in parties else ("treasury",))
-        return refused if isinstance(act, commands.PaySent) else refused or _proposer_key_ended(club, proposal, at)
+        refused = _refusal_without_any(club, actor, ("self",) if me in parties else ("treasury",))
+        return refused if isinstance(act, commands.PaySent) else refused or _refusal_of_ended_key(club, proposal, at)
     if me == proposal.member:
         return NotGranted("second_person_needed", None)
-    return _with_one_of(club, actor, scopes_to_confirm(act)) or _proposer_key_ended(club, proposal, at)
+    return _refusal_without_any(club, actor, scopes_to_confirm(act)) or _refusal_of_ended_key(club, proposal, at)
 
 
 def scopes_to_confirm(act: ProposedAct) -> tuple[Scope, ...]:
-    """Return the scopes of which a member needs one to confirm or decline an act."""
+    """Return the scopes that allow a member to confirm or decline an act; one is enough."""
     match act:
         case commands.CloseBooksSent():
             return ("treasury", *SECOND_PERSON_SCOPES)
@@ -100,12 +100,13 @@ def scopes_to_confirm(act: ProposedAct) -> tuple[Scope, ...]:
     return SECOND_PERSON_SCOPES
 
 
-def _with_one_of(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> NotGranted | None:
+def _refusal_without_any(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> NotGranted | None:
     mine = scopes_of(club, actor)
     return None if any(one in mine for one in scopes) else NotGranted("confirmed_with", None, scopes=scopes)
 
 
-def _proposer_key_ended(club: Club, proposal: Proposal, at: datetime) -> Refused | None:
+def _refusal_of_ended_key(club: Club, proposal: Proposal, at: datetime) -> Refused | None:
+    """Return the refusal if the key that proposed is revoked or expired."""
     key = key_of_actor(club, proposal.by)
     assert key is not None, "a member proposed it with a key"
     if not key.revoked and at < key.expires_at:
@@ -114,7 +115,7 @@ def _proposer_key_ended(club: Club, proposal: Proposal, at: datetime) -> Refused
 
 
 def parties_of(proposal: Proposal) -> frozenset[int]:
-    """Return payer and payee of a payment, or of the payment that an act reverses; empty for other acts."""
+    """Return payer and payee if the act makes or reverses a payment between members; otherwise no member."""
     draft = proposal.draft
     if draft is None or "pay" not in (draft.kind, draft.reversed_kind):
         return frozenset()
@@ -153,8 +154,8 @@ def propose(club: Club, request: commands.ClubRequest, events: tuple[Event, ...]
 def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Event, ...]:
     """Return the event that declines a proposal.
 
-    Raises ``NotGranted`` unless the caller has the key that proposed, a scope to confirm, or `self` as the proposer
-    or a party of the payment.
+    Raises what :func:`waiting_proposal` raises. Raises ``NotGranted`` unless the caller has the key that proposed, a
+    scope to confirm, or `self` as the proposer or a party of the payment.
     """
     proposal = waiting_proposal(club, request.proposal)
     me, act = member_of_actor(club, moment.actor), proposal.act
@@ -163,7 +164,7 @@ def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Even
     if moment.actor != proposal.by:
         if me is None:
             raise NotGranted("confirmed_by_member", None)
-        if (refused := _with_one_of(club, moment.actor, scopes)) is not None:
+        if (refused := _refusal_without_any(club, moment.actor, scopes)) is not None:
             raise refused
     return (ProposalDeclined(proposal=request.proposal, act=act, by=proposal.by),)
 
@@ -175,11 +176,12 @@ def _on_made(club: Club, event: ProposalMade, number: int) -> Club:
 
 
 def _on_confirmed(club: Club, event: ProposalConfirmed, number: int) -> Club:
-    return _without(club, event.proposal)
+    return _without_proposal(club, event.proposal)
 
 
 def _on_declined(club: Club, event: ProposalDeclined, number: int) -> Club:
-    club = _without(club, event.proposal)
+    """Return the club without the proposal. The payee keeps the proposed numbers, so that an erasure finds them."""
+    club = _without_proposal(club, event.proposal)
     if not isinstance(event.act, commands.PayeeAct):
         return club
     whose = commands.payee_of(event.act)
@@ -191,7 +193,7 @@ def numbers_of(act: commands.PayeeAct | facts.PayeeSet) -> tuple[str, ...]:
     return tuple(number for number in (act.swish, act.iban) if number is not None)
 
 
-def _without(club: Club, number: int) -> Club:
+def _without_proposal(club: Club, number: int) -> Club:
     return replace(club, proposals={one: each for one, each in club.proposals.items() if one != number})
 
 

@@ -52,7 +52,7 @@ class ClubRules:
         return events, club
 
     def at_time_of_act(self, club: Club, at: datetime) -> Club:
-        """Return the club with the time of an act, before its events."""
+        """Return the club with the time of an act. Call it before :meth:`evolve`."""
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
@@ -65,7 +65,8 @@ RULES = ClubRules()
 def _events_or_proposal(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
     """Return the events of an act, or its proposal if it needs a second person.
 
-    Without a second person in the club, a member's act is marked ``alone``; a program's act waits.
+    If the club has no second person, the act of a program waits. That of a member or the operator is carried out, and
+    its events are marked ``alone``. Raises ``Refused``.
     """
     events = DECIDE[type(request)](club, request, moment)
     money.check_planned(club, request)
@@ -79,6 +80,10 @@ def _events_or_proposal(club: Club, request: commands.ClubRequest, moment: Momen
 
 
 def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
+    """Return the confirmation and the events of the act. Raises ``Refused``.
+
+    If a program or the operator proposed the act, it is decided as the confirmer's, and may wait again.
+    """
     proposal = proposals.waiting_proposal(club, request.proposal)
     if (refused := proposals.refusal_to_confirm(club, proposal, moment.actor, moment.at)) is not None:
         raise refused
@@ -103,7 +108,7 @@ def _confirmed_event(club: Club, event: Event, proposal: int, actor: Actor) -> E
     return event
 
 
-# Decisions
+# Decisions: return the events of a command, or raise ``Refused``
 
 
 def _join(club: Club, request: commands.Join, moment: Moment) -> Events:
@@ -220,10 +225,10 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 }
 
 
-# Changes by an event
+# Changes: return the club after an event
 
 
-def _changed_member(club: Club, number: int, **changes: Any) -> Club:
+def _with_changed_member(club: Club, number: int, **changes: Any) -> Club:
     member = replace(club.members[number - 1], **changes)
     return replace(club, members=with_item(club.members, number - 1, member))
 
@@ -239,16 +244,16 @@ def _on_joined(club: Club, event: facts.MemberJoined, number: int) -> Club:
 
 def _on_named(club: Club, event: facts.MemberNamed, number: int) -> Club:
     names = club.members[event.member - 1].names
-    return _changed_member(club, event.member, name=event.name, names=(*names, event.name))
+    return _with_changed_member(club, event.member, name=event.name, names=(*names, event.name))
 
 
 def _on_left(club: Club, event: facts.MemberLeft, number: int) -> Club:
-    return _changed_member(club, event.member, left=event.on)
+    return _with_changed_member(club, event.member, left=event.on)
 
 
 def _on_erased(club: Club, event: facts.MemberErased, number: int) -> Club:
     club = replace(club, erasures=(*club.erasures, event.texts))
-    return _changed_member(club, event.member, erased=True, payee=Payee())
+    return _with_changed_member(club, event.member, erased=True, payee=Payee())
 
 
 def _on_payee_set(club: Club, event: facts.PayeeSet, number: int) -> Club:

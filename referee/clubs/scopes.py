@@ -14,7 +14,7 @@ APP_SCOPES: tuple[Scope, ...] = ("read",)
 
 
 def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
-    """Return the scope that an act needs; ``None`` for `confirm` and `decline`, for which the proposal decides
+    """Return the scope that an act needs; ``None`` for `confirm` and `decline`, whose scope depends on the proposal
     (:mod:`~referee.clubs.proposals`)."""
     match request:
         case commands.Rename(member=member) | commands.Leave(member=member) if member == member_of_actor(club, actor):

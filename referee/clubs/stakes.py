@@ -10,7 +10,7 @@ from referee.settlement import sum_of_payments
 
 
 def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int], pot: int) -> None:
-    """Raise ``AgainstTheClub`` if one point, or a player's points or pot at the start, is worth more than the limit.
+    """Raise ``AgainstTheClub`` if one point, or the points or pot at the start, are worth more than the club's limit.
 
     If later deals take the match above the limit, the books do not count its result.
     """
@@ -23,5 +23,5 @@ def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int
 def stakes_need_of(club: Club, rules: Ruleset, dealing: Dealing, points: Sequence[int], pot: int) -> StakesNeed:
     """Return who must agree to the stakes: all members if the house deals or the points or pot at the start are
     unusual; otherwise as the club has set."""
-    as_ever = not pot and all(one == rules.start_points for one in points)
-    return club.stakes_need if dealing != "house" and as_ever else "members"
+    usual_start = not pot and all(one == rules.start_points for one in points)
+    return club.stakes_need if dealing != "house" and usual_start else "members"

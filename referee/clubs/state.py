@@ -50,8 +50,8 @@ class Member(Value):
 class Key(Value):
     """A key with its owner and scopes.
 
-    ``hash`` is the SHA-256 of its secret (empty until an invited key is redeemed). ``before`` is that of the previous
-    secret, valid until ``until``.
+    ``hash`` is the SHA-256 of its secret (empty until an invited key is redeemed). ``before`` is the hash of the
+    previous secret, which is valid until ``until``.
     """
 
     scopes: Scopes
@@ -67,7 +67,7 @@ class Key(Value):
     invitation: Invitation | None = None
     """``None``: the key was issued."""
     given_by: tuple[int, ...] = ()
-    """Members who invited and confirmed, or who hold or gave the key that issued it."""
+    """Members who gave the invitation or confirmed it, or who hold or gave the key that issued this one."""
 
     @property
     def behind(self) -> frozenset[int]:
@@ -117,7 +117,6 @@ class Club(Value):
     stake_limit: int | None = None
     """Maximum sum of the payments of one match, in minor units; ``None``: no limit."""
     payee: Payee = Payee()
-    """Payment numbers of the club itself."""
     acted_at: datetime | None = None
     """Time of the club's last act; ``None`` before the first."""
     members: tuple[Member, ...] = ()
@@ -128,7 +127,6 @@ class Club(Value):
     proposed: int = 0
     """Number of proposals made so far."""
     proposals: dict[int, Proposal] = field(default_factory=dict)
-    """Waiting proposals, by number."""
     paid_out: dict[str, tuple[PaidOut, ...]] = field(default_factory=dict)
     """Recent payouts by account and currency (``member:5 SEK``)."""
     closings: int = 0

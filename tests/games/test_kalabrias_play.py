@@ -7,7 +7,7 @@ import pytest
 from referee.acts import Play
 from referee.cards import BIT, SUIT, SUITS
 from referee.events import CardPlayed, PlayEnded, TrickTaken
-from referee.games.kalabrias.play import tricks_in_all
+from referee.games.kalabrias.play import tricks_in_deal
 from referee.games.kalabrias.ranks import BEATERS, CARD_POINTS, LAST_TRICK, PACK, POINTS
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
 from tests.games.kalabrias_table import Table, declaring, hands, table
@@ -55,7 +55,7 @@ class TestTurns:
     @pytest.mark.parametrize(("players", "tricks"), [(2, 9), (3, 9), (4, 8)])
     def test_until_all_cards_are_played(self, players: int, tricks: int):
         t = playing("|" * (players - 1), enforcement="penalise").played_out()
-        assert tricks_in_all(players) == tricks == len(t.happened(TrickTaken))
+        assert tricks_in_deal(players) == tricks == len(t.happened(TrickTaken))
         assert t.seen().cards_left == (0,) * players
         assert t.happened(PlayEnded) == [PlayEnded(kind="scored")]
 

@@ -25,7 +25,7 @@ from referee.acts import (
     Trick,
 )
 from referee.events import DealScored, MatchOpened
-from referee.games.kalabrias.play import tricks_in_all
+from referee.games.kalabrias.play import tricks_in_deal
 from referee.games.kalabrias.tally import POSSIBLE_SUMS
 from referee.games.rams_english.states import Declaring, Playing
 from referee.phases import phase_of
@@ -300,7 +300,7 @@ def _of_kalabrias(chance: Random, rules: Ruleset, state: Any) -> Result | None:
     table, dice = state.table, chance.random()
     if dice < 0.04:
         return Result(kind="passed_out" if dice < 0.02 else "redeal")
-    seats, needed = table.seats, tricks_in_all(table.seats)
+    seats, needed = table.seats, tricks_in_deal(table.seats)
     declarer, taken, points = chance.randrange(seats), [0] * seats, [0] * seats
     for _ in range(needed):
         taken[chance.randrange(seats)] += 1

@@ -1,7 +1,7 @@
 """Kalabrias for two, three or four: trumps are chosen, sequences compared, and tricks played for card points.
 
-Rulebook E1-E53; :class:`Options` change the readings E-O1 to E-O42. The source has no offences: a card or claim that
-the cards forbid is always refused (E-O30, E-O33). Packets at a real table are not checked (E-O4).
+Rulebook E1-E53; :class:`Options` change the readings E-O1 to E-O42. The game has no offences: an impossible card or
+claim is always refused (E-O30, E-O33). Packets at a real table are not checked (E-O4).
 """
 
 from msgspec.structs import replace
@@ -28,12 +28,9 @@ from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment
 from referee.visibility import Event
 
-START = 0
-"""Points at the start (E46)."""
-
 
 def opening(opened: events.MatchOpened) -> None:
-    """E1, E47, E49, E52, E-O42: Raise AgainstTheRules for points or stakes with which no match can begin."""
+    """Raise AgainstTheRules for points or stakes with which no match can begin."""
     table, points = _table(opened), opened.points
     if any(score < 0 for score in points):
         raise AgainstTheRules("points_not_negative", "E42", points=points)
@@ -56,9 +53,9 @@ def start(opened: events.MatchOpened) -> State:
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """E-O30: Return the dismissal of a knock, because the game has no offences.
+    """Return the dismissal of a knock.
 
-    Raises: NotInPlay for a seat that does not exist, AgainstTheRules if the seat knocks on itself.
+    Raises: NotInPlay if the accused does not exist, AgainstTheRules if the seat knocks on itself.
     """
     if act.accused >= state.table.seats:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
@@ -150,7 +147,7 @@ RULESET = phases.game(
     edition=1,
     players_min=2,
     players_max=4,
-    start_points=START,
+    start_points=0,
     pack=PACK,
     options=Options,
     more=views.More,

@@ -1,4 +1,4 @@
-"""The choice of trumps: two rounds, and a new deal that may be proposed in both (E5-E13)."""
+"""The choice of trumps in one or two rounds of calls. A call can also propose a new deal (E5-E13)."""
 
 from msgspec.structs import replace
 
@@ -15,9 +15,9 @@ _SUITS: tuple[Call, ...] = ("S", "H", "D", "C")
 _OTHER_SUITS: dict[str, tuple[Call, ...]] = {
     suit: tuple([other for other in _SUITS if other != suit]) for suit in _SUITS
 }
-"""Suits for the second round, by the suit turned up (E9, E-O9)."""
+"""Suits for the second round, by the suit turned up (E-O9)."""
 _FIRST_ROUND_CALLS: dict[str, tuple[Call, ...]] = {suit: ("take", suit, "pass", "redeal") for suit in _SUITS}
-"""Calls of the first round, by the suit turned up (E5)."""
+"""Calls of the first round, by the suit turned up."""
 
 
 def other_suits(turn_up: str) -> tuple[Call, ...]:
@@ -25,7 +25,7 @@ def other_suits(turn_up: str) -> tuple[Call, ...]:
 
 
 def allowed_calls(state: Auction) -> tuple[Call, ...]:
-    """E5-E11, E-O40: Return the calls that the next seat may make."""
+    """E-O40: Return the calls that the next seat may make."""
     suit = state.cards.turn_up[0]
     if state.round == 1:
         return _FIRST_ROUND_CALLS[suit]
@@ -36,9 +36,9 @@ def allowed_calls(state: Auction) -> tuple[Call, ...]:
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """E5-E11: Return the event of a call.
+    """Return the event of a call.
 
-    Raises: OutOfTurn for any other seat, AgainstTheRules for a call that this round does not allow.
+    Raises: OutOfTurn for a seat not on turn, AgainstTheRules for a call that this round does not allow.
     """
     seat = act.seat
     if seat != (turn := state.to_speak[0]):
@@ -50,8 +50,7 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """E5, E9, E-O5: Return the event of the trumps that the last call made, or of the end of the deal if all passed
-    twice. Return no event while others may still call."""
+    """Return the event that makes trumps after a call for a suit, or ends the deal after the last pass, if any."""
     if not state.calls:
         return ()
     seat, call = state.calls[-1]
@@ -80,7 +79,7 @@ def _call_refusal(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> Agains
 
 
 def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> Auction | Proposed | Naming:
-    """E8: Return the state after a call. If the dealer passes in the first round, the second round begins."""
+    """Return the phase to which a call leads."""
     calls = (*state.calls, (event.seat, event.call))
     if isinstance(state, Naming):
         return replace(state, calls=calls)
@@ -108,7 +107,7 @@ def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: i
 
 
 def reply(state: Proposed, act: Reply, moment: Moment) -> tuple[Event, ...]:
-    """E11-E13, E-O8, E-O37: Return the event of an answer to a proposed new deal. Raises OutOfTurn."""
+    """E-O8, E-O37: Return the event of an answer to a proposed new deal. Raises OutOfTurn."""
     if act.seat != (turn := state.to_reply[0]):
         raise OutOfTurn("out_of_turn", "E12", turn=turn)
     return (RedealAnswered(seat=act.seat, agree=act.agree),)
@@ -119,8 +118,7 @@ def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Prop
 
 
 def events_after_replies(state: Proposed, moment: Moment) -> tuple[Event, ...]:
-    """E11-E13, E-O7: Return the end of the deal if all agreed to a new one, or after a refusal the event that makes a
-    seat declarer. Return no event until then."""
+    """Return the event that ends the deal if all agreed, or makes a seat declarer after a refusal, if any."""
     if state.refuser is None:
         return () if state.to_reply else (PlayEnded(kind="redeal"),)
     to_refuser = state.table.options.refused_redeal_declarer == "refuser"  # E-O7
@@ -135,10 +133,9 @@ def declarer_bound(state: Proposed, event: DeclarerBound, number: int) -> Naming
 
 
 def name_trumps(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """E13: Return the event by which the declarer names trumps.
+    """Return the event by which the declarer names trumps.
 
-    Raises: WrongPhase for a different seat, because its second round is over (E10), AgainstTheRules for a call that
-    names no other suit.
+    Raises: WrongPhase for a different seat, AgainstTheRules unless the call names a suit that was not turned up.
     """
     if act.seat != state.declarer:
         raise WrongPhase("trumps_to_be_named", "E10", turn=state.declarer)
@@ -149,12 +146,12 @@ def name_trumps(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def events_after_naming(state: Naming, moment: Moment) -> tuple[Event, ...]:
-    """E13: Return the event of the trumps that the declarer has named; no event if the declarer has not."""
+    """Return the event that makes the named suit trumps; no event if none is named yet."""
     seat, call = state.calls[-1]
     return () if call == "redeal" else (TrumpsMade(seat=seat, trumps=call, rule="E13"),)
 
 
 def auction_ended(state: Auction | Proposed, event: PlayEnded, number: int) -> Played:
-    """Return the state when all have passed, or agreed to a new deal."""
+    """Return the state after a deal that is not played."""
     outcome = Outcome(kind=event.kind, tricks=(0,) * state.table.seats)
     return Played(table=state.table, cards=state.cards, outcome=outcome, calls=state.calls)

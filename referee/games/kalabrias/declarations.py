@@ -1,7 +1,8 @@
-"""Declaration and comparison of sequences, and bella (E15-E27).
+"""Declarations of sequences (cards of one suit in a row) and of bella, king and queen of trumps (E15-E27).
 
-Statements are compared, not hands. Statements about known hands must be true, except that "none" and "enough" are
-always allowed (E25, E-O33). With closed hands a claim is accepted, and checked when the deal is scored.
+A seat states the class of its best sequence, small (three cards) or large. The others answer "better", "equal" or
+"enough". If needed, the top card and the suit (trumps or not) are stated, too. Statements about known hands must be
+true, but "none" and "enough" are always allowed (E25, E-O33). Those about closed hands are checked by the score.
 """
 
 from msgspec.structs import replace
@@ -46,10 +47,10 @@ def best_sequence(state: Declaring, seat: int) -> Sequence | None:
 
 
 def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """E19, E21, E23: Return a statement about a seat's best sequence.
+    """Return the event of a statement about a seat's best sequence.
 
-    Raises: OutOfTurn for any other seat, WrongPhase if an answer is expected, AgainstTheRules for a statement that is
-    not expected or that the known hand contradicts.
+    Raises: OutOfTurn for a seat not on turn, WrongPhase if an answer is expected or cards are shown, AgainstTheRules
+    for a statement that is not expected or that the known hand contradicts.
     """
     if _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
@@ -69,12 +70,12 @@ def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]
 
 
 def _is_addition(state: Declaring | Playing, act: Declare) -> bool:
-    """E23: Return whether an act adds that the seat's equal sequence is not in trumps."""
+    """Return whether an act only adds that the seat's equal sequence is not in trumps."""
     return act == Declare(seat=act.seat, trumps=False) and act.seat == state.may_add
 
 
 def _statement_event(state: Declaring, act: Declare) -> SequenceDeclared:
-    """E-O33: Return the event of a statement. Raises AgainstTheRules if the known hand contradicts it."""
+    """Return the event of a statement. Raises AgainstTheRules if the known hand contradicts it."""
     seat, known, best = act.seat, state.cards.known, state.best
     mine = best_sequence(state, seat) if known else None
     if act.sequence is not None:
@@ -94,7 +95,7 @@ def _statement_event(state: Declaring, act: Declare) -> SequenceDeclared:
 
 
 def allowed_tops(state: Declaring) -> str:
-    """E21: Return the ranks that may be named as the top of the best sequence."""
+    """Return the ranks that may be named as the top of the best sequence."""
     best = state.best
     assert best is not None, "the question is for the best sequence"
     if state.cards.known:
@@ -128,12 +129,12 @@ def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, numbe
 
 
 def _with_next_speaker(state: Declaring) -> Declaring:
-    """E-O28: Return the state in which the next seat speaks."""
+    """Return the state in which the next seat speaks."""
     return replace(state, to_speak=state.to_speak[1:], expected="class" if state.best is None else "answer")
 
 
 def _after_trumps_stated(state: Declaring) -> Declaring:
-    """E23-E24: Return the state after one of two equal sequences was said to be in trumps or not."""
+    """Return the state when an equal sequence is declared and the best is stated to be in trumps or not."""
     assert state.best is not None, "there is a best sequence to compare with"
     if state.best.trumps:
         return _with_next_speaker(replace(state, may_add=state.to_speak[0]))
@@ -141,10 +142,10 @@ def _after_trumps_stated(state: Declaring) -> Declaring:
 
 
 def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]:
-    """E20, E22: Return a seat's answer to the best sequence so far.
+    """Return the event of an answer to the best sequence so far.
 
-    Raises: WrongPhase if no answer is expected, OutOfTurn for any other seat, AgainstTheRules for an answer that the
-    known hand or earlier statements contradict.
+    Raises: WrongPhase if no answer is expected, OutOfTurn for a seat not on turn, AgainstTheRules for an answer that
+    the known hand or earlier statements contradict.
     """
     if state.expected not in ("answer", "answer_to_top"):
         raise WrongPhase("nothing_to_answer", "E20")
@@ -189,7 +190,7 @@ def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
 
 
 def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) -> Declaring:
-    """E-O35: Return the state after an answer. Top and trumps are asked for only if they are not yet known."""
+    """E-O35: Return the state after an answer: the next seat speaks, or the top or trumps must be stated."""
     best, first = state.best, state.expected == "answer"
     assert best is not None, "there is something to answer"
     if event.answer == "enough":
@@ -213,14 +214,13 @@ def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) ->
 
 
 def automatic_events(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """E24: Return the result of the comparison when all have spoken; before that no event."""
+    """Return the result of the comparison when all have spoken; before that no event."""
     if state.to_speak:
         return ()
     return (SequencesCompared(seat=None if state.best is None else state.best.seat, level=state.level),)
 
 
 def sequences_compared(state: Declaring, event: SequencesCompared, number: int) -> Playing:
-    """E28: Return the start of the play. Forehand leads."""
     table = state.table
     none = (0,) * table.seats
     return Playing(
@@ -238,7 +238,7 @@ def sequences_compared(state: Declaring, event: SequencesCompared, number: int) 
 
 
 def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """E-O34: Return the event by which a closed hand shows a further sequence, before the second trick.
+    """Return the event by which a closed hand shows a further sequence, before the second trick.
 
     Raises: WrongPhase for any other statement, AgainstTheRules if the seat may not show these cards or they are no
     sequence, NoSuchCard if a different seat has played or shown one of them.
@@ -271,7 +271,7 @@ def may_show(state: Playing, seat: int) -> bool:
 
 
 def sequence_scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
-    """E24, E53, E-O12, E-O25, E-O35: Return the seats that score sequences, if any; the best sequence first."""
+    """E-O12, E-O25, E-O35: Return the seats that score sequences, if any; the best sequence first."""
     if said.best is None:
         return ()
     first = said.best.seat
@@ -282,7 +282,7 @@ def sequence_scorers(table: Table, declarer: int, said: Sequences) -> tuple[int,
 
 
 def seats_on_side(table: Table, declarer: int, seat: int) -> tuple[int, ...]:
-    """E49, E53, E-O25: Return the seats whose sequences count together with those of a seat, itself included."""
+    """E-O25: Return the seats whose sequences count together with those of a seat, itself included."""
     if table.seats == 4:
         return seat, (seat + 2) % 4
     opponents = table.opponents(declarer)
@@ -297,7 +297,7 @@ def sequence_shown(state: Playing, event: SequenceShown, number: int) -> Playing
 
 
 def bella(state: Declaring | Playing, act: Bella, moment: Moment) -> tuple[Event, ...]:
-    """E18, E26-E27: Return the declaration of king and queen of trumps. Raises the refusal, if any."""
+    """Return the event of a declaration. Raises what :func:`bella_refusal` returns."""
     if (refusal := bella_refusal(state, act.seat)) is not None:
         raise refusal
     return (BellaDeclared(seat=act.seat),)
@@ -324,7 +324,7 @@ def may_declare_bella(state: Declaring | Playing, seat: int) -> bool:
 
 
 def _bella_in_time(state: Playing, pair: int) -> bool:
-    """E27, E-O15, E-O39: Return whether bella can still be declared."""
+    """Return whether bella can still be declared."""
     gone = pair & state.gone
     if not gone:
         return True

@@ -28,7 +28,7 @@ class RedealAnswered(Event):
 
 
 class DeclarerBound(Event):
-    """A refused new deal made this seat the declarer, who must name trumps (E12-E13)."""
+    """A refused new deal made this seat the declarer, who must name trumps."""
 
     TOPIC: ClassVar[str] = "redeal/declarer-bound"
     seat: Seat
@@ -78,7 +78,7 @@ class SequenceDeclared(Event):
 
 
 class SequenceAnswered(Event):
-    """A seat answered the best sequence so far. ``refrains``: it has an equal or better one and did not say so (E25).
+    """A seat answered the best sequence so far. ``refrains``: it has an equal or better one and did not say so.
 
     ``refrains`` is hidden until the deal is over."""
 
@@ -91,7 +91,7 @@ class SequenceAnswered(Event):
 
 
 class SequencesCompared(Event):
-    """``seat`` has the best sequence. The seats ``level`` have equal sequences outside trumps (E24)."""
+    """``seat`` has the best sequence. The seats ``level`` have equal sequences outside trumps."""
 
     TOPIC: ClassVar[str] = "sequence/compared"
     seat: Seat | None
@@ -107,7 +107,7 @@ class SequenceShown(Event):
 
 
 class BellaDeclared(Event):
-    """A seat declared king and queen of trumps (E18, E26)."""
+    """A seat declared king and queen of trumps."""
 
     TOPIC: ClassVar[str] = "bella/declared"
     seat: Seat
@@ -123,11 +123,11 @@ class DealCounted(Event):
     trumps: wire_types.Suit | None = None
     """Trump suit; null: the deal was not played."""
     card_points: wire_types.PointsBySeat = ()
-    """Points for the cards in the tricks won, and for the last trick (E34-E41)."""
+    """Points for the cards in the tricks won, and for the last trick."""
     sequence_points: wire_types.PointsBySeat = ()
-    """Points for sequences (E20, E24)."""
+    """Points for sequences."""
     bella_points: wire_types.PointsBySeat = ()
-    """Points for king and queen of trumps (E18)."""
+    """Points for king and queen of trumps."""
     scoring: wire_types.Seats = ()
     """Seats that score sequences, the best first."""
 

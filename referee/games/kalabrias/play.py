@@ -12,13 +12,12 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 
-def tricks_in_all(seats: int) -> int:
-    """E32: Return the number of tricks in a deal."""
+def tricks_in_deal(seats: int) -> int:
     return 8 if seats == 4 else 9
 
 
 def playable_cards(state: Playing, hand: int) -> int:
-    """E29-E30, E-O17, E-O18: Return the cards of a hand that may be played."""
+    """E-O17, E-O18: Return the cards of a hand that may be played."""
     led = state.led
     if not led:
         return hand
@@ -36,9 +35,9 @@ def playable_cards(state: Playing, hand: int) -> int:
 
 
 def possible_cards(state: Playing, seat: int) -> int:
-    """Return the cards that a closed hand may hold; in the last trick only a turn-up that the seat took."""
+    """Return the cards that a closed hand may hold: in the last trick, only the turn-up if the seat still has it."""
     hand, cards = state.hand(seat), state.cards
-    last = len(state.won) + 1 == tricks_in_all(state.table.seats)
+    last = len(state.won) + 1 == tricks_in_deal(state.table.seats)
     return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand
 
 
@@ -47,10 +46,10 @@ def _beaters(state: Playing) -> int:
 
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """E28-E32: Return the event of a card played.
+    """Return the event of a card played.
 
-    Raises: OutOfTurn for any other seat, NoSuchCard for a card not held, AgainstTheRules for a card of a known hand
-    that must not be played (E29-E30).
+    Raises: OutOfTurn for a seat not on turn, NoSuchCard for a card not held, AgainstTheRules for a card of a known
+    hand that must not be played (E29-E30).
     """
     seat = act.seat
     if seat != state.turn:
@@ -69,15 +68,15 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """E31-E32: Return the event of a complete trick, or of the end of play after the last; else no event."""
+    """Return the event of a complete trick, or the end of play after the last trick; else no event."""
     seats, trick = state.table.seats, state.trick
     if trick:
         return (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(trick) == seats else ()
-    return (PlayEnded(kind="scored"),) if len(state.won) == tricks_in_all(seats) else ()
+    return (PlayEnded(kind="scored"),) if len(state.won) == tricks_in_deal(seats) else ()
 
 
 def _duty_refusal(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
-    """E-O17: Return the refusal of a card, by the duty that it breaks."""
+    """Return the refusal of a card. ``allowed``: the cards that may be played."""
     cards = texts_of(allowed)
     if allowed & state.led:
         if bit & state.led:
@@ -105,10 +104,9 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """E31, E33, E41: Return the state after a trick: the winner gets its points, and leads."""
     seat = event.seat
     points = POINTS[state.contract.trumps]
-    worth = LAST_TRICK if event.trick == tricks_in_all(state.table.seats) else 0
+    worth = LAST_TRICK if event.trick == tricks_in_deal(state.table.seats) else 0
     for _, card in state.trick:
         worth += points[card]
     tricks, card_points = list(state.tricks), list(state.card_points)

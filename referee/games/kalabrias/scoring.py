@@ -1,4 +1,7 @@
-"""The score of a deal, and the end of the match (E33-E53)."""
+"""The score of a deal, and the end of the match (E33-E53).
+
+In a ``bete`` deal the opponents have more points than the declarer. A level deal may set points aside for the next.
+"""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, NotRequired, TypedDict
@@ -18,26 +21,23 @@ from referee.value import RuleId
 from referee.visibility import Event
 
 TEN_EACH = 10
-"""Points for each of two equal sequences by ``equal_sequences: ten_each`` (E-O12)."""
+"""Points for each equal sequence by ``equal_sequences: ten_each`` (E-O12)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """Return the line of the deal and its consequences, on the act of any seat."""
+    """Return what :func:`scored` returns, on the act of any seat."""
     return scored(state.table, state.outcome)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """E42: Return the line of the deal and its consequences; no event if the deal waits for ``score``.
-
-    A deal that was played waits if the match penalises errors, unless it was counted at the table.
-    """
+    """Return what :func:`scored` returns; no event if the deal waits for the act ``score``."""
     table, deal = state.table, state.outcome
     waits = table.penalise and deal.contract is not None and deal.counted is None
     return () if waits else scored(table, deal)
 
 
 def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scoring: tuple[int, ...]) -> list[int]:
-    """E24, E53, E-O10, E-O12, E-O14: Return the points for sequences, by seat."""
+    """E-O10, E-O12: Return the points for sequences, by seat."""
     options, sequences = table.options, deal.sequences
     points = [0] * table.seats
     points_of = _hand_points if deal.known else _claim_points
@@ -50,7 +50,7 @@ def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scorin
 
 
 def points_that_count(table: Table, tricks: Sequence[int], points: list[int]) -> list[int]:
-    """E-O14: Return the points that count, by seat. By the option, the seat's side must have a trick."""
+    """E-O14: Return the points by seat. If the option demands a trick, they are 0 for a side without one."""
     if not table.options.declaration_needs_trick:
         return points
     sides = [{seat, (seat + 2) % 4 if table.seats == 4 else seat} for seat in range(table.seats)]
@@ -71,11 +71,11 @@ def run_worth(options: Options, length: int) -> int:
 
 
 def _all_sequence_points(options: Options, hand: int) -> int:
-    """E-O10: Return the points for all sequences of a hand."""
     return sum(run_worth(options, length) for suit in SUITS for length, _ in runs(hand, suit))
 
 
 def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
+    """Return the points of a known hand for its best sequence or, by the option, for all."""
     hand, trumps = deal.hands[seat], contract.trumps
     if options.winner_scores_all_sequences:
         return _all_sequence_points(options, hand)
@@ -108,7 +108,7 @@ def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat
 
 
 def _evidence(claim: Claim, hand: int, trumps: str, longer_wins: bool) -> int:
-    """Return the longest and highest sequence in a hand that proves a claim; 0 if none does."""
+    """Return the longest sequence in a hand that proves a claim; 0 if none does."""
     found = 0
     for suit in SUITS:
         if claim.trumps is not None and claim.trumps is not (suit == trumps):
@@ -139,7 +139,7 @@ def _has_level_sequence(options: Options, deal: Outcome, contract: TrumpContract
 
 
 def bella_points(table: Table, deal: Outcome, contract: TrumpContract) -> list[int]:
-    """E18, E-O33: Return the points for bella, by seat; with closed hands only if both cards were played."""
+    """E-O33: Return the points for bella, by seat; with closed hands only if both cards were played."""
     pair = BELLA[contract.trumps]
     points = [0] * table.seats
     for seat, _ in deal.bella:
@@ -152,7 +152,7 @@ Beneficiaries = Literal["everybody", "declarer's side", "the opponents", "nobody
 
 
 class Settlement(NamedTuple):
-    """The way in which a deal is settled."""
+    """The rule of a settlement, and the seats that score points by it."""
 
     outcome: Literal["made", "tie", "bete"]
     rule: str
@@ -163,7 +163,7 @@ class Settlement(NamedTuple):
     declarers: Beneficiaries
     """Seats that score the declarer's points."""
     set_aside: Beneficiaries
-    """Seats that score the points set aside by level deals (E-O36)."""
+    """Seats that score the points set aside earlier (E-O36)."""
 
 
 # fmt: off
@@ -184,7 +184,7 @@ BETE_SPLIT = {  # E48, E-O23, E-O38: half shares of the opponent with more point
 
 
 def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int]:
-    """E43-E45, E47-E49: Return the settlement of a deal, and the points of the declarer's side."""
+    """Return the settlement of a deal, and the points of the declarer's side."""
     opponents = table.opponents(declarer)
     ours = sum([own[seat] for seat in range(table.seats) if seat not in opponents])
     each = [own[seat] for seat in opponents]
@@ -197,7 +197,7 @@ def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int
 def shares_of_prize(
     table: Table, opponents: tuple[int, ...], own: list[int], prize: int, split: str
 ) -> tuple[int, ...]:
-    """E45, E48, E52, E-O23, E-O38: Return each opponent's share of a prize, by seat, in units of the protocol."""
+    """E-O23, E-O38: Return each opponent's share of a prize, by seat, in units of the protocol."""
     given = [0] * table.seats
     higher = max(opponents, key=lambda seat: own[seat])  # if equal, the nearest on the declarer's left
     for seat in opponents:
@@ -213,7 +213,7 @@ def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """E42-E46: Return the line of the deal and, if it ends the match, the win."""
+    """Return the line of the deal and, if it ends the match, the win."""
     contract = deal.contract
     entries, detail = _settled(table, deal, contract) if contract else ([], Detail(carry=table.carry))
     points = list(table.points)
@@ -243,11 +243,11 @@ class Detail(TypedDict):
     carry: wire_types.WholePoints
     """Points that level deals, this one included, have set aside (E-O36)."""
     card_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """Points for the cards in the tricks won, and for the last trick (E34-E41)."""
+    """Points for the cards in the tricks won, and for the last trick."""
     sequence_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """Points for sequences (E20, E24)."""
+    """Points for sequences."""
     bella_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """Points for king and queen of trumps (E18)."""
+    """Points for king and queen of trumps."""
     own: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """Sum of points for cards, sequences and bella."""
     outcome: NotRequired[Literal["made", "tie", "bete"]]
@@ -257,7 +257,7 @@ class Detail(TypedDict):
 
 
 def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
-    """E42: Return the entries and the detail of a deal that was played."""
+    """Return the entries and the detail of a deal that was played."""
     sequences: Sequence[int]
     bella: Sequence[int]
     if deal.counted is not None:
@@ -302,7 +302,7 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
 
 
 def points_by_side(points: Sequence[int]) -> Sequence[int]:
-    """E52: Return the points of each seat, a partner's included."""
+    """Return the points of each seat, a partner's included."""
     return points if len(points) < 4 else [points[0] + points[2], points[1] + points[3]] * 2
 
 
@@ -313,7 +313,7 @@ def _own_entries(
     by_side: tuple[Sequence[int], Sequence[int], Sequence[int]],
     scoring: tuple[int, ...],
 ) -> list[Entry]:
-    """E52: Return the entries of a seat for tricks, sequences and bella (``by_side``), a partner's included."""
+    """Return the entries of a seat for tricks, sequences and bella (``by_side``), a partner's included."""
     side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []
     cards, sequences, bella = by_side
 
@@ -341,7 +341,7 @@ def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
 
 
 def _win(table: Table, line: DealScored) -> tuple[Event, ...]:
-    """E46, E-O20, E-O31: Return the win, if the target is reached and no two sides are level at the top."""
+    """Return the win if one side leads and has reached the target; else no event."""
     if (winners := leaders_at_target(table, line.points)) is None:
         return ()
     reached = sum(points >= table.options.target_score * table.unit for points in line.points)
@@ -359,7 +359,7 @@ def _win(table: Table, line: DealScored) -> tuple[Event, ...]:
 
 
 def payments_of_difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:
-    """E-O42: Return the payments: each loser pays the winner (of two, the one on the left) the difference."""
+    """Return the payments: each loser pays the winner (of two, the one on the left) the difference."""
     seats = len(points)
     payments = []
     for seat in range(seats):
@@ -371,7 +371,7 @@ def payments_of_difference(points: Sequence[int], winners: tuple[int, ...]) -> t
 
 
 def leaders_at_target(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
-    """E52: Return the seat, or partners, with more points than all others, if they have reached the target."""
+    """Return the seat, or partners, with more points than all others, if they have reached the target."""
     top = max(points)
     if top < table.options.target_score * table.unit:
         return None
@@ -381,7 +381,6 @@ def leaders_at_target(table: Table, points: tuple[int, ...]) -> tuple[int, ...] 
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
-    """E-O6, E-O29: Return the state between deals. By the option, the same dealer deals after an agreed new deal."""
     table = replace(next_deal(state.table, event), carry=event.detail["carry"])
     same = event.kind == "redeal" and table.options.redeal_dealer == "same"
     return Undealt(table=replace(table, dealer=event.dealer) if same else table)

@@ -16,11 +16,11 @@ from referee.phases import Over
 from referee.value import Value
 
 POINTS_MAX = 10_000
-"""Maximum points that an option allows, against typing errors."""
+"""Maximum points in an option. It catches typing errors."""
 
 
 class SequencePoints(Value, forbid_unknown_fields=True):
-    """Points for sequences (E-O1)."""
+    """Points for sequences."""
 
     small: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: three cards.")] = 20
     large: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: four or five cards.")] = 50
@@ -114,11 +114,11 @@ class Table(phases.Table):
 
     options: Options
     carry: int = 0
-    """Points set aside by level deals (E-O36)."""
+    """Points set aside by level deals."""
 
     @property
     def unit(self) -> int:
-        """Units of ``points`` in a point: two if half points are counted (E-O38), else one."""
+        """Units of ``points`` in a point: two if half points are counted, else one."""
         options = self.options
         set_aside = options.bete_split == "none" and options.tie_rule == "carry"  # points set aside are still divided
         divides = options.bete_split == "half" or set_aside
@@ -129,7 +129,7 @@ class Table(phases.Table):
         return (self.dealer + 1) % self.seats
 
     def opponents(self, declarer: int) -> tuple[int, ...]:
-        """E47, E49: Return the seats that play against the declarer, clockwise from the declarer."""
+        """Return the seats that play against the declarer, clockwise from the declarer."""
         return _opponents(declarer, self.seats)
 
 
@@ -140,11 +140,11 @@ def _opponents(declarer: int, seats: int) -> tuple[int, ...]:
 
 
 class Undealt(Value, tag="undealt"):
-    """The dealer deals next (E3-E4)."""
+    """The dealer deals next."""
 
     table: Table
     drawn: bool = True
-    """True if the first dealer is known (E-O29)."""
+    """True if the dealer is known."""
 
 
 class DealtCards(Value):
@@ -152,27 +152,26 @@ class DealtCards(Value):
     counts: tuple[int, ...]
     known: bool
     turn_up: str
-    """Turned-up card, or the seven for which it was exchanged."""
+    """Card that lies face up, or the seven for which it was exchanged."""
     stock: tuple[str, ...] = ()
     taken_by: int | None = None
-    """Seat that took the turned-up card (E51, E-O16)."""
     taken: int = 0
-    """Card that this seat took, as a mask."""
+    """Turned-up card that seat ``taken_by`` took, as a mask."""
 
 
 class Auction(Value, tag="auction"):
-    """Trumps are chosen (E5-E11)."""
+    """Trumps are chosen."""
 
     table: Table
     cards: DealtCards
     round: int
     to_speak: tuple[int, ...]
-    """Seats that have not spoken in this round."""
+    """Seats that have not called in this round."""
     calls: tuple[tuple[int, Call], ...] = ()
 
 
 class Proposed(Value, tag="redeal_proposed"):
-    """A new deal has been proposed, and the others answer (E11-E12)."""
+    """A new deal has been proposed, and the others answer."""
 
     table: Table
     cards: DealtCards
@@ -184,7 +183,7 @@ class Proposed(Value, tag="redeal_proposed"):
 
 
 class Naming(Value, tag="naming"):
-    """A new deal was refused in the second round, and the declarer must name trumps (E13)."""
+    """A new deal was refused in the second round, and the declarer must name trumps."""
 
     table: Table
     cards: DealtCards
@@ -202,7 +201,7 @@ class TrumpContract(Value):
 
 
 class LaterCards(Value, tag="later_cards"):
-    """The later cards are not yet dealt (E14, E50)."""
+    """The later cards are not yet dealt."""
 
     table: Table
     cards: DealtCards
@@ -223,11 +222,11 @@ class Claim(Value):
 
 
 Expected = Literal["class", "answer", "top", "answer_to_top", "trumps", "answer_trumps"]
-"""Next statement: E19, E20, E21, E22, E23 by the first seat, E23 by the second."""
+"""Next statement: class, answer to it, top, answer to it, trumps by the first seat, then by the second."""
 
 
 class Declaring(Value, tag="declaring"):
-    """Sequences are declared and compared, clockwise from forehand (E19-E25, E-O28)."""
+    """Sequences are declared and compared, clockwise from forehand."""
 
     table: Table
     cards: DealtCards
@@ -238,9 +237,9 @@ class Declaring(Value, tag="declaring"):
     level: tuple[int, ...] = ()
     """Seats with sequences equal to the best, outside trumps."""
     refrained: tuple[int, ...] = ()
-    """Seats that said nothing of a sequence that may be equal or better (E25)."""
+    """Seats that did not declare a sequence that may be equal or better."""
     may_add: int | None = None
-    """Seat that may still say that its equal sequence is not in trumps, although this is already clear (E23)."""
+    """Seat that may still add that its equal sequence is not in trumps."""
     bella: tuple[tuple[int, int], ...] = ()
     """Declarations of bella: pairs of seat and event number."""
 
@@ -256,8 +255,6 @@ class Sequences(Value):
 
 
 class Playing(Value, tag="playing"):
-    """The play of the cards (E28-E41)."""
-
     table: Table
     cards: DealtCards
     contract: TrumpContract
@@ -272,7 +269,7 @@ class Playing(Value, tag="playing"):
     winner: int = 0
     trick: tuple[tuple[int, str], ...] = ()
     won: tuple[tuple[int, int], ...] = ()
-    """Pairs of seat and event number."""
+    """Tricks: pairs of seat and event number."""
     bella: tuple[tuple[int, int], ...] = ()
     may_add: int | None = None
     played: tuple[int, ...] = ()
@@ -288,13 +285,12 @@ class Counted(Value):
 
     event: int
     scoring: tuple[int, ...]
-    """Seats that score sequences, the best first."""
     sequences: tuple[int, ...]
     bella: tuple[int, ...]
 
 
 class Outcome(Value):
-    """The facts by which a deal is scored (E33-E53). A deal without a contract was not played."""
+    """The facts by which a deal is scored. A deal without a contract was not played."""
 
     kind: str
     tricks: tuple[int, ...]
@@ -304,9 +300,9 @@ class Outcome(Value):
     sequences: Sequences = Sequences()
     bella: tuple[tuple[int, int], ...] = ()
     known: bool = True
-    """True if hands were known: every claim was true, and unclaimed sequences count (E-O33, E-O34)."""
+    """True if hands were known. Then unclaimed sequences count, too."""
     hands: tuple[int, ...] = ()
-    """Cards by seat: the whole hand if hands are known, otherwise the cards played (E32)."""
+    """Cards by seat: the whole hand if hands are known, otherwise the cards played."""
     counted: Counted | None = None
 
 
@@ -317,7 +313,6 @@ class Played(Value, tag="played"):
     cards: DealtCards
     outcome: Outcome
     gone: int = 0
-    """Cards played, as a mask."""
     calls: tuple[tuple[int, Call], ...] = ()
     """Calls of a deal that was not played."""
 

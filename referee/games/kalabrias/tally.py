@@ -9,7 +9,7 @@ from referee.acts import TRICKS_MAX, Score, SequenceEntered
 from referee.cards import SUIT
 from referee.games.kalabrias.declarations import seats_on_side
 from referee.games.kalabrias.facts import DealCounted
-from referee.games.kalabrias.play import tricks_in_all
+from referee.games.kalabrias.play import tricks_in_deal
 from referee.games.kalabrias.ranks import CARD_POINTS, LAST_TRICK, RANKS
 from referee.games.kalabrias.scoring import TEN_EACH, points_that_count, run_worth, sequence_worth
 from referee.games.kalabrias.states import Counted, DealtCards, Outcome, Played, Table, TrumpContract, Undealt
@@ -25,27 +25,25 @@ NumbersBySeat = Annotated[
 
 
 class Result(Value, forbid_unknown_fields=True):
-    """The result of a deal; only ``kind`` for a deal that was not played (E10-E11)."""
+    """The result of a deal; only ``kind`` for a deal that was not played."""
 
     kind: Literal["passed_out", "redeal"] | None = None
-    """The reason why the deal was not played (E10-E11): all passed, or agreed to a new deal."""
+    """Reason why the deal was not played: all passed, or agreed to a new deal."""
     declarer: Seat | None = None
-    """Seat that made trumps (E5-E13)."""
+    """Seat that made trumps."""
     trumps: Literal["S", "H", "D", "C"] | None = None
     """Trump suit."""
     card_points: NumbersBySeat | None = None
-    """Points by seat for the cards in its tricks, with ten for the last trick (E34-E41)."""
+    """Points by seat for the cards in its tricks, with ten for the last trick."""
     taken: NumbersBySeat | None = None
     """Number of tricks, by seat."""
     sequences: Annotated[tuple[SequenceEntered, ...], wire_types.at_most(TRICKS_MAX)] = ()
     """Sequences that score, the best first."""
     bella: Seat | None = None
-    """Seat that declared king and queen of trumps (E18)."""
+    """Seat that declared king and queen of trumps."""
 
 
 class RequiredFields(Value):
-    """The required fields of a deal that was played."""
-
     declarer: int
     trumps: str
     card_points: tuple[int, ...]
@@ -110,7 +108,7 @@ def _counted(table: Table, result: Result) -> DealCounted:
 
 
 def _check_nothing_played(table: Table, result: Result) -> None:
-    """E10-E11, E-O40: Raise AgainstTheRules if a deal that was not played has other fields, or had to be played."""
+    """Raise AgainstTheRules if a deal that was not played has other fields, or had to be played."""
     passed = result.kind == "passed_out"
     if passed and table.options.all_pass == "dealer_must_choose":
         raise AgainstTheRules("dealer_must_choose", "E-O40", at="/kind")
@@ -123,7 +121,7 @@ _REQUIRED = {"declarer": "E5", "trumps": "E5", "card_points": "E33", "taken": "E
 
 
 def _required_fields(table: Table, result: Result) -> RequiredFields:
-    """E5, E32, E33: Return the required fields. Raises AgainstTheRules if one is missing or is not for every seat."""
+    """Return the required fields. Raises a refusal if one is missing, not for every seat, or names no seat."""
     given = {name: getattr(result, name) for name in _REQUIRED}
     for name, value in given.items():
         if value is None:
@@ -141,7 +139,7 @@ def _check_seat(table: Table, seat: int, at: str) -> None:
 
 
 def _possible_sums(played: int) -> frozenset[int]:
-    """E34-E41: Return the possible sums of card points for this number of cards, with the last trick."""
+    """Return the possible sums of card points for this number of cards, with the last trick."""
     by_count = [{0}, *(set[int]() for _ in range(played))]
     for worth_of_card in (*CARD_POINTS["trumps"].values(), *(3 * (*CARD_POINTS["plain"].values(),))):
         for many in range(played, 0, -1):
@@ -149,13 +147,13 @@ def _possible_sums(played: int) -> frozenset[int]:
     return frozenset([points + LAST_TRICK for points in by_count[played]])
 
 
-POSSIBLE_SUMS = {seats: _possible_sums(seats * tricks_in_all(seats)) for seats in (2, 3, 4)}
-"""Possible sums of card points, by the number of players; with four always 162 (E-O3)."""
+POSSIBLE_SUMS = {seats: _possible_sums(seats * tricks_in_deal(seats)) for seats in (2, 3, 4)}
+"""Possible sums by the number of players; with four always 162 (E-O3)."""
 
 
 def _check_sums(table: Table, contract: RequiredFields) -> None:
-    """E32-E41: Raise AgainstTheRules for a wrong number of tricks or sum of points, or for points without a trick."""
-    needed, tricks = tricks_in_all(table.seats), sum(contract.taken)
+    """Raise AgainstTheRules for a wrong number of tricks or sum of points, or for points without a trick."""
+    needed, tricks = tricks_in_deal(table.seats), sum(contract.taken)
     if tricks != needed:
         raise AgainstTheRules("not_all_tricks", "E32", needed=needed, total=tricks, at="/taken")
     sums, total = POSSIBLE_SUMS[table.seats], sum(contract.card_points)
@@ -171,7 +169,7 @@ def _check_sums(table: Table, contract: RequiredFields) -> None:
 def _sequences(
     table: Table, contract: RequiredFields, sequences: tuple[SequenceEntered, ...]
 ) -> tuple[tuple[int, ...], list[int]]:
-    """E24, E53, E-O10, E-O12, E-O14: Return the seats that score sequences, and the points by seat.
+    """Return the seats that score sequences, and the points by seat.
 
     Raises: AgainstTheRules if sequences of both sides are entered, or more than the options allow.
     """
@@ -198,14 +196,14 @@ def _sequences(
 
 
 def _are_level(table: Table, sequences: tuple[SequenceEntered, ...]) -> bool:
-    """E24, E-O11, E-O12: Return whether the sequences are equal, and each of a different seat."""
+    """Return whether the sequences are equal, and each of a different seat."""
     longest = 5 if table.options.longer_sequence_wins else 4
     kinds = {(min(one.cards, longest), one.top, one.trumps) for one in sequences}
     return len(kinds) == 1 and len({one.seat for one in sequences}) == len(sequences)
 
 
 def _check_one_pack(table: Table, sequences: tuple[SequenceEntered, ...]) -> None:
-    """E2, E15-E17, E-O10: Raise AgainstTheRules if sequences are impossible, or do not fit into one pack."""
+    """Raise a refusal if sequences are impossible, do not fit into one pack, or name no seat."""
     cards_of_seat = [0] * table.seats
     plain, trumps = [0] * len(RANKS), [0] * len(RANKS)
     for place, one in enumerate(sequences):
@@ -217,14 +215,14 @@ def _check_one_pack(table: Table, sequences: tuple[SequenceEntered, ...]) -> Non
         for rank in range(lowest, lowest + one.cards):
             suits[rank] += 1
         cards_of_seat[one.seat] += one.cards
-        if max(trumps) > 1 or max(plain) > 3 or max(cards_of_seat) > tricks_in_all(table.seats):
+        if max(trumps) > 1 or max(plain) > 3 or max(cards_of_seat) > tricks_in_deal(table.seats):
             raise AgainstTheRules("sequences_overlap", "E-O10", at=at)
 
 
 def _bella(table: Table, result: Result) -> tuple[int, ...]:
-    """E18: Return the points for bella, by seat.
+    """Return the points for bella, by seat.
 
-    Raises: AgainstTheRules if the queen of trumps is in a sequence of a different seat.
+    Raises: AgainstTheRules if a sequence of a different seat contains the queen of trumps.
     """
     points, seat = [0] * table.seats, result.bella
     if seat is None:

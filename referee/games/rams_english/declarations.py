@@ -1,4 +1,8 @@
-"""Declarations in a single and a double pot, generalrams, and the turned-up trump (D22-D47)."""
+"""Declarations before the play, and the dealer's exchange of a card for the turned-up card (D22-D47).
+
+``generalrams`` promises to take every trick. A pot is single if only the dealer's stake is in it, otherwise double;
+only in a double pot may seats lie down (not play), or the last but one pay to end the deal.
+"""
 
 from msgspec.structs import replace
 
@@ -29,22 +33,22 @@ from referee.visibility import Event
 
 
 def is_single(table: Table) -> bool:
-    """D22, D41-D42, D-O23: Return whether the pot was empty before the dealer's stake."""
+    """Return whether the pot was empty before the dealer's stake."""
     return table.pot == 0
 
 
 def must_join_or_pay(state: Declaring) -> bool:
-    """D31, D-O8, D-O9: Return whether the last seat but one must speak, and no seat has joined."""
+    """D-O8: Return whether the last seat but one is next, and no seat has joined."""
     return state.to_speak[0] == state.dealing.order[-2] and not state.said.joined
 
 
 def must_join(state: Declaring) -> bool:
-    """D33, D-O9: Return whether the last seat must speak, and only one seat has joined."""
+    """Return whether the last seat is next, and only one seat has joined."""
     return state.to_speak[0] == state.dealing.order[-1] and len(state.said.joined) == 1
 
 
 def allowed_words(state: Declaring) -> tuple[Word, ...]:
-    """D24, D29-D31, D33-D34, D37-D38, D43-D45: Return the words that the seat in turn may say."""
+    """Return the words that the next seat may say."""
     said = state.said
     widow: tuple[Word, ...] = (WIDOW,) if said.widow is None else ()
     if said.announcer is not None:
@@ -57,7 +61,7 @@ def allowed_words(state: Declaring) -> tuple[Word, ...]:
 
 
 def may_announce(state: Declaring | Playing, seat: int) -> bool:
-    """D35, D39, D-O4: Return whether a seat that has spoken may announce generalrams, before the first lead."""
+    """D-O4: Return whether a seat that has spoken may announce generalrams before the first lead."""
     said = state.said
     if said.announcer is not None or seat not in said.joined:
         return False
@@ -67,7 +71,7 @@ def may_announce(state: Declaring | Playing, seat: int) -> bool:
 
 
 def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """D22-D45: Return the event of a declaration.
+    """Return the event of a declaration.
 
     Raises: OutOfTurn for a seat that may not speak now, AgainstTheRules for a word that is not allowed.
     """
@@ -82,9 +86,10 @@ def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """D-O4: Return the announcement of generalrams after all have spoken.
+    """D-O4: Return the event of a generalrams announced after all have spoken.
 
-    Raises: WrongPhase for any other word or after the first lead, or a refusal if the seat may not announce.
+    Raises: WrongPhase for any other word or after the first lead, OutOfTurn or AgainstTheRules if the seat may not
+    announce.
     """
     if act.bid != GENERALRAMS or not before_first_lead(state):
         raise WrongPhase("declarations_over", "D28")
@@ -125,14 +130,14 @@ def _turn_refusal(state: Declaring | Playing, act: Bid) -> Refused:
 
 
 def _word_event(state: Declaring | Playing, seat: int, word: Word) -> tuple[Event, ...]:
-    """Return the event of a declaration; if the widow is taken and known, with its cards."""
+    """Return the event of a declaration, with the cards of the widow if they are taken and known."""
     dealing = state.dealing
     hand = texts_of(dealing.widow) if word == WIDOW and dealing.known else None
     return (Declared(seat=seat, word=word, hand=hand),)
 
 
 def automatic_events(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """D32, D37, D40, D48-D49, D-O19: Return the end of a deal bought off, or of the declarations; else no event."""
+    """Return the event that ends the deal after a payment, or the declarations when all have spoken, if any."""
     said, order = state.said, state.dealing.order
     if said.calls and said.calls[-1][1] == PAY:
         return (PlayEnded(kind="paid"),)
@@ -184,10 +189,7 @@ def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int
 
 
 def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Played:
-    """Return the state in which a deal waits for its score: played, bought off (D32) or misdealt (D67).
-
-    In a misdeal no declaration and no report counts (D68).
-    """
+    """Return the state in which the deal waits for its score. A misdeal drops declarations and reports."""
     table, dealing = state.table, state.dealing
     kind: Kind = event.kind  # type: ignore[assignment]  # Rams ends the play only in these ways
     if kind == "misdeal":
@@ -202,12 +204,12 @@ def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Pla
 
 
 def may_exchange(state: Playing) -> bool:
-    """D46-D47, D-O9, D-O22: Return whether the dealer may take the turned-up card."""
+    """D-O22: Return whether the dealer may take the turned-up card."""
     return state.table.dealer in state.order and not state.said.exchanged and before_first_lead(state)
 
 
 def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """D46-D47: Return the event of the dealer's exchange of a card for the turned-up card.
+    """Return the event of the dealer's exchange of a card for the turned-up card.
 
     Raises: AgainstTheRules if it is not allowed, WrongPhase after the first lead, NoSuchCard for a card not held.
     """
@@ -233,9 +235,7 @@ def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]
 
 
 def turn_up_taken(state: Playing, event: TurnUpTaken, number: int) -> Playing:
-    """Return the state after the exchange.
-
-    A card laid away from a closed hand is still accepted from other seats."""
+    """Return the state after the exchange. The card laid away from a closed hand may still be in other hands."""
     seat, hands = event.seat, state.hands
     if event.laid is not None and event.card is not None:
         hand = hands[seat] & ~BIT[event.laid] | BIT[event.card]

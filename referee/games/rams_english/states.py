@@ -15,10 +15,9 @@ from referee.value import CardText, OffenceText, RuleId, Seat, Value
 from referee.visibility import Event, Hidden
 
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
-"""32 cards: no twos to sixes (D6-D8)."""
 IN_PACK: Cards = cards_of(PACK)
 HAND_SIZE = 5
-"""Number of cards in a hand and in the widow, of tricks in a deal, and of tricks for a stake (D3, D15, D17)."""
+"""Number of cards in a hand and in the widow, of tricks in a deal, and of tricks for a stake."""
 
 Word = Literal["join", "lie_down", "widow", "generalrams", "pay"]
 JOIN: Literal["join"] = "join"
@@ -26,6 +25,8 @@ LIE_DOWN: Literal["lie_down"] = "lie_down"
 WIDOW: Literal["widow"] = "widow"
 GENERALRAMS: Literal["generalrams"] = "generalrams"
 PAY: Literal["pay"] = "pay"
+
+"""Declarations: to play, not to play, to play with the widow, to promise all tricks, or to pay and end the deal."""
 
 Kind = Literal["played", "generalrams_won", "generalrams_lost", "paid", "misdeal"]
 
@@ -104,10 +105,8 @@ class TurnUpTaken(Event):
 
 
 class SecondEntered(Event):
-    """The second-best card of a trick was entered, in a tally after the play (D71).
-
-    A player at fault took ``trick``; of those without fault, ``seat`` played the best card.
-    """
+    """The seat with the best card of the players without fault was entered in a tally, for a trick of a player at
+    fault."""
 
     TOPIC: ClassVar[str] = "trick/second-told"
     seat: Seat
@@ -120,7 +119,6 @@ class FaultLifted(Event):
     TOPIC: ClassVar[str] = "fault/lifted"
     accused: Seat
     fault: OffenceText
-    """Kind of fault."""
 
 
 FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTaken, SecondEntered, FaultLifted)
@@ -131,11 +129,11 @@ class Table(phases.Table):
 
     options: Options
     stake: int
-    """Worth of five tricks, in points (D10, D15, D-O17)."""
+    """Worth of five tricks, in points."""
 
 
 class Drawing(Value, tag="drawing"):
-    """Cards are turned up until a jack gives the first deal (D11-D13)."""
+    """Cards are turned up until a jack gives the first deal."""
 
     table: Table
     drawn: tuple[tuple[int, str], ...] = ()
@@ -162,7 +160,7 @@ class DealtCards(Value):
 
 
 class Declarations(Value):
-    """The declarations and the exchange before the first lead (D22-D47)."""
+    """The declarations and the exchange before the first lead."""
 
     calls: tuple[tuple[int, Word, int], ...] = ()
     """Triples of seat, word and event number."""
@@ -184,7 +182,7 @@ class Declaring(Value, tag="declaring"):
 
 
 class Denial(Value):
-    """The cards (as masks) that a closed hand cannot hold if its play was right (D50-D53)."""
+    """The cards (as masks) that a closed hand cannot hold if its play was right."""
 
     seat: int
     event: int
@@ -202,11 +200,11 @@ class Taken(Value):
     cards: tuple[tuple[int, str], ...]
     """Pairs of seat and card; empty in a tally."""
     second: int | None = None
-    """Seat with the best card among players without fault, as entered in a tally (D71)."""
+    """Seat with the best card among players without fault, as entered in a tally."""
 
 
 class Playing(Value, tag="playing"):
-    """The play, and before the first lead the exchange (D46-D58)."""
+    """The play, and before the first lead the exchange."""
 
     table: Table
     dealing: DealtCards
@@ -220,17 +218,14 @@ class Playing(Value, tag="playing"):
     best: int = 0
     winner: int = 0
     lead: int = 0
-    """Event number of the lead."""
+    """Event number of the lead to the trick."""
     trick: tuple[tuple[int, str], ...] = ()
     won: tuple[Taken, ...] = ()
     denials: tuple[Denial, ...] = ()
 
 
 class Outcome(Value):
-    """The facts by which a deal is paid (D59-D71); faults are in the ledger (D-O24).
-
-    After a misdeal only the stake is left (D67, D-O10).
-    """
+    """The facts by which a deal is paid. Faults are in the ledger."""
 
     kind: Kind
     staked: int
@@ -241,7 +236,7 @@ class Outcome(Value):
 
 
 class Played(Value, tag="played"):
-    """The deal waits for its score (D59-D71)."""
+    """The deal waits for its score."""
 
     table: Table
     dealing: DealtCards

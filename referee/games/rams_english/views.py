@@ -30,12 +30,12 @@ from referee.visibility import Viewer
 
 @lru_cache(maxsize=1024)
 def _bids(seat: int, words: tuple[Word, ...]) -> tuple[Act, ...]:
-    """Return these words as acts, which are made once because they are offered often."""
+    """Return these words as acts. They are cached, because they are offered often."""
     return tuple([Bid(seat=seat, bid=word) for word in words])
 
 
 def _drawing_acts(state: Drawing, seat: int) -> tuple[Act, ...]:
-    """D11-D12: Return the draw for the next seat; the table enters the card."""
+    """Return the draw for the next seat, without its card."""
     return (Draw(seat=seat),) if seat == next_to_draw(state) else ()
 
 
@@ -50,7 +50,6 @@ def _declaring_acts(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
-    """D46-D54: Return the acts of a seat during the play."""
     acts: tuple[Act, ...] = ()
     if state.table.tally:
         acts = (Trick(seat=seat),) if seat in state.order else ()
@@ -72,7 +71,7 @@ def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
-    """D-O24, D-O29: Return the score, or first the second-best card of a trick that waits for it."""
+    """Return the score, or the second-best cards for the trick that still needs one."""
     if (trick := tally.trick_without_second(state)) is None:
         return (Score(seat=seat),)
     if seat != state.outcome.won[trick].seat:
@@ -120,9 +119,9 @@ class More(TypedDict, total=False):
     drawn: wire_types.DrawnList
     """Pairs of seat and card, turned up for the first deal."""
     single: bool
-    """True if the pot was empty before the dealer's stake (D16)."""
+    """True if the pot was empty before the dealer's stake."""
     turn_up: CardText
-    """Turned-up card; its suit is trumps (D20)."""
+    """Turned-up card; its suit is trumps."""
     joined: wire_types.ListBySeat[Seat]
     """Seats that have joined, in the order spoken."""
     lie_down: wire_types.ListBySeat[Seat]
