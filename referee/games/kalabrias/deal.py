@@ -20,7 +20,6 @@ from referee.visibility import Event
 HAND_SIZE = 6
 """Number of cards of each seat before the auction."""
 PACKET_SIZE = 3
-"""Number of cards in a packet of the house (E-O4)."""
 
 
 def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:

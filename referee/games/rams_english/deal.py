@@ -278,5 +278,4 @@ def fault_breach(table: Table, offence: str, seat: int, rule: str, *shown_by: in
 
 
 def before_first_lead(state: Playing) -> bool:
-    """Return whether no card of the deal has been played."""
     return not state.trick and not state.won
