@@ -18,7 +18,8 @@ from referee.visibility import Event
 
 
 def is_time_to_ask(state: InPlay[Any]) -> bool:
-    """Return whether four tricks are complete, trick five is not begun, and the question was not put."""
+    """A33, B46, B48, C30: Return whether four tricks are complete, trick five is not begun, and the question was not
+    put."""
     return len(state.won) == ASKED_AFTER and not state.trick and not state.question.event
 
 
@@ -40,7 +41,8 @@ def question_forgotten(state: P, number: int) -> P:
 
 
 def answer(state: InPlay[Any], act: Answer, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """Return the event of an answer. Raises OutOfTurn if it is not this seat's turn to answer."""
+    """A34-A37, B47-B52, C30-C32, C36: Return the event of an answer. Raises OutOfTurn if it is not this seat's turn
+    to answer."""
     pending = state.question.pending
     if act.seat not in pending:
         raise _answer_refusal(state, act.seat, cites)
@@ -60,7 +62,7 @@ def _answer_refusal(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTu
 
 
 def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
-    """Return the state after an answer. A seat that folds plays no more tricks."""
+    """Return the state after an answer. A seat that folds plays no more tricks (A37, B52, C32)."""
     question = state.question
     answers = (*question.answers, (event.seat, event.answer, number))
     question = replace(question, pending=question.pending[1:], answers=answers)

@@ -34,12 +34,12 @@ class Auction(Value, Generic[T], tag="auction"):
 
 
 def opened(table: T, cards: DealtCards) -> Auction[T]:
-    """Return the auction at its start."""
+    """A18, B29: Return the auction at its start."""
     return Auction(table=table, cards=cards, to_speak=forehand_first(table.dealer, table.playing, table.seats))
 
 
 def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> phases.Decision:
-    """Return the function that decides on a bid or a pass.
+    """Return the function that decides on a bid or a pass (A17-A26, A57, B28-B38).
 
     It raises OutOfTurn, or AgainstTheRules for a forbidden bid. ``cap`` returns the highest number that a seat may
     bid; ``None``: any.
@@ -57,7 +57,7 @@ def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> ph
 
 
 def automatic_events(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
-    """Return the event that names the winner or says that all passed; before that no event."""
+    """A24-A25, B37: Return the event that names the winner or says that all passed; before that no event."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
     if state.highest is None:
@@ -72,7 +72,7 @@ def bid_made(state: Auction[T], event: BidMade, number: int) -> Auction[T]:
 
 
 def auction_won_evolution(playing: type[P]) -> Callable[[Auction[Any], AuctionWon, int], P]:
-    """Return the function that starts the phase ``playing``, in which the declarer leads."""
+    """Return the function that starts the phase ``playing``, in which the declarer leads (A29, B41)."""
 
     def auction_won(state: Auction[Any], event: AuctionWon, number: int) -> P:
         contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)

@@ -11,7 +11,7 @@ from referee.value import BidValue, SeatAndBid, Value
 Calls = tuple[tuple[int, BidValue], ...]
 """Pairs of seat and call, in the order spoken."""
 BIDS: tuple[BidValue, ...] = ("1", "2", "3", "4", "5", "6", "rodskagg")
-"""Bids from low to high."""
+"""Bids from low to high (A17, B28)."""
 _BIDS_ABOVE = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
 RODSKAGG: Literal["rodskagg"] = "rodskagg"
 PASS: Literal["pass"] = "pass"
@@ -26,7 +26,7 @@ class Contract(Value):
 
 
 def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
-    """Return the bids above ``last``; ``None``: all bids."""
+    """A20-A21, B33-B34: Return the bids above ``last``; ``None``: all bids."""
     return BIDS if last is None else _BIDS_ABOVE[last]
 
 
@@ -38,7 +38,7 @@ def bids_within(points: int | None) -> tuple[BidValue, ...]:
 
 @lru_cache(maxsize=4096)
 def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, ...]:
-    """Return pass and the bids above ``last`` that :func:`bids_within` allows."""
+    """A19, B30: Return pass and the bids above ``last`` that :func:`bids_within` allows."""
     higher = higher_bids(last)
     if points is None:
         return (PASS, *higher)

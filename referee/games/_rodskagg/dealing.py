@@ -18,6 +18,7 @@ from referee.visibility import Event
 T = TypeVar("T", bound=Table)
 
 HAND_SIZE = 6
+"""Cards dealt to each seat (A9, B18, C12)."""
 
 
 class DealtCards(Value):
@@ -35,7 +36,7 @@ class DealtCards(Value):
 
 
 def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return six cards for each seat, in this order, dealt in packets of three."""
+    """A10, A13, B18-B19, C12: Return six cards for each seat, in this order, dealt in packets of three."""
     many = len(seats)
     return tuple(
         stock[3 * place : 3 * place + 3] + stock[3 * (many + place) : 3 * (many + place) + 3] for place in range(many)
@@ -151,7 +152,7 @@ def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
 
 
 def seats_with_highest_card(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
-    """Return the seats whose card has the highest rank."""
+    """B5, C3: Return the seats whose card has the highest rank."""
     top = max(RANKS.index(card[1]) for _, card in drawn)
     return tuple(seat for seat, card in drawn if RANKS.index(card[1]) == top)
 
@@ -165,7 +166,7 @@ class Drawing(Value, Generic[T], tag="drawing"):
 
 
 def draw(state: Drawing[Any], act: Draw, cites: CitedRules, rule: str | None) -> tuple[CardDrawn, ...]:
-    """Return the event of a draw.
+    """B14-B15, C7-C8, C48: Return the event of a draw.
 
     Raises: OutOfTurn, AgainstTheRules without a card, NoSuchCard for a card drawn before.
     """
@@ -187,7 +188,7 @@ def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
 
 
 def drawing_result(state: Drawing[Any], seed: str) -> tuple[tuple[CardDrawn, ...], int | None]:
-    """Return the draws that the house makes, and the seat that drew highest.
+    """B-O24, C-O9: Return the draws that the house makes, and the seat that drew highest.
 
     At a real table: no draws, and ``None`` until all have drawn.
     """

@@ -13,7 +13,7 @@ Negative = Literal["zero", "absolute", "signed"]
 def payments_of_points_left(
     points: Sequence[int], winner: int, *, rule: str, below_zero: str, negative: Negative = "zero"
 ) -> tuple[Payment, ...]:
-    """A-O32, B74, C-O37: Return the payments: each loser, even if eliminated, pays the points left.
+    """B74, B-O22, A-O32, C-O37: Return the payments: each loser, even if eliminated, pays the points left.
 
     ``below_zero``: the rule to cite for points below zero.
     """

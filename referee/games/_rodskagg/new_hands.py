@@ -39,14 +39,14 @@ class Exchanging(Value, Generic[T], tag="exchanging"):
 
 
 def opened(table: T, cards: DealtCards) -> Exchanging[T]:
-    """Return the phase at its start."""
+    """A-O14, A-O24: Return the phase at its start."""
     to_speak = forehand_first(table.dealer, table.playing, table.seats)
     stock_left = len(BIT) - HAND_SIZE * len(table.playing)
     return Exchanging(table=table, cards=cards, to_speak=to_speak, stock_left=stock_left)
 
 
 def may_request(cards: DealtCards, seat: int) -> bool:
-    """Return whether the hand has no honour, or is not known."""
+    """A11-A12: Return whether the hand has no honour, or is not known."""
     return not (cards.known and cards.hands[seat] & HONOURS)
 
 
@@ -62,7 +62,7 @@ def _stock_suffices(cards: DealtCards, asked: Requests) -> bool:
 
 
 def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """Return the event of a request for six new cards.
+    """A11-A12: Return the event of a request for six new cards.
 
     Raises: OutOfTurn, NoSuchCard for cards that are elsewhere, else AgainstTheRules.
     """
@@ -72,7 +72,7 @@ def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cit
 
 
 def keep_cards(state: Exchanging[Any], act: KeepCards, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """Return the event of a kept hand. Raises OutOfTurn."""
+    """A-O24: Return the event of a kept hand. Raises OutOfTurn."""
     _check_turn(state, act.seat, cites)
     return (HandKept(seat=act.seat),)
 
@@ -101,7 +101,7 @@ def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | N
 
 
 def _unavailable(state: Exchanging[Any], seat: int) -> int:
-    """Return the cards that ``seat`` cannot receive, also thrown-in cards unless the stock is too small."""
+    """Return the cards that ``seat`` cannot receive, also thrown-in cards unless the stock is too small (A15)."""
     cards, asked = state.cards, state.asked
     asking = {seat, *(other for other, _ in asked)}
     held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)
@@ -123,7 +123,7 @@ def hand_kept(state: Exchanging[T], event: HandKept, number: int) -> Exchanging[
 
 
 def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
-    """Return the event of new hands when all have spoken; before that no event."""
+    """A13, A15: Return the event of new hands when all have spoken; before that no event."""
     if state.to_speak:
         return ()
     cards, asked = state.cards, state.asked
@@ -147,7 +147,7 @@ def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
 
 
 def hands_renewed(state: Exchanging[T], event: NewHands, number: int) -> Exchanging[T] | Auction[T]:
-    """Return the next round with the new hands, or after the last round the auction."""
+    """A14, A16: Return the next round with the new hands, or after the last round the auction."""
     cards, thrown = state.cards, state.thrown
     if event.hands is not None:
         thrown |= sum(cards.hands[seat] for seat in event.seats)

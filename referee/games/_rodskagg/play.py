@@ -78,7 +78,7 @@ def follow_suit_refusal(owed: Cards, cites: CitedRules) -> AgainstTheRules:
 
 
 def revoke_breaches(state: InPlay[Any], seat: int, owed: Cards, rules: RitualRules) -> Breaches:
-    """Return the breach of a revoke. Raises AgainstTheRules if it costs nothing."""
+    """B42, B-O26, C26, C60: Return the breach of a revoke. Raises AgainstTheRules if it costs nothing."""
     if not rules.price(state.table, "revoke"):
         raise follow_suit_refusal(owed, rules.cites)
     return (rules.breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
@@ -112,7 +112,7 @@ def card_played_evolution(after_lead: Callable[[P, int], P]) -> Callable[[P, Car
 
 
 def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tuple[Event, ...]:
-    """Return the event of the trick. If a ``question`` follows, trick four sets ``grace_until``."""
+    """Return the event of the trick (B-O29, C-O23). If a ``question`` follows, trick four sets ``grace_until``."""
     done, until = len(state.won) + 1, None
     if question and done == ASKED_AFTER and (grace := state.table.options.question_grace_seconds):
         until = moment.at + timedelta(seconds=grace)

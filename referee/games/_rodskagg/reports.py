@@ -36,7 +36,7 @@ def check_misdeal(state: Any, act: Report, cites: CitedRules) -> None:
 
 
 def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
-    """Return ``error`` with the number of tricks begun or entered. ``dealt``: event number of the deal, or 0.
+    """B-O5: Return ``error`` with the number of tricks begun or entered. ``dealt``: event number of the deal, or 0.
 
     Raises: AgainstTheRules if such an error is reported for this trick or, with ``act.another``, for each trick.
     """

@@ -68,12 +68,12 @@ def has_ritual_acts(table: Any, rules: RitualRules) -> bool:
 
 
 def already_dealt(state: BeforeBidding) -> bool:
-    """Return whether the cards are dealt, and no misdeal is known to all."""
+    """B27: Return whether the cards are dealt, and no misdeal is known to all."""
     return isinstance(state, PickingUp) and not state.found
 
 
 def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B16, C10: Return the event of a cut, with a breach unless the dealer cuts.
+    """B16-B17, B-O6, C10: Return the event of a cut, with a breach unless the dealer cuts.
 
     Raises: WrongPhase if no cut is due, AgainstTheRules for a wrong cut without a price.
     """
@@ -92,7 +92,7 @@ def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> t
 
 
 def wrong_cut(table: Any, seat: int, rules: RitualRules) -> Breach:
-    """B-O6: Return the breach of ``seat``, which cut. By the option the dealer pays."""
+    """B-O6, C60: Return the breach of ``seat``, which cut. By the option the dealer pays."""
     if table.options.wrong_cut_penalty_to == "cutter":
         return rules.breach(table, "wrong_cut", seat, 1)
     return replace(rules.breach(table, "wrong_cut", table.dealer, 1), by=seat)
@@ -103,7 +103,8 @@ def cards_cut(state: BeforeBidding, event: CardsCut, number: int) -> Any:
 
 
 def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B13, C9: Return the event of a deal. A second deal without the formula after a misdeal is a breach.
+    """B13, B18-B19, B27, C9-C12: Return the event of a deal. A second deal without the formula after a misdeal is a
+    breach.
 
     Raises: WrongPhase if the cards are dealt, OutOfTurn, AgainstTheRules or NoSuchCard for an impossible deal.
     """
@@ -140,7 +141,7 @@ def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -
 def knock_for_cards(
     state: PickingUp[Any], act: KnockForCards, moment: Moment, rules: RitualRules
 ) -> tuple[Event, ...]:
-    """B20, C60: Return the event of the dealer's formula.
+    """B20-B22, B-O7, C60: Return the event of the dealer's formula.
 
     Raises: WrongPhase without ritual or if repeated, AgainstTheRules for other seats or after the dealer's pick-up.
     """
@@ -188,7 +189,7 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRul
 
 
 def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
-    """Return the dealer's breach of a misdeal; empty if it has no price."""
+    """B25, C60: Return the dealer's breach of a misdeal; empty if it has no price."""
     table = state.table
     if not rules.applies(table) or not rules.price(table, "misdeal"):
         return ()
@@ -196,7 +197,8 @@ def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
 
 
 def find_misdeal(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """Return the event of a misdeal when a wrong number of cards is picked up or face up; else no event."""
+    """B27, B-O33: Return the event of a misdeal when a wrong number of cards is picked up or face up; else no
+    event."""
     if not state.misdealt or state.found:
         return ()
     looking = state.picked[-1:] if has_ritual_acts(state.table, rules) else state.table.playing
@@ -205,7 +207,7 @@ def find_misdeal(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> t
 
 
 def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: RitualRules) -> Any:
-    """Return the state after a pick-up; the next phase after the last one, unless there is a misdeal."""
+    """B-O37: Return the state after a pick-up; the next phase after the last one, unless there is a misdeal."""
     picked = (*state.picked, event.seat)
     state = noted(replace(state, picked=picked), event.breaches, number)
     if len(picked) < len(state.table.playing) or state.misdealt:
@@ -214,7 +216,7 @@ def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: Ritual
 
 
 def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any]:
-    """Return the state in which all know of the misdeal. Earlier breaches stay (B-O41)."""
+    """B27: Return the state in which all know of the misdeal. Earlier breaches stay (B-O41)."""
     ledger = state.table.ledger.misdealt(getattr(state, "played", 0))
     state = noted(with_ledger(state, ledger), event.breaches, number)
     if isinstance(state, PickingUp):
@@ -232,7 +234,7 @@ def reported(state: Any, act: Report, cites: CitedRules) -> Reported:
 
 
 def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFound:
-    """Return the event of a misdeal, with a breach if the dealer forgot the formula.
+    """B27, B-O33: Return the event of a misdeal, with a breach if the dealer forgot the formula.
 
     Raises: WrongPhase or AgainstTheRules if it may not be reported now.
     """
@@ -262,7 +264,7 @@ def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
 
 
 def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
-    """Return the breach reported in a tally. Raises AgainstTheRules for the dealer's own cut."""
+    """B24, B26, B-O6: Return the breach reported in a tally. Raises AgainstTheRules for the dealer's own cut."""
     accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
         own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)

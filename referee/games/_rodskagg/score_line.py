@@ -15,7 +15,7 @@ from referee.wire_types import ListBySeat, ListOfMany
 
 
 def promised_tricks(contract: Contract) -> int:
-    """Return the number of tricks that the contract promises."""
+    """A27-A28, B39-B40: Return the number of tricks that the contract promises."""
     return TRICKS if contract.bid == RODSKAGG else int(contract.bid)
 
 

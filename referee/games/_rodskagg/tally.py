@@ -98,7 +98,7 @@ MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 def trick_decision(
     cites: CitedRules, before_the_lead: Callable[[Any, int, Moment], tuple[Breach, ...]]
 ) -> phases.Decision:
-    """Return the function that decides on a trick in a tally.
+    """A37, B52, C32: Return the function that decides on a trick in a tally.
 
     It refuses tricks outside a tally, of a folded seat, and while an answer is due.
     """
@@ -245,7 +245,8 @@ def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
 
 
 def _all_or_nothing(state: State) -> tuple[int, ...]:
-    """Return the seats that bid all six tricks. Their tricks come first: a lost one may end the play."""
+    """A-O2, B64, C42: Return the seats that bid all six tricks. Their tricks come first: a lost one may end the
+    play."""
     contract = getattr(state, "contract", None)
     return tuple(seat for seat, bid in contract.calls if bid == "rodskagg") if contract else ()
 

@@ -31,7 +31,7 @@ def unseen_offences(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ())
 def official_penalty(
     state: Any, offence: str, accused: int, sign: int, rules: RitualRules, offences: Mapping[str, str]
 ) -> tuple[Event, ...]:
-    """Return the penalty that an official imposes; with ``sign`` -1 its removal.
+    """B11, C60: Return the penalty that an official imposes; with ``sign`` -1 its removal.
 
     Raises: WrongPhase if the offence costs nothing, AgainstTheRules if the accused cannot have committed it.
     """

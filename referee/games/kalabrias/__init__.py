@@ -30,7 +30,7 @@ from referee.visibility import Event
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """Raise AgainstTheRules for points or stakes with which no match can begin."""
+    """E1, E47, E49, E52, E-O42: Raise AgainstTheRules for points or stakes with which no match can begin."""
     table, points = _table(opened), opened.points
     if any(score < 0 for score in points):
         raise AgainstTheRules("points_not_negative", "E42", points=points)
@@ -53,7 +53,7 @@ def start(opened: events.MatchOpened) -> State:
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """Return the dismissal of a knock.
+    """E-O30: Return the dismissal of a knock.
 
     Raises: NotInPlay if the accused does not exist, AgainstTheRules if the seat knocks on itself.
     """

@@ -15,9 +15,9 @@ _SUITS: tuple[Call, ...] = ("S", "H", "D", "C")
 _OTHER_SUITS: dict[str, tuple[Call, ...]] = {
     suit: tuple([other for other in _SUITS if other != suit]) for suit in _SUITS
 }
-"""Suits for the second round, by the suit turned up (E-O9)."""
+"""Suits for the second round, by the suit turned up (E9, E-O9)."""
 _FIRST_ROUND_CALLS: dict[str, tuple[Call, ...]] = {suit: ("take", suit, "pass", "redeal") for suit in _SUITS}
-"""Calls of the first round, by the suit turned up."""
+"""Calls of the first round, by the suit turned up (E5)."""
 
 
 def other_suits(turn_up: str) -> tuple[Call, ...]:
@@ -25,7 +25,7 @@ def other_suits(turn_up: str) -> tuple[Call, ...]:
 
 
 def allowed_calls(state: Auction) -> tuple[Call, ...]:
-    """E-O40: Return the calls that the next seat may make."""
+    """E5-E11, E-O40: Return the calls that the next seat may make."""
     suit = state.cards.turn_up[0]
     if state.round == 1:
         return _FIRST_ROUND_CALLS[suit]
@@ -36,7 +36,7 @@ def allowed_calls(state: Auction) -> tuple[Call, ...]:
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a call.
+    """E5-E11: Return the event of a call.
 
     Raises: OutOfTurn for a seat not on turn, AgainstTheRules for a call that this round does not allow.
     """
@@ -50,7 +50,8 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that makes trumps after a call for a suit, or ends the deal after the last pass, if any."""
+    """E5, E9, E-O5: Return the event that makes trumps after a call for a suit, or ends the deal after the last pass,
+    if any."""
     if not state.calls:
         return ()
     seat, call = state.calls[-1]
@@ -79,7 +80,7 @@ def _call_refusal(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> Agains
 
 
 def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> Auction | Proposed | Naming:
-    """Return the phase to which a call leads."""
+    """E8: Return the phase to which a call leads."""
     calls = (*state.calls, (event.seat, event.call))
     if isinstance(state, Naming):
         return replace(state, calls=calls)
@@ -107,7 +108,7 @@ def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: i
 
 
 def reply(state: Proposed, act: Reply, moment: Moment) -> tuple[Event, ...]:
-    """E-O8, E-O37: Return the event of an answer to a proposed new deal. Raises OutOfTurn."""
+    """E11-E13, E-O8, E-O37: Return the event of an answer to a proposed new deal. Raises OutOfTurn."""
     if act.seat != (turn := state.to_reply[0]):
         raise OutOfTurn("out_of_turn", "E12", turn=turn)
     return (RedealAnswered(seat=act.seat, agree=act.agree),)
@@ -118,7 +119,8 @@ def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Prop
 
 
 def events_after_replies(state: Proposed, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that ends the deal if all agreed, or makes a seat declarer after a refusal, if any."""
+    """E11-E13, E-O7: Return the event that ends the deal if all agreed, or makes a seat declarer after a refusal, if
+    any."""
     if state.refuser is None:
         return () if state.to_reply else (PlayEnded(kind="redeal"),)
     to_refuser = state.table.options.refused_redeal_declarer == "refuser"  # E-O7
@@ -133,7 +135,7 @@ def declarer_bound(state: Proposed, event: DeclarerBound, number: int) -> Naming
 
 
 def name_trumps(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """Return the event by which the declarer names trumps.
+    """E13: Return the event by which the declarer names trumps.
 
     Raises: WrongPhase for a different seat, AgainstTheRules unless the call names a suit that was not turned up.
     """
@@ -146,7 +148,7 @@ def name_trumps(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def events_after_naming(state: Naming, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that makes the named suit trumps; no event if none is named yet."""
+    """E13: Return the event that makes the named suit trumps; no event if none is named yet."""
     seat, call = state.calls[-1]
     return () if call == "redeal" else (TrumpsMade(seat=seat, trumps=call, rule="E13"),)
 

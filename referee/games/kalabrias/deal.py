@@ -18,12 +18,13 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 HAND_SIZE = 6
-"""Number of cards of each seat before the auction."""
+"""Number of cards of each seat before the auction (E3, E50)."""
 PACKET_SIZE = 3
+"""Number of cards in a packet of the house (E-O4)."""
 
 
 def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
-    """Return the draws, and the first dealer by the lowest card; no event if the dealer is known."""
+    """E-O29: Return the draws, and the first dealer by the lowest card; no event if the dealer is known."""
     if state.drawn:
         return ()
     events: list[Event] = []
@@ -38,7 +39,7 @@ def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """Return the deal of six cards each and one face up.
+    """E3-E4, E50: Return the deal of six cards each and one face up.
 
     Raises: WrongPhase in a tally, OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for an
     impossible deal.
@@ -73,7 +74,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def _check_dealer(table: Table, act: Deal) -> None:
-    """Raise OutOfTurn for other seats, AgainstTheRules for a widow, or for cards if the house deals."""
+    """E-O29: Raise OutOfTurn for other seats, AgainstTheRules for a widow, or for cards if the house deals."""
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "E-O29", dealer=table.dealer)
     if table.house and (act.hands, act.counts, act.stock, act.turn_up) != (None,) * 4:
@@ -96,7 +97,7 @@ _CARDS = frozenset(PACK)
 
 
 def _check_pack(act: Deal, dealt: int) -> None:
-    """Raise NoSuchCard if a card is not in the pack, is named twice or is in ``dealt``."""
+    """E2: Raise NoSuchCard if a card is not in the pack, is named twice or is in ``dealt``."""
     turned_up = () if act.turn_up is None else (act.turn_up,)
     texts = (*chain.from_iterable(act.hands or ()), *(act.stock or ()), *turned_up)
     cards = set(texts)
@@ -129,6 +130,7 @@ def _house_deal(table: Table, seed: str) -> Dealt:
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
+    """E5: Return the state after the deal: forehand speaks first."""
     table = state.table
     known = event.hands is not None
     assert event.turn_up is not None, "one card lies face up"
@@ -146,7 +148,7 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
 
 
 def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
-    """E-O27: Return the number of later cards by seat. ``None``: only their sum is right."""
+    """E14, E50-E51, E-O27: Return the number of later cards by seat. ``None``: only their sum is right."""
     if table.seats < 4:
         return (3,) * table.seats
     if declarer is None:
@@ -155,7 +157,7 @@ def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
 
 
 def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """Return the deal of the later cards at a real table.
+    """E14, E50, E-O32: Return the deal of the later cards at a real table.
 
     Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for impossible cards, AgainstTheRules
     if cards are entered in only one of the two deals.
@@ -175,7 +177,7 @@ def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...
 
 
 def _turn_up_taker(state: LaterCards) -> int | None:
-    """Return the seat that takes up the turn-up: with four players the declarer."""
+    """E51: Return the seat that takes up the turn-up: with four players the declarer."""
     return state.contract.declarer if state.table.seats == 4 else None
 
 
@@ -192,6 +194,7 @@ def deal_later_from_stock(state: LaterCards, moment: Moment) -> tuple[Event, ...
 
 
 def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) -> Declaring:
+    """E19: Return the state when all cards are dealt: forehand declares first."""
     table, cards = state.table, state.cards
     hands = list(cards.hands)
     if event.hands is not None:
@@ -210,7 +213,7 @@ def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) ->
 
 
 def may_exchange(state: Declaring, seat: int) -> bool:
-    """E-O16: Return whether a seat may exchange the seven of trumps for the turn-up."""
+    """E51, E-O16: Return whether a seat may exchange the seven of trumps for the turn-up."""
     table, cards, contract = state.table, state.cards, state.contract
     seven = BIT[contract.trumps + "7"]
     return (
@@ -225,7 +228,7 @@ def may_exchange(state: Declaring, seat: int) -> bool:
 
 
 def exchange(state: Declaring, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """Return the exchange of the seven of trumps. Raises AgainstTheRules unless it is allowed."""
+    """E-O16: Return the exchange of the seven of trumps. Raises AgainstTheRules unless it is allowed."""
     if not state.table.options.trump_seven_exchange or state.table.seats == 4:
         raise AgainstTheRules("no_exchange", "E-O16")
     if act.card != state.contract.trumps + "7" or not may_exchange(state, act.seat):

@@ -47,7 +47,7 @@ def best_sequence(state: Declaring, seat: int) -> Sequence | None:
 
 
 def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a statement about a seat's best sequence.
+    """E19, E21, E23: Return the event of a statement about a seat's best sequence.
 
     Raises: OutOfTurn for a seat not on turn, WrongPhase if an answer is expected or cards are shown, AgainstTheRules
     for a statement that is not expected or that the known hand contradicts.
@@ -70,12 +70,12 @@ def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]
 
 
 def _is_addition(state: Declaring | Playing, act: Declare) -> bool:
-    """Return whether an act only adds that the seat's equal sequence is not in trumps."""
+    """E23: Return whether an act only adds that the seat's equal sequence is not in trumps."""
     return act == Declare(seat=act.seat, trumps=False) and act.seat == state.may_add
 
 
 def _statement_event(state: Declaring, act: Declare) -> SequenceDeclared:
-    """Return the event of a statement. Raises AgainstTheRules if the known hand contradicts it."""
+    """E-O33: Return the event of a statement. Raises AgainstTheRules if the known hand contradicts it."""
     seat, known, best = act.seat, state.cards.known, state.best
     mine = best_sequence(state, seat) if known else None
     if act.sequence is not None:
@@ -95,7 +95,7 @@ def _statement_event(state: Declaring, act: Declare) -> SequenceDeclared:
 
 
 def allowed_tops(state: Declaring) -> str:
-    """Return the ranks that may be named as the top of the best sequence."""
+    """E21: Return the ranks that may be named as the top of the best sequence."""
     best = state.best
     assert best is not None, "the question is for the best sequence"
     if state.cards.known:
@@ -129,12 +129,12 @@ def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, numbe
 
 
 def _with_next_speaker(state: Declaring) -> Declaring:
-    """Return the state in which the next seat speaks."""
+    """E-O28: Return the state in which the next seat speaks."""
     return replace(state, to_speak=state.to_speak[1:], expected="class" if state.best is None else "answer")
 
 
 def _after_trumps_stated(state: Declaring) -> Declaring:
-    """Return the state when an equal sequence is declared and the best is stated to be in trumps or not."""
+    """E23-E24: Return the state when an equal sequence is declared and the best is stated to be in trumps or not."""
     assert state.best is not None, "there is a best sequence to compare with"
     if state.best.trumps:
         return _with_next_speaker(replace(state, may_add=state.to_speak[0]))
@@ -142,7 +142,7 @@ def _after_trumps_stated(state: Declaring) -> Declaring:
 
 
 def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of an answer to the best sequence so far.
+    """E20, E22: Return the event of an answer to the best sequence so far.
 
     Raises: WrongPhase if no answer is expected, OutOfTurn for a seat not on turn, AgainstTheRules for an answer that
     the known hand or earlier statements contradict.
@@ -214,13 +214,14 @@ def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) ->
 
 
 def automatic_events(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """Return the result of the comparison when all have spoken; before that no event."""
+    """E24: Return the result of the comparison when all have spoken; before that no event."""
     if state.to_speak:
         return ()
     return (SequencesCompared(seat=None if state.best is None else state.best.seat, level=state.level),)
 
 
 def sequences_compared(state: Declaring, event: SequencesCompared, number: int) -> Playing:
+    """E28: Return the start of the play. Forehand leads."""
     table = state.table
     none = (0,) * table.seats
     return Playing(
@@ -238,7 +239,7 @@ def sequences_compared(state: Declaring, event: SequencesCompared, number: int) 
 
 
 def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """Return the event by which a closed hand shows a further sequence, before the second trick.
+    """E-O34: Return the event by which a closed hand shows a further sequence, before the second trick.
 
     Raises: WrongPhase for any other statement, AgainstTheRules if the seat may not show these cards or they are no
     sequence, NoSuchCard if a different seat has played or shown one of them.
@@ -271,7 +272,7 @@ def may_show(state: Playing, seat: int) -> bool:
 
 
 def sequence_scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
-    """E-O12, E-O25, E-O35: Return the seats that score sequences, if any; the best sequence first."""
+    """E24, E53, E-O12, E-O25, E-O35: Return the seats that score sequences, if any; the best sequence first."""
     if said.best is None:
         return ()
     first = said.best.seat
@@ -282,7 +283,7 @@ def sequence_scorers(table: Table, declarer: int, said: Sequences) -> tuple[int,
 
 
 def seats_on_side(table: Table, declarer: int, seat: int) -> tuple[int, ...]:
-    """E-O25: Return the seats whose sequences count together with those of a seat, itself included."""
+    """E49, E53, E-O25: Return the seats whose sequences count together with those of a seat, itself included."""
     if table.seats == 4:
         return seat, (seat + 2) % 4
     opponents = table.opponents(declarer)
@@ -297,7 +298,7 @@ def sequence_shown(state: Playing, event: SequenceShown, number: int) -> Playing
 
 
 def bella(state: Declaring | Playing, act: Bella, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a declaration. Raises what :func:`bella_refusal` returns."""
+    """E18, E26-E27: Return the event of a declaration. Raises what :func:`bella_refusal` returns."""
     if (refusal := bella_refusal(state, act.seat)) is not None:
         raise refusal
     return (BellaDeclared(seat=act.seat),)
@@ -324,7 +325,7 @@ def may_declare_bella(state: Declaring | Playing, seat: int) -> bool:
 
 
 def _bella_in_time(state: Playing, pair: int) -> bool:
-    """Return whether bella can still be declared."""
+    """E27, E-O15, E-O39: Return whether bella can still be declared."""
     gone = pair & state.gone
     if not gone:
         return True

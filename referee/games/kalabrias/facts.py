@@ -28,7 +28,7 @@ class RedealAnswered(Event):
 
 
 class DeclarerBound(Event):
-    """A refused new deal made this seat the declarer, who must name trumps."""
+    """A refused new deal made this seat the declarer, who must name trumps (E12-E13)."""
 
     TOPIC: ClassVar[str] = "redeal/declarer-bound"
     seat: Seat
@@ -78,9 +78,10 @@ class SequenceDeclared(Event):
 
 
 class SequenceAnswered(Event):
-    """A seat answered the best sequence so far. ``refrains``: it has an equal or better one and did not say so.
+    """A seat answered the best sequence so far. ``refrains``: it has an equal or better one and did not say so (E25).
 
-    ``refrains`` is hidden until the deal is over."""
+    ``refrains`` is hidden until the deal is over.
+    """
 
     TOPIC: ClassVar[str] = "sequence/answered"
     HIDDEN: ClassVar[Hidden] = {"refrains": "open"}
@@ -91,7 +92,7 @@ class SequenceAnswered(Event):
 
 
 class SequencesCompared(Event):
-    """``seat`` has the best sequence. The seats ``level`` have equal sequences outside trumps."""
+    """``seat`` has the best sequence. The seats ``level`` have equal sequences outside trumps (E24)."""
 
     TOPIC: ClassVar[str] = "sequence/compared"
     seat: Seat | None
@@ -107,7 +108,7 @@ class SequenceShown(Event):
 
 
 class BellaDeclared(Event):
-    """A seat declared king and queen of trumps."""
+    """A seat declared king and queen of trumps (E18, E26)."""
 
     TOPIC: ClassVar[str] = "bella/declared"
     seat: Seat
@@ -123,11 +124,11 @@ class DealCounted(Event):
     trumps: wire_types.Suit | None = None
     """Trump suit; null: the deal was not played."""
     card_points: wire_types.PointsBySeat = ()
-    """Points for the cards in the tricks won, and for the last trick."""
+    """Points for the cards in the tricks won, and for the last trick (E34-E41)."""
     sequence_points: wire_types.PointsBySeat = ()
-    """Points for sequences."""
+    """Points for sequences (E20, E24)."""
     bella_points: wire_types.PointsBySeat = ()
-    """Points for king and queen of trumps."""
+    """Points for king and queen of trumps (E18)."""
     scoring: wire_types.Seats = ()
     """Seats that score sequences, the best first."""
 

@@ -17,7 +17,7 @@ def tricks_in_deal(seats: int) -> int:
 
 
 def playable_cards(state: Playing, hand: int) -> int:
-    """E-O17, E-O18: Return the cards of a hand that may be played."""
+    """E29-E30, E-O17, E-O18: Return the cards of a hand that may be played."""
     led = state.led
     if not led:
         return hand
@@ -46,7 +46,7 @@ def _beaters(state: Playing) -> int:
 
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a card played.
+    """E28-E32: Return the event of a card played.
 
     Raises: OutOfTurn for a seat not on turn, NoSuchCard for a card not held, AgainstTheRules for a card of a known
     hand that must not be played (E29-E30).
@@ -68,7 +68,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a complete trick, or the end of play after the last trick; else no event."""
+    """E31-E32: Return the event of a complete trick, or the end of play after the last trick; else no event."""
     seats, trick = state.table.seats, state.trick
     if trick:
         return (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(trick) == seats else ()
@@ -76,7 +76,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def _duty_refusal(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
-    """Return the refusal of a card. ``allowed``: the cards that may be played."""
+    """E-O17: Return the refusal of a card. ``allowed``: the cards that may be played."""
     cards = texts_of(allowed)
     if allowed & state.led:
         if bit & state.led:
@@ -104,6 +104,7 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
+    """E31, E33, E41: Return the state after a trick: the winner gets its points, and leads."""
     seat = event.seat
     points = POINTS[state.contract.trumps]
     worth = LAST_TRICK if event.trick == tricks_in_deal(state.table.seats) else 0

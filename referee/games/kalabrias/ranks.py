@@ -8,9 +8,10 @@ from referee.cards import BIT, SUIT, SUITS, Cards
 from referee.cards import PACK as FIFTY_TWO
 
 RANKS = "789TJQKA"
-"""Ranks in the order of sequences, lowest first."""
+"""Ranks in the order of sequences, lowest first (E17)."""
 
 PACK: tuple[str, ...] = tuple(card for card in FIFTY_TWO if card[1] in RANKS)
+"""32 cards (E2)."""
 ALL: Cards = sum(BIT[card] for card in PACK)
 
 TRICK_RANK = {  # E-O2, highest first
@@ -24,11 +25,11 @@ CARD_POINTS = {  # E34-E40, E-O3
 }
 
 LAST_TRICK = 10
-"""Points for the last trick."""
+"""Points for the last trick (E41)."""
 
 
 def _beaters(order: dict[str, str], trumps: str) -> dict[Cards, Cards]:
-    """Return for each card the cards that beat it."""
+    """E31: Return for each card the cards that beat it."""
     beaters = {}
     for suit in SUITS:
         ranks = order["trumps" if suit == trumps else "plain"]
@@ -48,19 +49,19 @@ POINTS: dict[str, dict[str, int]] = {
     trumps: {card: CARD_POINTS["trumps" if card[0] == trumps else "plain"][card[1]] for card in PACK}
     for trumps in SUITS
 }
-"""Points of each card, by trumps."""
+"""Points of each card, by trumps (E34-E40)."""
 
 BELLA: dict[str, Cards] = {suit: BIT[suit + "K"] | BIT[suit + "Q"] for suit in SUITS}
-"""King and queen of trumps."""
+"""King and queen of trumps (E18)."""
 
 
 SequenceName = Literal["small", "large"]
 TOPS: dict[str, str] = {"small": "9TJQKA", "large": "TJQKA"}
-"""Ranks that can be the top of a sequence."""
+"""Ranks that can be the top of a sequence (E15-E16)."""
 
 
 class Sequence(msgspec.Struct, frozen=True, order=True):
-    """A sequence in a form that can be compared."""
+    """A sequence in a form that can be compared (E20-E24)."""
 
     cards: int
     """Number of cards that count: 3, 4, or 5 if longer sequences win."""
@@ -70,6 +71,7 @@ class Sequence(msgspec.Struct, frozen=True, order=True):
 
     @property
     def name(self) -> SequenceName:
+        """The class of the sequence (E15-E16)."""
         return "small" if self.cards == 3 else "large"
 
     @property
@@ -101,7 +103,7 @@ def runs(hand: Cards, suit: str) -> tuple[tuple[int, int], ...]:
 
 
 def strongest(hand: Cards, trumps: str, longer_wins: bool) -> Sequence | None:
-    """E-O11: Return the best sequence of a hand, if any."""
+    """E21, E-O11: Return the best sequence of a hand, if any."""
     best = None
     for suit in SUITS:
         for length, top in runs(hand, suit):
@@ -117,7 +119,7 @@ def cards_of_run(suit: str, top: int, length: int) -> Cards:
 
 
 def is_sequence(cards: Cards) -> bool:
-    """E-O34: Return whether cards are three or more of one suit without a gap."""
+    """E15-E16, E-O34: Return whether cards are three or more of one suit without a gap."""
     return any(
         cards & SUIT[suit] == cards and [length for length, _ in runs(cards, suit)] == [cards.bit_count()]
         for suit in SUITS

@@ -30,14 +30,14 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """Return what :func:`scored` returns; no event if the deal waits for the act ``score``."""
+    """E42: Return what :func:`scored` returns; no event if the deal waits for the act ``score``."""
     table, deal = state.table, state.outcome
     waits = table.penalise and deal.contract is not None and deal.counted is None
     return () if waits else scored(table, deal)
 
 
 def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scoring: tuple[int, ...]) -> list[int]:
-    """E-O10, E-O12: Return the points for sequences, by seat."""
+    """E24, E53, E-O10, E-O12, E-O14: Return the points for sequences, by seat."""
     options, sequences = table.options, deal.sequences
     points = [0] * table.seats
     points_of = _hand_points if deal.known else _claim_points
@@ -71,6 +71,7 @@ def run_worth(options: Options, length: int) -> int:
 
 
 def _all_sequence_points(options: Options, hand: int) -> int:
+    """E-O10: Return the points for all sequences of a hand."""
     return sum(run_worth(options, length) for suit in SUITS for length, _ in runs(hand, suit))
 
 
@@ -139,7 +140,7 @@ def _has_level_sequence(options: Options, deal: Outcome, contract: TrumpContract
 
 
 def bella_points(table: Table, deal: Outcome, contract: TrumpContract) -> list[int]:
-    """E-O33: Return the points for bella, by seat; with closed hands only if both cards were played."""
+    """E18, E-O33: Return the points for bella, by seat; with closed hands only if both cards were played."""
     pair = BELLA[contract.trumps]
     points = [0] * table.seats
     for seat, _ in deal.bella:
@@ -184,7 +185,7 @@ BETE_SPLIT = {  # E48, E-O23, E-O38: half shares of the opponent with more point
 
 
 def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int]:
-    """Return the settlement of a deal, and the points of the declarer's side."""
+    """E43-E45, E47-E49: Return the settlement of a deal, and the points of the declarer's side."""
     opponents = table.opponents(declarer)
     ours = sum([own[seat] for seat in range(table.seats) if seat not in opponents])
     each = [own[seat] for seat in opponents]
@@ -197,7 +198,7 @@ def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int
 def shares_of_prize(
     table: Table, opponents: tuple[int, ...], own: list[int], prize: int, split: str
 ) -> tuple[int, ...]:
-    """E-O23, E-O38: Return each opponent's share of a prize, by seat, in units of the protocol."""
+    """E45, E48, E52, E-O23, E-O38: Return each opponent's share of a prize, by seat, in units of the protocol."""
     given = [0] * table.seats
     higher = max(opponents, key=lambda seat: own[seat])  # if equal, the nearest on the declarer's left
     for seat in opponents:
@@ -213,7 +214,7 @@ def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """Return the line of the deal and, if it ends the match, the win."""
+    """E42-E46: Return the line of the deal and, if it ends the match, the win."""
     contract = deal.contract
     entries, detail = _settled(table, deal, contract) if contract else ([], Detail(carry=table.carry))
     points = list(table.points)
@@ -243,11 +244,11 @@ class Detail(TypedDict):
     carry: wire_types.WholePoints
     """Points that level deals, this one included, have set aside (E-O36)."""
     card_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """Points for the cards in the tricks won, and for the last trick."""
+    """Points for the cards in the tricks won, and for the last trick (E34-E41)."""
     sequence_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """Points for sequences."""
+    """Points for sequences (E20, E24)."""
     bella_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
-    """Points for king and queen of trumps."""
+    """Points for king and queen of trumps (E18)."""
     own: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """Sum of points for cards, sequences and bella."""
     outcome: NotRequired[Literal["made", "tie", "bete"]]
@@ -257,7 +258,7 @@ class Detail(TypedDict):
 
 
 def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
-    """Return the entries and the detail of a deal that was played."""
+    """E42: Return the entries and the detail of a deal that was played."""
     sequences: Sequence[int]
     bella: Sequence[int]
     if deal.counted is not None:
@@ -302,7 +303,7 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
 
 
 def points_by_side(points: Sequence[int]) -> Sequence[int]:
-    """Return the points of each seat, a partner's included."""
+    """E52: Return the points of each seat, a partner's included."""
     return points if len(points) < 4 else [points[0] + points[2], points[1] + points[3]] * 2
 
 
@@ -313,7 +314,7 @@ def _own_entries(
     by_side: tuple[Sequence[int], Sequence[int], Sequence[int]],
     scoring: tuple[int, ...],
 ) -> list[Entry]:
-    """Return the entries of a seat for tricks, sequences and bella (``by_side``), a partner's included."""
+    """E52: Return the entries of a seat for tricks, sequences and bella (``by_side``), a partner's included."""
     side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []
     cards, sequences, bella = by_side
 
@@ -341,7 +342,7 @@ def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
 
 
 def _win(table: Table, line: DealScored) -> tuple[Event, ...]:
-    """Return the win if one side leads and has reached the target; else no event."""
+    """E46, E-O20, E-O31: Return the win if one side leads and has reached the target; else no event."""
     if (winners := leaders_at_target(table, line.points)) is None:
         return ()
     reached = sum(points >= table.options.target_score * table.unit for points in line.points)
@@ -359,7 +360,7 @@ def _win(table: Table, line: DealScored) -> tuple[Event, ...]:
 
 
 def payments_of_difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:
-    """Return the payments: each loser pays the winner (of two, the one on the left) the difference."""
+    """E-O42: Return the payments: each loser pays the winner (of two, the one on the left) the difference."""
     seats = len(points)
     payments = []
     for seat in range(seats):
@@ -371,7 +372,7 @@ def payments_of_difference(points: Sequence[int], winners: tuple[int, ...]) -> t
 
 
 def leaders_at_target(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the seat, or partners, with more points than all others, if they have reached the target."""
+    """E52: Return the seat, or partners, with more points than all others, if they have reached the target."""
     top = max(points)
     if top < table.options.target_score * table.unit:
         return None
@@ -381,6 +382,7 @@ def leaders_at_target(table: Table, points: tuple[int, ...]) -> tuple[int, ...] 
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
+    """E-O6, E-O29: Return the state between deals. By the option, the same dealer deals after an agreed new deal."""
     table = replace(next_deal(state.table, event), carry=event.detail["carry"])
     same = event.kind == "redeal" and table.options.redeal_dealer == "same"
     return Undealt(table=replace(table, dealer=event.dealer) if same else table)

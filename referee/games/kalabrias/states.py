@@ -20,7 +20,7 @@ POINTS_MAX = 10_000
 
 
 class SequencePoints(Value, forbid_unknown_fields=True):
-    """Points for sequences."""
+    """Points for sequences (E-O1)."""
 
     small: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: three cards.")] = 20
     large: Annotated[int, Meta(ge=0, le=POINTS_MAX, description="E-O1: four or five cards.")] = 50
@@ -114,11 +114,11 @@ class Table(phases.Table):
 
     options: Options
     carry: int = 0
-    """Points set aside by level deals."""
+    """Points set aside by level deals (E-O36)."""
 
     @property
     def unit(self) -> int:
-        """Units of ``points`` in a point: two if half points are counted, else one."""
+        """Units of ``points`` in a point: two if half points are counted (E-O38), else one."""
         options = self.options
         set_aside = options.bete_split == "none" and options.tie_rule == "carry"  # points set aside are still divided
         divides = options.bete_split == "half" or set_aside
@@ -129,7 +129,7 @@ class Table(phases.Table):
         return (self.dealer + 1) % self.seats
 
     def opponents(self, declarer: int) -> tuple[int, ...]:
-        """Return the seats that play against the declarer, clockwise from the declarer."""
+        """E47, E49: Return the seats that play against the declarer, clockwise from the declarer."""
         return _opponents(declarer, self.seats)
 
 
@@ -140,11 +140,11 @@ def _opponents(declarer: int, seats: int) -> tuple[int, ...]:
 
 
 class Undealt(Value, tag="undealt"):
-    """The dealer deals next."""
+    """The dealer deals next (E3-E4)."""
 
     table: Table
     drawn: bool = True
-    """True if the dealer is known."""
+    """True if the dealer is known (E-O29)."""
 
 
 class DealtCards(Value):
@@ -155,12 +155,13 @@ class DealtCards(Value):
     """Card that lies face up, or the seven for which it was exchanged."""
     stock: tuple[str, ...] = ()
     taken_by: int | None = None
+    """Seat that took the turned-up card (E51, E-O16)."""
     taken: int = 0
     """Turned-up card that seat ``taken_by`` took, as a mask."""
 
 
 class Auction(Value, tag="auction"):
-    """Trumps are chosen."""
+    """Trumps are chosen (E5-E11)."""
 
     table: Table
     cards: DealtCards
@@ -171,7 +172,7 @@ class Auction(Value, tag="auction"):
 
 
 class Proposed(Value, tag="redeal_proposed"):
-    """A new deal has been proposed, and the others answer."""
+    """A new deal has been proposed, and the others answer (E11-E12)."""
 
     table: Table
     cards: DealtCards
@@ -183,7 +184,7 @@ class Proposed(Value, tag="redeal_proposed"):
 
 
 class Naming(Value, tag="naming"):
-    """A new deal was refused in the second round, and the declarer must name trumps."""
+    """A new deal was refused in the second round, and the declarer must name trumps (E13)."""
 
     table: Table
     cards: DealtCards
@@ -201,7 +202,7 @@ class TrumpContract(Value):
 
 
 class LaterCards(Value, tag="later_cards"):
-    """The later cards are not yet dealt."""
+    """The later cards are not yet dealt (E14, E50)."""
 
     table: Table
     cards: DealtCards
@@ -226,7 +227,7 @@ Expected = Literal["class", "answer", "top", "answer_to_top", "trumps", "answer_
 
 
 class Declaring(Value, tag="declaring"):
-    """Sequences are declared and compared, clockwise from forehand."""
+    """Sequences are declared and compared, clockwise from forehand (E19-E25, E-O28)."""
 
     table: Table
     cards: DealtCards
@@ -237,9 +238,9 @@ class Declaring(Value, tag="declaring"):
     level: tuple[int, ...] = ()
     """Seats with sequences equal to the best, outside trumps."""
     refrained: tuple[int, ...] = ()
-    """Seats that did not declare a sequence that may be equal or better."""
+    """Seats that did not declare a sequence that may be equal or better (E25)."""
     may_add: int | None = None
-    """Seat that may still add that its equal sequence is not in trumps."""
+    """Seat that may still add that its equal sequence is not in trumps (E23)."""
     bella: tuple[tuple[int, int], ...] = ()
     """Declarations of bella: pairs of seat and event number."""
 
@@ -255,6 +256,8 @@ class Sequences(Value):
 
 
 class Playing(Value, tag="playing"):
+    """The play of the cards (E28-E41)."""
+
     table: Table
     cards: DealtCards
     contract: TrumpContract
@@ -290,7 +293,7 @@ class Counted(Value):
 
 
 class Outcome(Value):
-    """The facts by which a deal is scored. A deal without a contract was not played."""
+    """The facts by which a deal is scored (E33-E53). A deal without a contract was not played."""
 
     kind: str
     tricks: tuple[int, ...]
@@ -300,9 +303,9 @@ class Outcome(Value):
     sequences: Sequences = Sequences()
     bella: tuple[tuple[int, int], ...] = ()
     known: bool = True
-    """True if hands were known. Then unclaimed sequences count, too."""
+    """True if hands were known (E-O33, E-O34). Then unclaimed sequences count, too."""
     hands: tuple[int, ...] = ()
-    """Cards by seat: the whole hand if hands are known, otherwise the cards played."""
+    """Cards by seat: the whole hand if hands are known, otherwise the cards played (E32)."""
     counted: Counted | None = None
 
 

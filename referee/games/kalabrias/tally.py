@@ -25,22 +25,22 @@ NumbersBySeat = Annotated[
 
 
 class Result(Value, forbid_unknown_fields=True):
-    """The result of a deal; only ``kind`` for a deal that was not played."""
+    """The result of a deal; only ``kind`` for a deal that was not played (E10-E11)."""
 
     kind: Literal["passed_out", "redeal"] | None = None
-    """Reason why the deal was not played: all passed, or agreed to a new deal."""
+    """Reason why the deal was not played: all passed, or agreed to a new deal (E10-E11)."""
     declarer: Seat | None = None
-    """Seat that made trumps."""
+    """Seat that made trumps (E5-E13)."""
     trumps: Literal["S", "H", "D", "C"] | None = None
     """Trump suit."""
     card_points: NumbersBySeat | None = None
-    """Points by seat for the cards in its tricks, with ten for the last trick."""
+    """Points by seat for the cards in its tricks, with ten for the last trick (E34-E41)."""
     taken: NumbersBySeat | None = None
     """Number of tricks, by seat."""
     sequences: Annotated[tuple[SequenceEntered, ...], wire_types.at_most(TRICKS_MAX)] = ()
     """Sequences that score, the best first."""
     bella: Seat | None = None
-    """Seat that declared king and queen of trumps."""
+    """Seat that declared king and queen of trumps (E18)."""
 
 
 class RequiredFields(Value):
@@ -108,7 +108,7 @@ def _counted(table: Table, result: Result) -> DealCounted:
 
 
 def _check_nothing_played(table: Table, result: Result) -> None:
-    """Raise AgainstTheRules if a deal that was not played has other fields, or had to be played."""
+    """E10-E11, E-O40: Raise AgainstTheRules if a deal that was not played has other fields, or had to be played."""
     passed = result.kind == "passed_out"
     if passed and table.options.all_pass == "dealer_must_choose":
         raise AgainstTheRules("dealer_must_choose", "E-O40", at="/kind")
@@ -121,7 +121,8 @@ _REQUIRED = {"declarer": "E5", "trumps": "E5", "card_points": "E33", "taken": "E
 
 
 def _required_fields(table: Table, result: Result) -> RequiredFields:
-    """Return the required fields. Raises a refusal if one is missing, not for every seat, or names no seat."""
+    """E5, E32, E33: Return the required fields. Raises a refusal if one is missing, not for every seat, or names no
+    seat."""
     given = {name: getattr(result, name) for name in _REQUIRED}
     for name, value in given.items():
         if value is None:
@@ -139,7 +140,7 @@ def _check_seat(table: Table, seat: int, at: str) -> None:
 
 
 def _possible_sums(played: int) -> frozenset[int]:
-    """Return the possible sums of card points for this number of cards, with the last trick."""
+    """E34-E41: Return the possible sums of card points for this number of cards, with the last trick."""
     by_count = [{0}, *(set[int]() for _ in range(played))]
     for worth_of_card in (*CARD_POINTS["trumps"].values(), *(3 * (*CARD_POINTS["plain"].values(),))):
         for many in range(played, 0, -1):
@@ -152,7 +153,7 @@ POSSIBLE_SUMS = {seats: _possible_sums(seats * tricks_in_deal(seats)) for seats 
 
 
 def _check_sums(table: Table, contract: RequiredFields) -> None:
-    """Raise AgainstTheRules for a wrong number of tricks or sum of points, or for points without a trick."""
+    """E32-E41: Raise AgainstTheRules for a wrong number of tricks or sum of points, or for points without a trick."""
     needed, tricks = tricks_in_deal(table.seats), sum(contract.taken)
     if tricks != needed:
         raise AgainstTheRules("not_all_tricks", "E32", needed=needed, total=tricks, at="/taken")
@@ -169,7 +170,7 @@ def _check_sums(table: Table, contract: RequiredFields) -> None:
 def _sequences(
     table: Table, contract: RequiredFields, sequences: tuple[SequenceEntered, ...]
 ) -> tuple[tuple[int, ...], list[int]]:
-    """Return the seats that score sequences, and the points by seat.
+    """E24, E53, E-O10, E-O12, E-O14: Return the seats that score sequences, and the points by seat.
 
     Raises: AgainstTheRules if sequences of both sides are entered, or more than the options allow.
     """
@@ -196,14 +197,14 @@ def _sequences(
 
 
 def _are_level(table: Table, sequences: tuple[SequenceEntered, ...]) -> bool:
-    """Return whether the sequences are equal, and each of a different seat."""
+    """E24, E-O11, E-O12: Return whether the sequences are equal, and each of a different seat."""
     longest = 5 if table.options.longer_sequence_wins else 4
     kinds = {(min(one.cards, longest), one.top, one.trumps) for one in sequences}
     return len(kinds) == 1 and len({one.seat for one in sequences}) == len(sequences)
 
 
 def _check_one_pack(table: Table, sequences: tuple[SequenceEntered, ...]) -> None:
-    """Raise a refusal if sequences are impossible, do not fit into one pack, or name no seat."""
+    """E2, E15-E17, E-O10: Raise a refusal if sequences are impossible, do not fit into one pack, or name no seat."""
     cards_of_seat = [0] * table.seats
     plain, trumps = [0] * len(RANKS), [0] * len(RANKS)
     for place, one in enumerate(sequences):
@@ -220,7 +221,7 @@ def _check_one_pack(table: Table, sequences: tuple[SequenceEntered, ...]) -> Non
 
 
 def _bella(table: Table, result: Result) -> tuple[int, ...]:
-    """Return the points for bella, by seat.
+    """E18: Return the points for bella, by seat.
 
     Raises: AgainstTheRules if a sequence of a different seat contains the queen of trumps.
     """

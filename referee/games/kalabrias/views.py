@@ -34,6 +34,7 @@ _CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pas
 
 
 def _dealing_acts(state: Undealt | LaterCards, seat: int) -> tuple[Act, ...]:
+    """E-O41: Return the deal for the dealer, except in a tally."""
     table = state.table
     return (Deal(seat=seat),) if seat == table.dealer and not table.tally else ()
 
@@ -69,7 +70,7 @@ def _declaring_acts(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
-    """Return the statements that a seat may make; with closed hands all that can be true."""
+    """E19-E23: Return the statements that a seat may make; with closed hands all that can be true."""
     known = state.cards.known
     match state.expected:
         case "class":
@@ -89,6 +90,7 @@ def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
+    """E29-E30: Return the acts of a seat during the play."""
     acts: tuple[Act, ...] = ()
     if seat == state.turn:
         cards = state.cards
@@ -102,7 +104,7 @@ def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _beside_the_play(state: Playing, seat: int) -> tuple[Act, ...]:
-    """Return the statements about sequences that a seat may still make during the play."""
+    """E23, E-O34: Return the statements about sequences that a seat may still make during the play."""
     if seat == state.may_add and not state.trick and not state.won:
         return (Declare(seat=seat, trumps=False),)
     return (Declare(seat=seat),) if declarations.may_show(state, seat) else ()
@@ -230,11 +232,11 @@ class More(TypedDict):
     best: NotRequired[Claimed | None]
     """Best sequence so far; null: no seat has declared one."""
     level: NotRequired[wire_types.Seats]
-    """Seats with sequences equal to the best, outside trumps."""
+    """Seats with sequences equal to the best, outside trumps (E24)."""
     bella: NotRequired[wire_types.Seats]
     """Seats that have declared king and queen of trumps."""
     card_points: NotRequired[wire_types.PointsBySeat]
-    """Points by seat for the cards in the tricks won so far."""
+    """Points by seat for the cards in the tricks won so far (E34-E41)."""
     shown: NotRequired[wire_types.ListBySeat[SeatAndCards]]
     """Sequences shown with closed hands (E-O34)."""
     winners: NotRequired[wire_types.Seats]

@@ -28,7 +28,7 @@ from referee.visibility import Event
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """Raise AgainstTheRules for six players without the option, or a pot below zero."""
+    """D1-D2, D-O9, D-O23: Raise AgainstTheRules for six players without the option, or a pot below zero."""
     if len(opened.players) == 6 and not options_of(Options, opened).six_players:
         raise AgainstTheRules("too_many_players", "D-O9", players_max=5)
     if opened.pot < 0:

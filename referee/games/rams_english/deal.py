@@ -30,12 +30,12 @@ from referee.visibility import Event
 
 
 def next_to_draw(state: Drawing) -> int:
-    """Return the seat for which the next card is turned up."""
+    """D12: Return the seat for which the next card is turned up."""
     return len(state.drawn) % state.table.seats
 
 
 def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a card turned up for a seat.
+    """D11-D12: Return the event of a card turned up for a seat.
 
     Raises: OutOfTurn for a seat not on turn, AgainstTheRules without a card, NoSuchCard for an impossible card.
     """
@@ -50,7 +50,7 @@ def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
 
 
 def next_draw(state: Drawing, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of the first dealer after a jack, or of the house's next draw; else no event."""
+    """D11-D13: Return the event of the first dealer after a jack, or of the house's next draw; else no event."""
     if state.drawn and state.drawn[-1][1][1] == "J":
         return (FirstDealerDrawn(seat=state.drawn[-1][0], rule="D13"),)
     if not state.table.house:
@@ -66,19 +66,19 @@ _CARDS = frozenset(PACK)
 
 
 def check_in_pack(cards: tuple[str, ...]) -> None:
-    """Raise NoSuchCard for cards that are not in the pack."""
+    """D6-D7: Raise NoSuchCard for cards that are not in the pack."""
     if not _CARDS.issuperset(cards):
         raise NoSuchCard("not_in_pack", "D7", cards=[card for card in cards if card not in _CARDS])
 
 
 def seats_dealt_in(table: Table) -> tuple[int, ...]:
-    """D-O9: Return the seats that get cards, clockwise from forehand; of six seats not the dealer."""
+    """D2, D14, D-O9: Return the seats that get cards, clockwise from forehand; of six seats not the dealer."""
     seating = clockwise((table.dealer + 1) % table.seats, table.seats)
     return seating[:-1] if table.seats == 6 else seating
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """Return the dealer's stake and the deal.
+    """D14-D21: Return the dealer's stake and the deal.
 
     Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for an impossible deal.
     """
@@ -101,7 +101,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def _table_deal(table: Table, act: Deal) -> Dealt:
-    """Return a deal at a real table: hands and widow, or counts only, and the turned-up card.
+    """D17, D20: Return a deal at a real table: hands and widow, or counts only, and the turned-up card.
 
     Raises: NoSuchCard for an impossible card, AgainstTheRules for missing cards or wrong numbers.
     """
@@ -135,6 +135,7 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
 
 
 def _right_counts(table: Table) -> tuple[int, ...]:
+    """D2, D17: Return the right number of cards by seat."""
     return _five_each(seats_dealt_in(table), table.seats)
 
 
@@ -144,7 +145,7 @@ def _five_each(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
 
 
 def _tally_deal(table: Table, act: Deal) -> Dealt:
-    """Return a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
+    """D17, D-O29: Return a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
     if (act.hands, act.stock, act.widow, act.turn_up) != (None,) * 4:
         raise AgainstTheRules("cards_not_entered", "D-O29")
     right = _right_counts(table)
@@ -154,7 +155,7 @@ def _tally_deal(table: Table, act: Deal) -> Dealt:
 
 
 def _house_deal(table: Table, seed: str) -> Dealt:
-    """Return a deal by the house."""
+    """D17-D20: Return a deal by the house."""
     order = seats_dealt_in(table)
     places: tuple[int | None, ...] = (*order, None) if table.dealer not in order else (*order[:-1], None, order[-1])
     pack, many = shuffled(seed, IN_PACK), len(places)
@@ -180,6 +181,7 @@ def staked(state: Undealt, event: Staked, number: int) -> Undealt:
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
+    """D24: Return the state after the deal; forehand speaks first."""
     table = state.table
     turn_up, known = event.turn_up, event.hands is not None
     unseen = 0 if turn_up is None else IN_PACK & ~BIT[turn_up]
@@ -200,7 +202,7 @@ OFFENCE_BY_RULE = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
 
 
 def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a report and, after a misdeal, the end of the deal.
+    """D67-D68, D-O26: Return the event of a report and, after a misdeal, the end of the deal.
 
     Raises: NotInPlay if the accused does not exist; AgainstTheRules if the service sees such faults itself, or the
     fault or the accused is impossible; WrongPhase if faults are not punished, or it is too early or too late.
@@ -242,14 +244,14 @@ RULE_OF_HIDDEN_FAULT = {"revoke": "D50", "not_heading": "D53"}
 
 
 def unseen_faults(state: State) -> frozenset[str]:
-    """D-O26: Return the faults that no event can show now, because only people or closed hands show them."""
+    """D68, D-O26: Return the faults that no event can show now, because only people or closed hands show them."""
     if state.table.house or not state.table.penalise or not isinstance(state, Playing | Played):
         return frozenset()
     return frozenset(SEEN_BY_THE_TABLE if state.dealing.known else (*SEEN_BY_THE_TABLE, *RULE_OF_HIDDEN_FAULT))
 
 
 def fault_by_official(state: State, offence: str, accused: int, sign: int) -> tuple[Event, ...]:
-    """Return the event that notes a fault as if reported, or with ``sign`` -1 lifts it.
+    """D68-D70, D-O24: Return the event that notes a fault as if reported, or with ``sign`` -1 lifts it.
 
     Raises: WrongPhase if the fault has no price or the play has not begun, AgainstTheRules if the accused is not in
     play.
@@ -273,9 +275,10 @@ def fault_lifted(state: Playing | Played, event: FaultLifted, number: int) -> Pl
 
 
 def fault_breach(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> Breach:
-    """Return the breach for a fault. ``shown_by``: events that show it."""
+    """D68-D70, D-O24: Return the breach for a fault. ``shown_by``: events that show it."""
     return Breach(offence=offence, seat=seat, rule=rule, payer=seat, points=table.stake, shown_by=shown_by)
 
 
 def before_first_lead(state: Playing) -> bool:
+    """D-O22, D-O26: Return whether no card of the deal has been played."""
     return not state.trick and not state.won

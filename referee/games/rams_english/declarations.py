@@ -33,22 +33,22 @@ from referee.visibility import Event
 
 
 def is_single(table: Table) -> bool:
-    """Return whether the pot was empty before the dealer's stake."""
+    """D22, D41-D42, D-O23: Return whether the pot was empty before the dealer's stake."""
     return table.pot == 0
 
 
 def must_join_or_pay(state: Declaring) -> bool:
-    """D-O8: Return whether the last seat but one is next, and no seat has joined."""
+    """D31, D-O8, D-O9: Return whether the last seat but one is next, and no seat has joined."""
     return state.to_speak[0] == state.dealing.order[-2] and not state.said.joined
 
 
 def must_join(state: Declaring) -> bool:
-    """Return whether the last seat is next, and only one seat has joined."""
+    """D33, D-O9: Return whether the last seat is next, and only one seat has joined."""
     return state.to_speak[0] == state.dealing.order[-1] and len(state.said.joined) == 1
 
 
 def allowed_words(state: Declaring) -> tuple[Word, ...]:
-    """Return the words that the next seat may say."""
+    """D24, D29-D31, D33-D34, D37-D38, D43-D45: Return the words that the next seat may say."""
     said = state.said
     widow: tuple[Word, ...] = (WIDOW,) if said.widow is None else ()
     if said.announcer is not None:
@@ -61,7 +61,7 @@ def allowed_words(state: Declaring) -> tuple[Word, ...]:
 
 
 def may_announce(state: Declaring | Playing, seat: int) -> bool:
-    """D-O4: Return whether a seat that has spoken may announce generalrams before the first lead."""
+    """D35, D39, D-O4: Return whether a seat that has spoken may announce generalrams before the first lead."""
     said = state.said
     if said.announcer is not None or seat not in said.joined:
         return False
@@ -71,7 +71,7 @@ def may_announce(state: Declaring | Playing, seat: int) -> bool:
 
 
 def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a declaration.
+    """D22-D45: Return the event of a declaration.
 
     Raises: OutOfTurn for a seat that may not speak now, AgainstTheRules for a word that is not allowed.
     """
@@ -137,7 +137,8 @@ def _word_event(state: Declaring | Playing, seat: int, word: Word) -> tuple[Even
 
 
 def automatic_events(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that ends the deal after a payment, or the declarations when all have spoken, if any."""
+    """D32, D37, D40, D48-D49, D-O19: Return the event that ends the deal after a payment, or the declarations when
+    all have spoken, if any."""
     said, order = state.said, state.dealing.order
     if said.calls and said.calls[-1][1] == PAY:
         return (PlayEnded(kind="paid"),)
@@ -189,7 +190,8 @@ def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int
 
 
 def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Played:
-    """Return the state in which the deal waits for its score. A misdeal drops declarations and reports."""
+    """Return the state in which the deal waits for its score (D32, D67, D68). A misdeal drops declarations and
+    reports."""
     table, dealing = state.table, state.dealing
     kind: Kind = event.kind  # type: ignore[assignment]  # Rams ends the play only in these ways
     if kind == "misdeal":
@@ -204,12 +206,12 @@ def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Pla
 
 
 def may_exchange(state: Playing) -> bool:
-    """D-O22: Return whether the dealer may take the turned-up card."""
+    """D46-D47, D-O9, D-O22: Return whether the dealer may take the turned-up card."""
     return state.table.dealer in state.order and not state.said.exchanged and before_first_lead(state)
 
 
 def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of the dealer's exchange of a card for the turned-up card.
+    """D46-D47: Return the event of the dealer's exchange of a card for the turned-up card.
 
     Raises: AgainstTheRules if it is not allowed, WrongPhase after the first lead, NoSuchCard for a card not held.
     """

@@ -39,12 +39,12 @@ class Settlement(Value):
 
     @property
     def pot(self) -> int:
-        """The pot with the dealer's stake, from which all shares are paid."""
+        """The pot with the dealer's stake, from which all shares are paid (D15-D16, D61, D-O1)."""
         return self.table.pot + self.table.stake
 
     @property
     def forfeited(self) -> list[Taken]:
-        """The tricks of players at fault."""
+        """The tricks of players at fault (D69)."""
         return [taken for taken in self.outcome.won if taken.seat in self.faults]
 
 
@@ -57,19 +57,19 @@ def the_pot(deal: Settlement) -> list[Party]:
 
 
 def the_dealer(deal: Settlement) -> list[Party]:
-    """Return the dealer; empty after a misdeal if the stake goes back (D-O10)."""
+    """D15-D16: Return the dealer; empty after a misdeal if the stake goes back (D-O10)."""
     goes_back = deal.kind == "misdeal" and deal.table.options.misdeal_stake == "returned"
     return [] if goes_back else [(deal.table.dealer, 1, (deal.outcome.staked,))]
 
 
 def the_payer(deal: Settlement) -> list[Party]:
-    """Return the seat that paid to end the deal."""
+    """D31: Return the seat that paid to end the deal."""
     seat, _, event = deal.outcome.said.calls[-1]
     return [(seat, 1, (event,))]
 
 
 def trick_winners(deal: Settlement) -> list[Party]:
-    """Return the faultless seats that took tricks."""
+    """D59: Return the faultless seats that took tricks."""
     taken: dict[int, list[int]] = {seat: [] for seat in deal.outcome.order}
     for trick in deal.outcome.won:
         taken[trick.seat].append(trick.event)
@@ -77,7 +77,7 @@ def trick_winners(deal: Settlement) -> list[Party]:
 
 
 def the_second_best(deal: Settlement) -> list[Party]:
-    """D-O11: Return the second-best seat of each forfeited trick, if the option gives it the share."""
+    """D71, D-O11: Return the second-best seat of each forfeited trick, if the option gives it the share."""
     if not deal.faults or deal.table.options.forfeited_share != "second_best":
         return []
     best = [(second_best(taken, deal.outcome.trumps, deal.faults), taken.event) for taken in deal.forfeited]
@@ -93,7 +93,7 @@ def the_faultless(deal: Settlement) -> list[Party]:
 
 
 def the_trickless(deal: Settlement) -> list[Party]:
-    """D-O12, D-O13: Return the players without a trick, except those whom options save."""
+    """D60, D-O12, D-O13: Return the players without a trick, except those whom options save."""
     options, said = deal.table.options, {seat: event for seat, _, event in deal.outcome.said.calls}
     saved: set[int | None] = {taken.seat for taken in deal.outcome.won}
     if options.second_best_counts_as_trick:
@@ -104,19 +104,20 @@ def the_trickless(deal: Settlement) -> list[Party]:
 
 
 def the_announcer(deal: Settlement) -> list[Party]:
+    """D62-D65: Return the announcer of a generalrams."""
     outcome = deal.outcome
     said = [event for _, word, event in outcome.said.calls if word == GENERALRAMS]
     return [(outcome.said.announcer, 1, (said[0], *[taken.event for taken in outcome.won]))]
 
 
 def the_others(deal: Settlement) -> list[Party]:
-    """Return all players except the announcer, without events."""
+    """D63, D65, D-O3: Return all players except the announcer, without events."""
     announcer = deal.outcome.said.announcer
     return [(seat, 1, ()) for seat in deal.outcome.order if seat != announcer]
 
 
 def the_faulted(deal: Settlement) -> list[Party]:
-    """D-O14: Return the players at fault, each once or, by the option, for each fault."""
+    """D70, D-O14: Return the players at fault, each once or, by the option, for each fault."""
     each = deal.table.options.fault_per_incident
     return [
         (seat, len(incidents) if each else 1, tuple(sorted({*chain.from_iterable(incidents)})))
@@ -125,7 +126,7 @@ def the_faulted(deal: Settlement) -> list[Party]:
 
 
 def share_of(pot: int, tricks: int = 1) -> int:
-    """D-O17: Return a fifth of the pot, rounded down, for each trick."""
+    """D59, D-O17: Return a fifth of the pot, rounded down, for each trick."""
     return pot // HAND_SIZE * tricks
 
 
@@ -159,6 +160,7 @@ PAYMENTS_OF = {kind: [payment for payment in PAYMENTS if kind in payment[1]] for
 
 
 def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
+    """D15, D31, D59-D71: Return the entries of the seats and of the pot."""
     entries: wire_types.ListBySeat[Entry] = []
     pot: wire_types.ListBySeat[PotEntry] = []
     for rule, _, payers, payees, unit in PAYMENTS_OF[deal.kind]:
@@ -182,7 +184,7 @@ def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
 
 
 def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | None:
-    """D-O11: Return the seat with the best card among the players without fault, if any.
+    """D71, D-O11: Return the seat with the best card among the players without fault, if any.
 
     In a tally return the seat entered, unless it is at fault (D-O29).
     """
@@ -199,12 +201,12 @@ def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | No
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """Return the line of the deal, on the act of any seat."""
+    """D-O24: Return the line of the deal, on the act of any seat."""
     return scored(state.table, state.outcome)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """D-O24: Return the line of the deal; no event if the deal waits for the act ``score``."""
+    """D32, D67, D-O24: Return the line of the deal; no event if the deal waits for the act ``score``."""
     waits = state.table.penalise and state.outcome.kind not in ("paid", "misdeal")
     return () if waits else scored(state.table, state.outcome)
 
@@ -213,7 +215,7 @@ class Detail(TypedDict):
     """The details of a deal of Rams."""
 
     single: bool
-    """True if the pot was empty before the dealer's stake."""
+    """True if the pot was empty before the dealer's stake (D16)."""
     active: wire_types.ListBySeat[Seat]
     """Seats that played, in ascending order."""
     widow: Seat | None
@@ -231,6 +233,7 @@ def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
+    """D59-D71: Return the line of the deal."""
     faults, announcer = faults_of(table), deal.said.announcer
     kind = deal.kind
     if kind == "generalrams_won" and announcer in faults:  # D58, D-O15: even if shown after the play
@@ -276,7 +279,7 @@ def tricks_of(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
 
 
 def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
-    """Return the events that show each fault, by seat, in the order of discovery.
+    """D68: Return the events that show each fault, by seat, in the order of discovery.
 
     A fault that an official has found does not count again when the cards show it (J3).
     """
@@ -297,7 +300,7 @@ def was_found_before(shown: NotedBreach, found: NotedBreach) -> bool:
 
 
 def close(state: State, act: Close, moment: Moment) -> tuple[Event, ...]:
-    """Return the end of a session and the shares of its pot. Raises WrongPhase during a deal."""
+    """D-O18, D-O28: Return the end of a session and the shares of its pot. Raises WrongPhase during a deal."""
     if not isinstance(state, Undealt | Drawing):
         raise WrongPhase("deal_under_way", "D-O28")
     return (MatchClosed(**final_amounts(state.table)),)
@@ -321,6 +324,7 @@ class FinalAmounts(TypedDict):
 
 
 def final_amounts(table: Table) -> FinalAmounts:
+    """D-O18: Return the final pot, shares and points. A part that is not shared stays in the pot."""
     shares = final_shares(table)
     points = tuple(map(sum, zip(table.points, shares, strict=True)))
     return {

@@ -22,7 +22,7 @@ def higher_cards(cards: Cards, best: Cards) -> Cards:
 
 
 def playable_cards(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards:
-    """Return the cards that may be played."""
+    """D50-D54, D-O20: Return the cards that may be played."""
     if not led:
         return hand
     duty = hand & led  # D50
@@ -35,7 +35,7 @@ def playable_cards(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards
 
 
 def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
-    """Return whether a card beats ``best``, the best card of the trick so far."""
+    """D55-D56: Return whether a card beats ``best``, the best card of the trick so far."""
     if bit & SUIT_OF[best]:
         return bit > best
     return bool(bit & trumps)
@@ -43,7 +43,7 @@ def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
 
 def possible_cards(state: Playing, seat: int) -> Cards:
     """Return the cards that a closed hand may hold: in the last trick, only the turned-up card if the dealer still
-    has it."""
+    has it (D46)."""
     hand = state.hands[seat]
     if seat != state.table.dealer or not state.said.exchanged or len(state.won) + 1 < HAND_SIZE:
         return hand
@@ -51,7 +51,7 @@ def possible_cards(state: Playing, seat: int) -> Cards:
 
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a card played, with the faults that it makes or shows.
+    """D48-D58, D-O24: Return the event of a card played, with the faults that it makes or shows.
 
     Raises: WrongPhase in a tally, OutOfTurn or NotInPlay for a seat not on turn, NoSuchCard for a card that the seat
     cannot hold, AgainstTheRules for a fault with known cards if faults are refused.
@@ -105,7 +105,7 @@ def _no_such_card(state: Playing, card: str) -> NoSuchCard:
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a complete trick, or of the end of the play; else no event.
+    """D57-D58, D-O15: Return the event of a complete trick, or of the end of the play; else no event.
 
     If a fault of the announcer is reported between two tricks, the play ends after the next trick (D-O15).
     """
@@ -122,7 +122,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def at_fault(table: Table, seat: int, until: int) -> bool:
-    """Return whether a punished fault of this seat was discovered before event ``until``."""
+    """D68: Return whether a punished fault of this seat was discovered before event ``until``."""
     return any(
         noted_fault.breach.seat == seat and noted_fault.breach.points and noted_fault.event < until
         for noted_fault in table.ledger.breaches
@@ -130,7 +130,8 @@ def at_fault(table: Table, seat: int, until: int) -> bool:
 
 
 def denied_cards(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
-    """Return the cards that the player cannot hold if this play is right: to follow, to trump and to head."""
+    """D50, D51, D53: Return the cards that the player cannot hold if this play is right: to follow, to trump and to
+    head."""
     led, best, trumps = state.led, state.best, state.dealing.trumps
     if bit & led:
         return 0, 0, higher_cards(led, best) if best & led and bit < best else 0

@@ -15,9 +15,10 @@ from referee.value import CardText, OffenceText, RuleId, Seat, Value
 from referee.visibility import Event, Hidden
 
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
+"""32 cards: no twos to sixes (D6-D8)."""
 IN_PACK: Cards = cards_of(PACK)
 HAND_SIZE = 5
-"""Number of cards in a hand and in the widow, of tricks in a deal, and of tricks for a stake."""
+"""Number of cards in a hand and in the widow, of tricks in a deal, and of tricks for a stake (D3, D15, D17)."""
 
 Word = Literal["join", "lie_down", "widow", "generalrams", "pay"]
 JOIN: Literal["join"] = "join"
@@ -106,7 +107,7 @@ class TurnUpTaken(Event):
 
 class SecondEntered(Event):
     """The seat with the best card of the players without fault was entered in a tally, for a trick of a player at
-    fault."""
+    fault (D71)."""
 
     TOPIC: ClassVar[str] = "trick/second-told"
     seat: Seat
@@ -129,11 +130,11 @@ class Table(phases.Table):
 
     options: Options
     stake: int
-    """Worth of five tricks, in points."""
+    """Worth of five tricks, in points (D10, D15, D-O17)."""
 
 
 class Drawing(Value, tag="drawing"):
-    """Cards are turned up until a jack gives the first deal."""
+    """Cards are turned up until a jack gives the first deal (D11-D13)."""
 
     table: Table
     drawn: tuple[tuple[int, str], ...] = ()
@@ -160,7 +161,7 @@ class DealtCards(Value):
 
 
 class Declarations(Value):
-    """The declarations and the exchange before the first lead."""
+    """The declarations and the exchange before the first lead (D22-D47)."""
 
     calls: tuple[tuple[int, Word, int], ...] = ()
     """Triples of seat, word and event number."""
@@ -182,7 +183,7 @@ class Declaring(Value, tag="declaring"):
 
 
 class Denial(Value):
-    """The cards (as masks) that a closed hand cannot hold if its play was right."""
+    """The cards (as masks) that a closed hand cannot hold if its play was right (D50-D53)."""
 
     seat: int
     event: int
@@ -200,11 +201,11 @@ class Taken(Value):
     cards: tuple[tuple[int, str], ...]
     """Pairs of seat and card; empty in a tally."""
     second: int | None = None
-    """Seat with the best card among players without fault, as entered in a tally."""
+    """Seat with the best card among players without fault, as entered in a tally (D71)."""
 
 
 class Playing(Value, tag="playing"):
-    """The play, and before the first lead the exchange."""
+    """The play, and before the first lead the exchange (D46-D58)."""
 
     table: Table
     dealing: DealtCards
@@ -225,7 +226,7 @@ class Playing(Value, tag="playing"):
 
 
 class Outcome(Value):
-    """The facts by which a deal is paid. Faults are in the ledger."""
+    """The facts by which a deal is paid (D59-D71, D-O24, D67, D-O10). Faults are in the ledger."""
 
     kind: Kind
     staked: int
@@ -236,7 +237,7 @@ class Outcome(Value):
 
 
 class Played(Value, tag="played"):
-    """The deal waits for its score."""
+    """The deal waits for its score (D59-D71)."""
 
     table: Table
     dealing: DealtCards

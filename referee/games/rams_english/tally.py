@@ -22,7 +22,7 @@ from referee.visibility import Event
 
 
 def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a trick with its winner and, if given, the seat of the second-best card.
+    """D40, D57, D71: Return the event of a trick with its winner and, if given, the seat of the second-best card.
 
     Raises: WrongPhase outside a tally, NotInPlay for a seat that does not play, AgainstTheRules if both are one seat.
     """
@@ -36,14 +36,14 @@ def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
 
 
 def _not_in_play_refusal(state: Playing | Played, seat: int) -> NotInPlay:
-    """Return the refusal of a seat that does not play the deal or does not exist."""
+    """D2, D40, D-O9: Return the refusal of a seat that does not play the deal or does not exist."""
     if seat >= state.table.seats:
         return NotInPlay("no_such_seat", None, seat=seat)
     return NotInPlay("not_in_play", "D40" if seat in state.dealing.order else "D-O9", seat=seat)
 
 
 def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> Refused | None:
-    """Return the refusal of a seat that cannot have played the second-best card, if any."""
+    """D71: Return the refusal of a seat that cannot have played the second-best card, if any."""
     if second is None:
         return None
     if second not in seats_in_play(state):
@@ -52,7 +52,7 @@ def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> 
 
 
 def trick_without_second(state: Played) -> int | None:
-    """D-O29: Return the index of the first trick that needs a second-best card and has none, if any."""
+    """D71, D-O11, D-O29: Return the index of the first trick that needs a second-best card and has none, if any."""
     table, deal = state.table, state.outcome
     if not table.tally or deal.kind != "played" or table.options.forfeited_share != "second_best":
         return None
@@ -69,7 +69,7 @@ def faultless_seats(state: Played) -> tuple[int, ...]:
 
 
 def name_second(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that names the second-best card of the first trick that needs one.
+    """D71, D-O29: Return the event that names the second-best card of the first trick that needs one.
 
     Raises: WrongPhase if no trick needs one, AgainstTheRules for a different trick or a seat at fault.
     """
@@ -96,27 +96,27 @@ def second_named(state: Played, event: SecondEntered, number: int) -> Played:
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """Return the line of the deal. Raises AgainstTheRules if a second-best card is missing."""
+    """D71, D-O24: Return the line of the deal. Raises AgainstTheRules if a second-best card is missing."""
     if (place := trick_without_second(state)) is not None:
         raise _second_missing_refusal(state, place)
     return payment.score(state, act, moment)
 
 
 class Result(Value, forbid_unknown_fields=True):
-    """The result of a deal; only ``misdeal`` for a misdeal."""
+    """The result of a deal; only ``misdeal`` for a misdeal (D67)."""
 
     bids: Annotated[tuple[BidEntered, ...], wire_types.at_most(TRICKS_MAX)] | None = None
-    """Declarations, in order."""
+    """Declarations, in order (D22-D45)."""
     tricks: Annotated[tuple[Seat, ...], wire_types.at_most(TRICKS_MAX)] | None = None
-    """Winner of each trick; left out if the deal was bought off."""
+    """Winner of each trick; left out if the deal was bought off (D32)."""
     second: Annotated[tuple[Seat | None, ...], wire_types.at_most(TRICKS_MAX)] = ()
-    """Seat that played the best card of players without fault, by trick."""
+    """Seat that played the best card of players without fault, by trick (D71)."""
     exchanged: bool = False
-    """True if the dealer took the turned-up card."""
+    """True if the dealer took the turned-up card (D46)."""
     faults: Annotated[tuple[FaultEntered, ...], wire_types.at_most(KNOCKS_MAX)] = ()
-    """Faults in play, each of which counts."""
+    """Faults in play, each of which counts (D68-D70)."""
     misdeal: bool = False
-    """True if the dealer misdealt, and the deal passed on."""
+    """True if the dealer misdealt, and the deal passed on (D67)."""
 
 
 def script(state: Undealt, result: Result) -> Script:
@@ -147,9 +147,10 @@ def script(state: Undealt, result: Result) -> Script:
 
 
 def _play_steps(state: Playing, result: Result) -> Generator[tuple[str, Request], Any, Played]:
-    """Yield the exchange, the tricks and the faults.
+    """D3, D46, D58, D-O15: Yield the exchange, the tricks and the faults.
 
-    Faults come after the tricks, or before the last one if the announcer took it."""
+    Faults come after the tricks, or before the last one if the announcer took it.
+    """
     tricks, announcer = result.tricks, state.said.announcer
     if tricks is None:
         raise AgainstTheRules("missing_in_the_result", "D3", at="/tricks")

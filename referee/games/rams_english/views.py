@@ -35,7 +35,7 @@ def _bids(seat: int, words: tuple[Word, ...]) -> tuple[Act, ...]:
 
 
 def _drawing_acts(state: Drawing, seat: int) -> tuple[Act, ...]:
-    """Return the draw for the next seat, without its card."""
+    """D11-D12: Return the draw for the next seat, without its card."""
     return (Draw(seat=seat),) if seat == next_to_draw(state) else ()
 
 
@@ -50,6 +50,7 @@ def _declaring_acts(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
+    """D46-D54: Return the acts of a seat during the play."""
     acts: tuple[Act, ...] = ()
     if state.table.tally:
         acts = (Trick(seat=seat),) if seat in state.order else ()
@@ -71,7 +72,7 @@ def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
-    """Return the score, or the second-best cards for the trick that still needs one."""
+    """D-O24, D-O29: Return the score, or the second-best cards for the trick that still needs one."""
     if (trick := tally.trick_without_second(state)) is None:
         return (Score(seat=seat),)
     if seat != state.outcome.won[trick].seat:
@@ -119,9 +120,9 @@ class More(TypedDict, total=False):
     drawn: wire_types.DrawnList
     """Pairs of seat and card, turned up for the first deal."""
     single: bool
-    """True if the pot was empty before the dealer's stake."""
+    """True if the pot was empty before the dealer's stake (D16)."""
     turn_up: CardText
-    """Turned-up card; its suit is trumps."""
+    """Turned-up card; its suit is trumps (D20)."""
     joined: wire_types.ListBySeat[Seat]
     """Seats that have joined, in the order spoken."""
     lie_down: wire_types.ListBySeat[Seat]

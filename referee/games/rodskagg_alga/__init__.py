@@ -24,7 +24,7 @@ START = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """A1, A-O29: Raise AgainstTheRules for too many players, or a player already at zero."""
+    """A1, A-O15, A-O29: Raise AgainstTheRules for too many players, or a player already at zero."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "A-O15", players_max=options.max_players)

@@ -16,14 +16,14 @@ from referee.visibility import Event
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """A33: Return no breach. Raises AgainstTheRules if the question is due and errors are refused."""
+    """A33, A-O27: Return no breach. Raises AgainstTheRules if the question is due and errors are refused."""
     if len(state.won) == ASKED_AFTER and not state.table.penalise and question_due(state):
         raise AgainstTheRules("question_owed", CITES.question, asker=seat)
     return ()
 
 
 def refuse_revoke(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """A31: Raise AgainstTheRules for a revoke, a failure to follow suit."""
+    """A31, A-O26: Raise AgainstTheRules for a revoke, a failure to follow suit."""
     raise shared_play.follow_suit_refusal(owed, CITES)
 
 
@@ -40,7 +40,7 @@ trick = tally.trick_decision(CITES, before_the_lead)
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """A32, A51: Return the next trick, or the end of the play; else no event."""
+    """A32, A48-A51, A-O2, A-O12, A-O30: Return the next trick, or the end of the play; else no event."""
     if state.trick:
         if len(state.trick) < len(state.order):
             return ()
@@ -68,13 +68,13 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """A34: Return the seats that must answer, from the declarer's left."""
+    """A34, A36, A-O13: Return the seats that must answer, from the declarer's left."""
     declarer = state.contract.declarer
     return seats_without_trick(state.order, declarer, declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """A33: Return whether the question may be put now."""
+    """A33, A38, A-O4, A-O7: Return whether the question may be put now."""
     return (
         len(state.won) == ASKED_AFTER
         and asking.is_time_to_ask(state)
@@ -84,12 +84,12 @@ def question_time(state: Playing) -> bool:
 
 
 def question_due(state: Playing) -> bool:
-    """A33: Return whether the question must be put now."""
+    """A33, A-O23 (B-O30): Return whether the question must be put now."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """A33: Return the event of the question. Raises WrongPhase, or OutOfTurn unless the declarer asks."""
+    """A33, A38: Return the event of the question. Raises WrongPhase, or OutOfTurn unless the declarer asks."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "A38")
     if state.table.duel and not state.table.options.duel_fold_question:

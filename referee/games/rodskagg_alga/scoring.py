@@ -32,7 +32,7 @@ from referee.wire_types import ListOfMany
 SIX_UP = 6
 """Points for a failed contract, or for going along in vain (A42, A44)."""
 LATE = 2
-"""Points that a late trick (five or six) takes off (A41)."""
+"""Points that a late trick (five or six) takes off (A41) (A46)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
@@ -41,7 +41,7 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """Return the events of :func:`scored`; no event if errors are penalised."""
+    """A-O23 (B-O28): Return the events of :func:`scored`; no event if errors are penalised."""
     return () if state.table.penalise else scored(state.table, state.outcome)
 
 
@@ -83,11 +83,12 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "A-O1"),),
 }
-"""Rules by the result of a seat, plus points first."""
+"""Rules by the result of a seat, plus points first (A40-A50)."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, early: set[int]) -> str:
-    """Return a seat's result, a key in ``SCORE_RULES``. ``early``: the seats with an early trick."""
+    """A36, A40-A47, A50, A-O1, A-O8, A-O9: Return a seat's result, a key in ``SCORE_RULES``. ``early``: the seats
+    with an early trick."""
     if deal.kind != "number":
         return "rodskagg" if seat == contract.declarer else table.options.rodskagg_defenders_score
     if seat == contract.declarer:
@@ -102,7 +103,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, earl
 
 
 def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
-    """A40-A50: Return the entries, the declarer's first."""
+    """A40-A50, A-O10: Return the entries, the declarer's first."""
     declarer, fine = contract.declarer, table.options.forgotten_question_penalty
     early = {seat for seat, _ in deal.won[:ASKED_AFTER]}
     rows = SCORE_RULES[seat_result(table, deal, contract, declarer, early)]
@@ -118,7 +119,7 @@ def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
 
 
 def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A48-A60: Return the win or duel, if any."""
+    """A48, A52, A55-A60, A-O18: Return the win or duel, if any."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return (_won(table, line, deal.contract.declarer, "rodskagg", "A48"),)
     if table.duel:
@@ -135,7 +136,7 @@ def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, 
 
 
 def _result_of_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A58: Return the win by most tricks, or a new duel. A declarer who failed cannot win."""
+    """A58-A60, A-O3 to A-O6: Return the win by most tricks, or a new duel. A declarer who failed cannot win."""
     if deal.contract is None:
         return (_duel(table, table.playing, "A-O5"),)
     declarer = deal.contract.declarer
@@ -152,12 +153,12 @@ _won = partial(won_by_house_rule, house_rule="A-O32")
 
 
 def _duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
-    """A56: Return the duel. The first of its seats after the last dealer deals."""
+    """A56, A-O5, A-O21: Return the duel. The first of its seats after the last dealer deals."""
     return DuelCalled(seats=seats, dealer=forehand_first(table.dealer, seats, table.seats)[0], rule=rule)
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
-    """A25: Return the state between deals. The deal passes clockwise."""
+    """A25, A-O19: Return the state between deals. The deal passes clockwise."""
     return Undealt(table=replace(next_deal(state.table, event), duel=False))
 
 

@@ -13,7 +13,7 @@ class Result(tally.SharedResult, forbid_unknown_fields=True):
 
 
 def order_decides(state: Any, result: Result) -> None:
-    """Return ``None``: the order never matters, because duels decide between players at zero."""
+    """Return ``None``: the order never matters, because duels decide between players at zero (A55-A60)."""
 
 
 SHEET = tally.Sheet(

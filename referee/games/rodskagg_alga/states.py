@@ -72,14 +72,14 @@ class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
 
 
 class Outcome(in_play.DealSoFar, kw_only=True):
-    """The result of the play."""
+    """The result of the play (A40-A60)."""
 
     kind: str
     calls: Calls = ()
 
 
 class Played(Value, tag="played"):
-    """The deal waits for its score."""
+    """The deal waits for its score (A-O28)."""
 
     table: Table
     cards: DealtCards

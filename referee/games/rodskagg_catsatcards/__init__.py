@@ -27,7 +27,7 @@ START = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """C4, C43: Raise AgainstTheRules for too many players, or a player already at zero."""
+    """C4-C5, C43: Raise AgainstTheRules for too many players, or a player already at zero."""
     options, seats = options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "C4", players_max=options.max_players)
@@ -43,7 +43,7 @@ def start(opened: events.MatchOpened) -> State:
 
 
 def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """C57-C61: Return the ruling on a knock.
+    """C57-C61, C-O23 (B-O32): Return the ruling on a knock.
 
     Raises: WrongPhase without Fem Opp, NotInPlay if the accused seat does not exist, AgainstTheRules for a knock on
     oneself.

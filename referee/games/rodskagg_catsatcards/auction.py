@@ -19,12 +19,12 @@ DECLARATIONS: tuple[BidValue, ...] = ("0", "1", "2", "3", "4", "5", RODSKAGG)
 
 
 def highest_call(calls: Calls) -> tuple[int, BidValue]:
-    """C21: Return seat and bid of the Declarer: the first seat with the highest bid."""
+    """C21-C22: Return seat and bid of the Declarer: the first seat with the highest bid."""
     return max(calls, key=lambda call: DECLARATIONS.index(call[1]))
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """C16: Return the event of a declaration.
+    """C16-C22, C-O3, C-O4: Return the event of a declaration.
 
     Raises: WrongPhase while a discard is due, OutOfTurn, AgainstTheRules for an unknown bid.
     """
@@ -41,7 +41,7 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """Return the end of the round when all have spoken; before that no event."""
+    """C21-C22: Return the end of the round when all have spoken; before that no event."""
     if state.to_speak:
         return ()
     declarer, contract = highest_call(state.calls)

@@ -25,12 +25,12 @@ RULE_BY_OFFENCE = {
 
 
 def has_ritual(table: Table) -> bool:
-    """C-O23: Return whether the ritual applies: in Fem Opp by the option, but not in a duel."""
+    """C-O23, C-O31: Return whether the ritual applies: in Fem Opp by the option, but not in a duel."""
     return table.options.fem_opp and table.options.deal_ritual and not table.duel
 
 
 def price(table: Table, offence: str) -> int:
-    """C57: Return the points that an offence costs; 0 if it costs nothing or is refused."""
+    """C57-C60, C-O26: Return the points that an offence costs; 0 if it costs nothing or is refused."""
     if not (table.penalise and table.options.fem_opp):
         return 0
     points: int = getattr(table.options.fem_opp_penalties, offence)
@@ -38,7 +38,7 @@ def price(table: Table, offence: str) -> int:
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """C61: Return a breach that can be knocked for until ``tricks`` tricks are complete."""
+    """C61, C-O12: Return a breach that can be knocked for until ``tricks`` tricks are complete."""
     windowed = table.options.knock_window == "next_trick" and tricks <= HAND_SIZE and not table.tally  # C-O36
     return Breach(
         offence=offence,
@@ -52,12 +52,13 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """C7: Return the event of a draw, or raise as :func:`dealing.draw`."""
+    """C7-C8, C48, C-O9, C-O31: Return the event of a draw, or raise as :func:`dealing.draw`."""
     return dealing.draw(state, act, CITES, "C48" if state.table.duel else "C7")
 
 
 def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """C8, C48: Return the event that names the first dealer or the leader of a duel, after the house's draws, if any.
+    """C7-C8, C48: Return the event that names the first dealer or the leader of a duel, after the house's draws, if
+    any.
 
     Return no event while seats must draw.
     """
@@ -72,7 +73,7 @@ def lead_drawn(state: Drawing[Table], event: LeadDrawn, number: int) -> Undealt[
 
 
 def _after_pick_up(table: Table, cards: DealtCards) -> Auction | Playing:
-    """Return the round of declarations; in a duel the play."""
+    """C16, C47: Return the round of declarations; in a duel the play."""
     if not table.duel:
         return Auction(
             table=table,
@@ -99,7 +100,7 @@ Reportable = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
 
 
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """C59: Return the event of a report, with a breach or followed by a misdeal (a wrong number of cards).
+    """C59, C-O23: Return the event of a report, with a breach or followed by a misdeal (a wrong number of cards).
 
     Raises: WrongPhase if the error is not punished or not possible now, AgainstTheRules if it is reported already, or
     acts show it.
@@ -115,7 +116,7 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
 
 
 def _reported_error(state: Reportable, act: Report) -> Breach:
-    """Return the breach, or raise as :func:`report`."""
+    """C60-C61: Return the breach, or raise as :func:`report`."""
     table = state.table
     neglect = act.fault in ("early_pick_up", "wrong_cut") and has_ritual(table)
     from_tally = act.fault in ("revoke", "near_zero") and table.tally and not isinstance(state, Undealt)
@@ -127,14 +128,14 @@ def _reported_error(state: Reportable, act: Report) -> Breach:
 
 
 def may_keep(state: Auction, seat: int) -> bool:
-    """C13: Return whether the seat may waive replacement cards."""
+    """C13, C-O32: Return whether the seat may waive replacement cards."""
     if state.calls or state.table.duel or state.table.tally or state.holder not in (None, seat) or seat in state.kept:
         return False
     return not (state.cards.known and state.cards.hands[seat] & HONOURS)
 
 
 def may_request(state: Auction, seat: int) -> bool:
-    """C13: Return whether the seat may get a replacement card."""
+    """C13-C14, C-O19, C-O32: Return whether the seat may get a replacement card."""
     return state.table.options.honour_redeal and may_keep(state, seat) and state.stock_left > 0
 
 
@@ -158,7 +159,7 @@ def may_leave_unnamed(state: Auction) -> bool:
 
 
 def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Event, ...]:
-    """C14: Return the event of one card given, from the stock or as named.
+    """C13-C14, C-O32: Return the event of one card given, from the stock or as named.
 
     Raises: AgainstTheRules or WrongPhase without a right to a card, NoSuchCard for a card that is elsewhere.
     """
@@ -180,7 +181,7 @@ def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Ev
 
 
 def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, ...]:
-    """C14: Return the event of a waiver.
+    """C14, C-O32: Return the event of a waiver.
 
     Raises: WrongPhase or AgainstTheRules if the seat must discard, or has no right to a card.
     """

@@ -23,7 +23,7 @@ LATE = 2
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """C27, C55: Return the next trick, or the end of the play; else no event."""
+    """C27, C41-C42, C55, C-O33, C-O34: Return the next trick, or the end of the play; else no event."""
     if state.trick:
         if len(state.trick) < len(state.order):
             return ()
@@ -64,7 +64,7 @@ def points_end_play(state: State) -> bool:
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """C30, C49: Return the breaches of a lead before a due question or announcement.
+    """C30, C37, C49: Return the breaches of a lead before a due question or announcement.
 
     Raises: AgainstTheRules instead if errors are refused, or in the grace period of the question.
     """
@@ -100,7 +100,7 @@ trick = tally.trick_decision(CITES, before_the_lead)
 
 
 def after_lead(state: Playing, number: int) -> Playing:
-    """C37: Return the state after a lead. A question or announcement that was due is now too late."""
+    """C37, C-O24: Return the state after a lead. A question or announcement that was due is now too late."""
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return state
     question = replace(state.question, forgotten=number) if question_due(state) else state.question
@@ -117,7 +117,7 @@ card_played = shared_play.card_played_evolution(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """Return the state after a trick. Its winner leads, and may be near zero."""
+    """C29, C49: Return the state after a trick. Its winner leads, and may be near zero."""
     state = shared_play.trick_taken(state, event, number, event.seat, after_lead)
     return with_updated_duty(state, state, event.seat) if state.contract else state
 
@@ -126,17 +126,17 @@ DealSoFar = Playing | Outcome
 
 
 def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
-    """C34: Return whether the deal has a question that was not forgotten."""
+    """C34-C37, C-O14, C-O29: Return whether the deal has a question that was not forgotten."""
     return has_question(table, deal) and not deal.question.forgotten
 
 
 def has_early_trick(deal: DealSoFar, seat: int) -> bool:
-    """Return whether the seat has one of the first four tricks."""
+    """C31: Return whether the seat has one of the first four tricks."""
     return seat in [who for who, _ in deal.won[:ASKED_AFTER]]
 
 
 def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
-    """C34: Return the points that a late trick takes off."""
+    """C34, C-O1, C-O2, C-O29: Return the points that a late trick takes off."""
     options = table.options
     if deal.contract is None or not counts_as_asked(table, deal):
         return 1
@@ -163,12 +163,12 @@ def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
 
 
 def is_near_zero(table: Table, total: int) -> bool:
-    """C49: Return whether the total must be announced."""
+    """C49, C-O10: Return whether the total must be announced."""
     return total in (0, 1) or (total == -1 and table.options.near_zero_includes_minus_one)
 
 
 def owing_announcements(table: Table) -> tuple[int, ...]:
-    """C-O24: Return the seats near zero before the play that have not announced it."""
+    """C-O24, C-O36: Return the seats near zero before the play that have not announced it."""
     if table.tally:
         return ()
     totals = [(seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing]
@@ -206,7 +206,7 @@ def announced(state: P, event: Announced, number: int) -> P:
 
 
 def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]:
-    """C49: Return the event of an announcement. Raises AgainstTheRules if not due, WrongPhase for thanks."""
+    """C49, C-O24: Return the event of an announcement. Raises AgainstTheRules if not due, WrongPhase for thanks."""
     if act.what == "thanks":
         raise WrongPhase("no_thanks_now", "C44")
     total = running_total(state.table, state, act.seat)
@@ -228,23 +228,23 @@ def asker(state: Playing) -> int:
 
 
 def has_question(table: Table, deal: DealSoFar) -> bool:
-    """C30: Return whether this deal has a question."""
+    """C30, C-O6, C-O9: Return whether this deal has a question."""
     return deal.contract is not None and (not deal.redbeards or table.options.ask_fold_in_redbeard)
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """C31: Return the seats that must answer, from the Declarer's left."""
+    """C31, C36: Return the seats that must answer, from the Declarer's left."""
     who = asker(state)
     return seats_without_trick(state.order, who, who, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """C30: Return whether the question may be put now."""
+    """C30, C37: Return whether the question may be put now."""
     return len(state.won) == ASKED_AFTER and asking.is_time_to_ask(state) and has_question(state.table, state)
 
 
 def question_due(state: Playing) -> bool:
-    """C30: Return whether the question must be put now."""
+    """C30, C-O23: Return whether the question must be put now."""
     return question_time(state) and bool(to_answer(state))
 
 
@@ -257,7 +257,8 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def remind(state: Playing, act: Remind, moment: Moment) -> tuple[Event, ...]:
-    """C37: Return the events of a reminder and the question. Raises WrongPhase, or OutOfTurn for the asker."""
+    """C37, C-O13, C-O30: Return the events of a reminder and the question. Raises WrongPhase, or OutOfTurn for the
+    asker."""
     _check_time(state, "C37")
     if act.seat == asker(state):
         raise OutOfTurn("reminds_himself", "C37", asker=act.seat)
@@ -277,7 +278,7 @@ def _check_time(state: Playing, rule: str) -> None:
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """Return the state that waits for the score. After a win no announcement is due."""
+    """C-O24: Return the state that waits for the score. After a win no announcement is due."""
     return Played(
         table=state.table,
         cards=state.cards,

@@ -48,28 +48,30 @@ SIX_UP = 6
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """C-O23: Return the events of :func:`scored`. Raises WrongPhase if errors are refused."""
+    """C-O23 (B-O28): Return the events of :func:`scored`. Raises WrongPhase if errors are refused."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "C-O23")
     return scored(state.table, state.outcome)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """Return the events of :func:`scored`; no event while an announcement is due or an act must score the deal."""
+    """C-O23, C-O24, C55: Return the events of :func:`scored`; no event while an announcement is due or an act must
+    score the deal."""
     if state.owed or (state.table.penalise and state.outcome.kind != "zero_at_once"):
         return ()
     return scored(state.table, state.outcome)
 
 
 def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Event, ...]:
-    """Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if it waits for an announcement."""
+    """C-O23, C49: Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if it waits for an
+    announcement."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "C-O23")
     raise AgainstTheRules("announcement_owed", "C49", pending=state.owed)
 
 
 def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
-    """C44, C49: Return the event of an announcement near zero, or of thanks for a score of zero.
+    """C44, C49, C-O24, C-O25: Return the event of an announcement near zero, or of thanks for a score of zero.
 
     Raises: AgainstTheRules if it is not due or repeated.
     """
@@ -110,7 +112,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
 
 
 def _eliminated(deal: Outcome) -> tuple[int, ...]:
-    """C42: Return all seats that announced Redbeard, if they lost a trick."""
+    """C42, C-O5: Return all seats that announced Redbeard, if they lost a trick."""
     return deal.redbeards if deal.kind == "redbeard_failed" else ()
 
 
@@ -146,13 +148,13 @@ SCORE_RULES = {
     "late_trick": ScoreRule(-LATE, "late_trick", "C34"),
     "late_trick_of_all": ScoreRule(-LATE, "late_trick", "C-O1"),
 }
-"""Rules for the points of a seat."""
+"""Rules for the points of a seat (C34-C35, C38-C40, C53)."""
 EARLY_RULES = {rule: rule._replace(per="early_trick") for rule in SCORE_RULES.values() if rule.per == "trick"}
-"""Rules that count one point for each early trick."""
+"""Rules that count one point for each early trick (C34)."""
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """Return the penalties, then for each seat plus points and tricks."""
+    """C34-C42, C52-C55: Return the penalties, then for each seat plus points and tricks."""
     down, contract = penalty_entries(table.ledger), deal.contract
     if contract is None or deal.kind == "redbeard_made":
         return down
@@ -168,7 +170,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 
 
 def _plus_rules(table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[ScoreRule, ...]:
-    """C35, C39, C52: Return the rules that add points."""
+    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35: Return the rules that add points."""
     options, declares = table.options, seat == contract.declarer
     if options.exact_tricks_for_all and missed:
         return (ScoreRule(options.exact_tricks_penalty, "contract", "C52"),)
@@ -184,7 +186,8 @@ def _plus_rules(table: Table, deal: Outcome, contract: Contract, seat: int, *, m
 def _trick_rules(
     table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool
 ) -> tuple[ScoreRule, ...]:
-    """C34, C38: Return the rules that take off points for tricks. Late tricks that count two have their own."""
+    """C34, C38, C40, C53, C-O1: Return the rules that take off points for tricks. Late tricks that count two have
+    their own."""
     if not trick_value(table, deal, seat, 0):
         return ()
     declares, exact = seat == contract.declarer, table.options.exact_tricks_for_all
@@ -198,7 +201,7 @@ def _trick_rules(
 
 
 def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """C41-C47: Return the win or duel, if any."""
+    """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: Return the win or duel, if any."""
     if deal.kind == "redbeard_made":
         return (_won(table, line, deal.won[-1][0], "redbeard", "C41"),)
     if deal.kind == "zero_at_once":
@@ -224,18 +227,18 @@ _won = partial(won_by_house_rule, house_rule="C-O37")
 
 
 def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> tuple[Event, ...]:
-    """C46: Return the duel. The deal passes clockwise."""
+    """C46, C-O9, C-O31: Return the duel. The deal passes clockwise."""
     return (DuelCalled(seats=tuple(sorted(seats)), dealer=next_deal(table, line).dealer, rule=rule),)
 
 
 def unchanged_totals(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
-    """Return ``announced`` without the values that are no longer the seat's total."""
+    """C-O24: Return ``announced`` without the values that are no longer the seat's total."""
     announced = zip(table.announced, points, strict=True)
     return tuple([value if value == total else None for value, total in announced])
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
-    """Return the state between deals. The deal passes clockwise."""
+    """C9: Return the state between deals. The deal passes clockwise."""
     totals = unchanged_totals(state.table, event.points)
     return Undealt(table=replace(next_deal(state.table, event), announced=totals, duel=False, lead=None))
 
@@ -250,13 +253,13 @@ def drawing_for_lead(table: Table) -> Drawing[Table]:
 
 
 def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
-    """C48: Return the state before a deal: in a duel the drawing for the lead, except in a tally."""
+    """C48, C-O36: Return the state before a deal: in a duel the drawing for the lead, except in a tally."""
     drawn = table.duel and table.lead is None and not table.tally  # C-O36
     return drawing_for_lead(table) if drawn else Undealt(table=table)
 
 
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """C-O23: Return the event that voids the deal. Penalties imposed in it count."""
+    """C-O23 (B-O38): Return the event that voids the deal. Penalties imposed in it count."""
     table = state.table
     entries = tuple(penalty_entries(table.ledger))
     if not entries:

@@ -99,7 +99,7 @@ class Table(phases.Table):
 
 
 class Auction(Value, tag="auction"):
-    """The declarations, and before them the replacement of cards."""
+    """The declarations, and before them the replacement of cards (C13-C22)."""
 
     table: Table
     cards: DealtCards
@@ -120,18 +120,18 @@ class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
     owed: tuple[int, ...] = ()
     """Seats that owe an announcement (C49)."""
     redbeards: tuple[int, ...] = ()
-    """Seats that announced Redbeard."""
+    """Seats that announced Redbeard (C41-C42)."""
 
 
 class Outcome(in_play.DealSoFar, kw_only=True):
-    """The result of the play."""
+    """The result of the play (C34-C55)."""
 
     kind: str
     redbeards: tuple[int, ...] = ()
 
 
 class Played(Value, tag="played"):
-    """The deal waits for its score."""
+    """The deal waits for its score (C-O23)."""
 
     table: Table
     cards: DealtCards

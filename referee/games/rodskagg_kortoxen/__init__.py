@@ -28,7 +28,7 @@ START = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """B1, B72: Raise AgainstTheRules for too many players, or impossible points."""
+    """B1, B7, B-O23, B72: Raise AgainstTheRules for too many players, or impossible points."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "B-O23", players_max=options.max_players)
@@ -50,7 +50,7 @@ KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """B11-B12: Return the ruling on a knock.
+    """B11-B12, B-O1 to B-O5, B-O32: Return the ruling on a knock.
 
     Raises: NotInPlay if the accused seat does not exist, AgainstTheRules for an unknown offence or a knock on
     oneself.

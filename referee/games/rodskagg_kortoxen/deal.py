@@ -47,17 +47,17 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def _knocks_are_limited(table: Table) -> bool:
-    """B-O2: Return whether knocks have a time limit before the end of the deal; never in a tally."""
+    """B-O2, B-O40: Return whether knocks have a time limit before the end of the deal; never in a tally."""
     return table.options.knock_window == "next_trick" and not table.tally
 
 
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """B14: Return the event of a draw, or raise as :func:`dealing.draw`."""
+    """B14-B15, B-O24: Return the event of a draw, or raise as :func:`dealing.draw`."""
     return dealing.draw(state, act, CITES, "B14")
 
 
 def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """B15: Return the event that names the first dealer, after the house's draws, if any.
+    """B14-B15: Return the event that names the first dealer, after the house's draws, if any.
 
     Return no event while seats must draw.
     """
@@ -66,7 +66,7 @@ def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 
 
 def _after_pick_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
-    """B-O20: Return the exchange of hands if the option allows it, else the auction."""
+    """B29, B-O20: Return the exchange of hands if the option allows it, else the auction."""
     exchange = table.options.honour_redeal and not table.tally
     return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
 
@@ -86,7 +86,7 @@ Reportable = Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Tab
 
 
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """B11: Return the event of a report, with a breach or followed by a misdeal (a wrong number of cards).
+    """B-O33, B11: Return the event of a report, with a breach or followed by a misdeal (a wrong number of cards).
 
     Raises: WrongPhase if the error is not punished or not possible now, AgainstTheRules if it is unknown, reported
     already, or shown by acts or cards.
@@ -110,7 +110,7 @@ def _tricks_led(state: Reportable) -> int:
 
 
 def _reported_error(state: Reportable, act: Report) -> Breach:
-    """Return the breach, or raise as :func:`report`."""
+    """B17, B24: Return the breach, or raise as :func:`report`."""
     if act.fault in ("early_pick_up", "wrong_cut"):
         if not state.table.options.deal_ritual:
             raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.dealer_cuts)

@@ -29,7 +29,7 @@ def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:
 
 
 def counts_tricks(table: Table, contract: Contract, seat: int) -> bool:
-    """B65: Return whether tricks count for this seat: in rödskägg only for opponents, by the option."""
+    """B58, B65: Return whether tricks count for this seat: in rödskägg only for opponents, by the option."""
     if contract.bid != RODSKAGG:
         return True
     return table.options.rodskagg_defenders_score == "one_per_trick" and seat != contract.declarer
@@ -43,7 +43,8 @@ class AtZero(NamedTuple):
 
 
 def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
-    """B71: Return the events if the seat is at zero now, else zeros. A lifted penalty counts as never imposed."""
+    """B71, B-O11, B-O12: Return the events if the seat is at zero now, else zeros. A lifted penalty counts as never
+    imposed."""
     came = knocked = 0
     if deal.contract is None or not counts_tricks(table, deal.contract, seat):
         return AtZero(came, knocked)
@@ -61,7 +62,7 @@ def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """B44: Return the next trick, or the end of the play; else no event."""
+    """B44-B45, B62-B64, B-O25: Return the next trick, or the end of the play; else no event."""
     if state.trick:
         if len(state.trick) < len(state.order):
             return ()
@@ -74,7 +75,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def _uncontested_trick(state: Playing) -> tuple[Event, ...]:
-    """B-O25: Return a trick credited to the declarer or, by the option, the end of the play.
+    """B-O25, B77: Return a trick credited to the declarer or, by the option, the end of the play.
 
     Return no event if the declarer can end the deal by an exit knock, or has led on.
     """
@@ -87,7 +88,7 @@ def _uncontested_trick(state: Playing) -> tuple[Event, ...]:
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """B48, B67: Return the breaches of a lead before a due question or exit knock.
+    """B48, B54, B67-B68: Return the breaches of a lead before a due question or exit knock.
 
     Raises: AgainstTheRules instead if errors are refused, or in the grace period of the question.
     """
@@ -131,7 +132,7 @@ card_played = shared_play.card_played_evolution(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """Return the state after a trick. Its winner leads, and may owe an exit knock."""
+    """B45, B67: Return the state after a trick. Its winner leads, and may owe an exit knock."""
     state = shared_play.trick_taken(state, event, number, event.seat, after_lead)
     if not counts_tricks(state.table, state.contract, event.seat):
         return state
@@ -147,22 +148,22 @@ def asker(state: Playing) -> int:
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """B47: Return the seats that must answer, from the asker's left."""
+    """B47, B50, B57, B-O18: Return the seats that must answer, from the asker's left."""
     return seats_without_trick(state.order, asker(state), state.contract.declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """B46: Return whether the question may be put now."""
+    """B46, B48, B53: Return whether the question may be put now."""
     return len(state.won) == ASKED_AFTER and asking.is_time_to_ask(state) and state.contract.bid != RODSKAGG
 
 
 def question_due(state: Playing) -> bool:
-    """B46: Return whether the question must be put now."""
+    """B46, B-O30: Return whether the question must be put now."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """B46: Return the event of the question. Raises WrongPhase, or OutOfTurn for a wrong asker."""
+    """B46-B48, B53, B56: Return the event of the question. Raises WrongPhase, or OutOfTurn for a wrong asker."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "B53")
     if not question_time(state):
@@ -174,7 +175,7 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
-    """B67: Return whether the last trick brought its winner to zero, and the winner has not knocked."""
+    """B67, B-O9, B-O31: Return whether the last trick brought its winner to zero, and the winner has not knocked."""
     if not deal.exits.owed:
         return False
     seat = deal.won[-1][0]
@@ -182,7 +183,7 @@ def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
 
 
 def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
-    """B67: Return whether the seat is at zero in a number contract and has not knocked."""
+    """B67, B-O11: Return whether the seat is at zero in a number contract and has not knocked."""
     return (
         running_total(table, deal, seat) == 0
         and deal.contract is not None
@@ -192,11 +193,10 @@ def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
 
 
 def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[Event, ...]:
-    """B67: Return the event of an exit knock, and by the option the end of the deal.
+    """B67, B77-B78, B-O31: Return the event of an exit knock, and by the option the end of the deal.
 
-    Without a total of zero the knock has no effect and may cost a fine.
-    Raises: WrongPhase outside number contracts, AgainstTheRules for a second knock or, if errors are refused, without
-    a total of zero.
+    Without a total of zero the knock has no effect and may cost a fine. Raises: WrongPhase outside number contracts,
+    AgainstTheRules for a second knock or, if errors are refused, without a total of zero.
     """
     seat, table, deal = act.seat, state.table, play_or_outcome(state)
     ended = isinstance(state, Played) and state.outcome.kind != "number"

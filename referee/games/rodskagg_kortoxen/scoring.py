@@ -30,19 +30,21 @@ def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
 
 
 def must_score_first(state: Played, act: Act, moment: Moment) -> tuple[Event, ...]:
-    """B-O28: Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if it waits for an exit knock."""
+    """B67, B-O28: Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if it waits for an exit
+    knock."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "B-O28")
     raise AgainstTheRules("exit_knock_owed", "B67")
 
 
 def nothing_due(table: Table, deal: Outcome) -> bool:
-    """Return whether no exit knock is owed before the score."""
+    """B-O10, B-O28: Return whether no exit knock is owed before the score."""
     return deal.kind != "number" or not exit_owed(table, deal)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """Return the events of :func:`scored`; no event while an exit knock is owed or an act must score the deal."""
+    """B-O28, B78: Return the events of :func:`scored`; no event while an exit knock is owed or an act must score the
+    deal."""
     table, deal = state.table, state.outcome
     by_itself = deal.kind == "knocked_out" or not table.penalise
     return scored(table, deal) if by_itself and nothing_due(table, deal) else ()
@@ -83,11 +85,11 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "B58"),),
 }
-"""Rules by the result of a seat."""
+"""Rules by the result of a seat (B58-B61, B65-B66)."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
-    """Return a seat's result, a key in ``SCORE_RULES``."""
+    """B55, B58-B61, B65-B66, B-O34: Return a seat's result, a key in ``SCORE_RULES``."""
     declares = seat == contract.declarer
     match deal.kind:
         case "number":
@@ -103,7 +105,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """B72: Return penalties, then plus points (the declarer's first), then tricks.
+    """B72, B79, B-O15: Return penalties, then plus points (the declarer's first), then tricks.
 
     An entry after a trick can turn a total below zero into one above.
     """
@@ -138,7 +140,7 @@ def _first_to_knock_out(table: Table, deal: Outcome) -> int | None:
 
 
 def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str] | None:
-    """B62, B70: Return seat, way and rule of the win, if any."""
+    """B62, B70-B71, B77, B-O12, B-O35, B-O36: Return seat, way and rule of the win, if any."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return deal.contract.declarer, "rodskagg", "B62"
     if deal.kind == "knocked_out":

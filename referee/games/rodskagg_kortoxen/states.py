@@ -78,6 +78,8 @@ class Table(phases.Table):
 
 
 class Exits(Value):
+    """The exit knocks of a deal (B67-B71)."""
+
     knocked: tuple[tuple[int, int], ...] = ()
     """Valid exit knocks, in order: pairs of seat and event number."""
     owed: bool = False
@@ -90,7 +92,7 @@ class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
 
 
 class Outcome(in_play.DealSoFar, kw_only=True):
-    """The result of the play."""
+    """The result of the play (B58-B80)."""
 
     kind: str
     exits: Exits = Exits()
@@ -99,7 +101,7 @@ class Outcome(in_play.DealSoFar, kw_only=True):
 
 
 class Played(Value, tag="played"):
-    """The deal waits for its score."""
+    """The deal waits for its score (B-O28)."""
 
     table: Table
     cards: DealtCards
