@@ -180,3 +180,41 @@ DROP_EVERYTHING = """
         CREATE SCHEMA public;
     END $$
 """
+
+
+def keep_rows(url: str) -> None:
+    """Keep a second copy of all rows in the database, for :func:`put_rows_back`."""
+    with psycopg.connect(url) as admin:
+        admin.execute(KEEP)
+
+
+def put_rows_back(url: str) -> None:
+    """Replace all rows by those of :func:`keep_rows`, which is faster than a copy of the database."""
+    with psycopg.connect(url) as admin:
+        admin.execute(PUT_BACK)
+
+
+KEEP = """
+    DO $$
+    DECLARE name text;
+    BEGIN
+        CREATE SCHEMA kept;
+        FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+            EXECUTE format('CREATE TABLE kept.%1$I AS TABLE public.%1$I', name);
+        END LOOP;
+    END $$
+"""
+PUT_BACK = """
+    DO $$
+    DECLARE name text;
+    BEGIN
+        FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
+            IF to_regclass(format('kept.%I', name)) IS NULL THEN
+                EXECUTE format('DROP TABLE public.%I', name);
+            ELSE
+                EXECUTE format('DELETE FROM public.%I', name);
+                EXECUTE format('INSERT INTO public.%1$I SELECT * FROM kept.%1$I', name);
+            END IF;
+        END LOOP;
+    END $$
+"""

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-import psycopg
 import pytest
 
 from api.cli import main
@@ -18,38 +17,14 @@ from referee.store.log import LOG_ID
 from referee.store.store import construct
 from tests.log.bundle_checks import KEY, sign
 from tests.support.club_client import ClubTable
-from tests.support.databases import Postgres, empty_database
+from tests.support.databases import Postgres, empty_database, keep_rows, put_rows_back
 from tests.support.edited_stores import Editor, Matches, differences, fill, said
 from tests.support.match_client import Table
 from tests.support.random_matches import play_out
 from tests.support.service_in_memory import client_of
 
-KEEP = """
-    DO $$
-    DECLARE name text;
-    BEGIN
-        CREATE SCHEMA kept;
-        FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
-            EXECUTE format('CREATE TABLE kept.%1$I AS TABLE public.%1$I', name);
-        END LOOP;
-    END $$
-"""
 UNUSED_BIT = bytes.maketrans(b"AQgw", b"BRhx")
 """Sets the last bit of the last base64 character of 16 bytes. No byte uses that bit."""
-PUT_BACK = """
-    DO $$
-    DECLARE name text;
-    BEGIN
-        FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
-            IF to_regclass(format('kept.%I', name)) IS NULL THEN
-                EXECUTE format('DROP TABLE public.%I', name);
-            ELSE
-                EXECUTE format('DELETE FROM public.%I', name);
-                EXECUTE format('INSERT INTO public.%1$I SELECT * FROM kept.%1$I', name);
-            END IF;
-        END LOOP;
-    END $$
-"""
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +32,7 @@ def postgres_kept(postgres: Postgres, matches: Matches) -> Iterator[str]:
     """Yield the URL of a database with such a store, and with a second copy of all its rows."""
     with empty_database(postgres) as url:
         fill(url, matches)
-        with psycopg.connect(url) as admin:
-            admin.execute(KEEP)
+        keep_rows(url)
         yield url
 
 
@@ -67,8 +41,7 @@ def postgres_editor(postgres_kept: str) -> Iterator[Editor]:
     """Yield an editor of that database. Its rows are restored afterwards, which is faster than a copy of the
     database."""
     yield Editor(postgres_kept)
-    with psycopg.connect(postgres_kept) as admin:
-        admin.execute(PUT_BACK)
+    put_rows_back(postgres_kept)
 
 
 @pytest.fixture
