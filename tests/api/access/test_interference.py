@@ -25,9 +25,11 @@ from referee.officials.events.shuffle import ShuffleCommitted
 from referee.requests import Appeal, AppealSent, Proceeding, Request, Statement, StatementSent, Withdrawal, act_name
 from referee.store.store import construct
 from tests.support.stored_world_pairs import PAIRS, PARTS, Held, Kept, Worlds, token
+from tests.support.twin_services import PATHS
 from tests.support.world_pairs import Pair
 from tests.support.world_pairs_with_officials import AttendedPair
 
+ROOT = Path(__file__).parents[3]
 CALLS = 6
 """Random calls for each pair. All pairs together make every call often, by every caller."""
 TRIED = 2
@@ -123,6 +125,25 @@ def calls(pair: Pair) -> Iterator[tuple[int | None, str, str]]:
             yield from ((who, f"/knocks/{case + 1}/file", "*/*") for case in range(pair.heard))
             yield who, f"/deals/{deals + 1}", "text/plain"
             yield who, "/attempts", "*/*"
+
+
+def test_every_read_of_a_match_is_compared() -> None:
+    """A new read belongs into :func:`calls` or, if it needs a served store, into ``PATHS`` of ``twin_services``."""
+    compared = set(PATHS)
+    for seed in range(6):
+        pair = AttendedPair("rodskagg-kortoxen", "house", "penalise", seed)
+        pair.play()
+        compared |= {path for _, path, _ in calls(pair)}
+    paths = {path.partition("?")[0] for path in compared}
+    of_match = "/v1/matches/{match}"
+    contract = msgspec.json.decode((ROOT / "openapi" / "openapi.json").read_bytes())
+    reads = [
+        re.compile(re.sub(r"\{\w+\}", "[^/]+", path.removeprefix(of_match)))
+        for path, operations in contract["paths"].items()
+        if path.startswith(of_match) and "get" in operations
+    ]
+    assert reads
+    assert [one.pattern for one in reads if not any(map(one.fullmatch, paths))] == []
 
 
 def hearings(pair: Pair) -> Iterator[tuple[str, Proceeding]]:

@@ -211,8 +211,10 @@ class TestOneContract:
 
     def test_the_whole_is_small(self) -> None:
         """A call that does not fit uses a schema that exists, or raises the limit with a reason in the commit."""
-        assert len((ROOT / "openapi" / "openapi.json").read_bytes()) <= BYTES_MAX
-        assert len(SCHEMAS) <= SCHEMAS_MAX
+        size = (ROOT / "openapi" / "openapi.json").stat().st_size
+        assert (size <= BYTES_MAX, len(SCHEMAS) <= SCHEMAS_MAX) == (True, True), (
+            f"{size} bytes, {len(SCHEMAS)} schemas"
+        )
 
     def test_a_legal_act_has_the_type_of_an_act_to_send(self) -> None:
         listed = OPERATIONS["list_legal_acts"]["responses"]["200"]["content"]["application/json"]["schema"]
