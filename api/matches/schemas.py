@@ -57,7 +57,7 @@ class ShufflingSeen(Value):
     """The committed shuffle of the next or present deal."""
 
     commitment: wire_types.Hash
-    """SHA-256 of the seed, which is shown when the deal is over."""
+    """SHA-256 of the seed. The seed is shown when the deal is over."""
     entropy: wire_types.BySeat[wire_types.Entropy | None]
     """Contribution of each seat; null: the seat has not contributed."""
     awaited: wire_types.Seats
@@ -179,10 +179,10 @@ class StateSeen(Value):
     to_act: wire_types.Seats
     """Seats that the match waits for; empty while a case holds play."""
     due: wire_types.Many[DueAct]
-    """Acts that must come before play continues: ``ask``, ``answer``, ``knock_out``."""
+    """Acts that must come before play continues, for example ``ask`` or ``announce``."""
     points: wire_types.BySeat[Points]
     line: wire_types.DealNumber | None
-    """Number of the last scored deal, whose line is the last of the protocol; null: no deal is scored."""
+    """Number of the last scored deal; null: no deal is scored."""
 
 
 EndReason = Literal["match_over", "token_ended", "refused"]
@@ -196,7 +196,7 @@ class StreamEnd(Value):
     reason: Annotated[EndReason, Meta(title="EndReason", description="The reason for the end of a stream.")]
     """Reason: the match is over, the token has ended, or the ticket was refused."""
     problem: Document | None
-    """Problem of the refused ticket, which other clients get as the answer; null: the stream was not refused."""
+    """Problem of the refused ticket; null: the stream was not refused. Other clients get it as the answer."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:

@@ -32,14 +32,14 @@ class Options(Value, forbid_unknown_fields=True):
     """Choices that the source leaves to the table, with their rule ids."""
 
     rodskagg_defenders_score: Annotated[
-        Literal["none", "one_per_trick"], Meta(description="C-O7: points that tricks take off in a Redbeard hand.")
+        Literal["none", "one_per_trick"], Meta(description="C-O7: whether tricks take off points in a Redbeard hand.")
     ] = "one_per_trick"
     rodskagg_stop_at_first_loss: Annotated[
         bool, Meta(description="C-O7: play stops when no Redbeard can be made any more.")
     ] = False
     uncontested_tricks: Annotated[
         Literal["to_declarer", "void"],
-        Meta(description="C-O33, C-O34: tricks five and six when all others have folded."),
+        Meta(description="C-O33, C-O34: whether the Declarer gets the tricks left when all others have folded."),
     ] = "to_declarer"
     honour_redeal: Annotated[
         bool, Meta(description="C13-C15, C-O32: a hand without a card above ten may be given more cards.")
@@ -56,13 +56,16 @@ class Options(Value, forbid_unknown_fields=True):
     ] = "cutter"
     deal_ritual: Annotated[
         bool,
-        Meta(description="C-O23: in Fem Opp cutting, the formula and picking up are acts, with their offences."),
+        Meta(description="C-O23: in Fem Opp, cutting, the formula and picking up are acts; neglect is an offence."),
     ] = True
     question_grace_seconds: Annotated[
         int, Meta(ge=0, le=60, description="C-O23: seconds in which only the asker may lead to trick five.")
     ] = 0
     play_on_double_for_all: Annotated[
-        bool, Meta(description="C34, C-O1, C-O29: late tricks count two for all but the Declarer.")
+        bool,
+        Meta(
+            description="C34, C-O1, C-O29: late tricks count two also with an early trick, except for the Declarer."
+        ),
     ] = False
     play_on_applies_to_declarer: Annotated[
         bool, Meta(description="C34-C36, C-O2, C-O29: a Declarer without a trick after four plays on as others do.")
@@ -74,7 +77,10 @@ class Options(Value, forbid_unknown_fields=True):
         bool, Meta(description="C49, C-O10: minus one must also be announced.")
     ] = False
     exact_tricks_for_all: Annotated[
-        bool, Meta(description="C52-C55: all players must take exactly the tricks they bid; zero in mid-hand wins.")
+        bool,
+        Meta(
+            description="C52-C55: all must take exactly the tricks they bid; a trick that brings zero wins at once."
+        ),
     ] = False
     exact_tricks_penalty: Annotated[
         int, Meta(ge=0, le=12, description="C52, C-O16: points that a missed bid costs with exact_tricks_for_all.")
@@ -120,7 +126,7 @@ class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
     owed: tuple[int, ...] = ()
     """Seats that owe an announcement (C49)."""
     redbeards: tuple[int, ...] = ()
-    """Seats that announced Redbeard (C41-C42)."""
+    """Seats that bid Redbeard (C41-C42)."""
 
 
 class Outcome(in_play.DealSoFar, kw_only=True):
