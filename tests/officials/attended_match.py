@@ -11,9 +11,9 @@ from referee.events import Adjudication
 from referee.refusals import Refused
 from referee.requests import Request
 from referee.ruleset import Moment
-from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Event, Recorded
+from tests.support.growing_history import Folded
 from tests.support.match_driver import MATCH, NOON
 from tests.support.random_matches import opening
 
@@ -27,13 +27,13 @@ class Attending:
         kwargs: dict[str, Any] = {"enforcement": "refuse", "players": 4} | given
         self.opened = opening(adjudication=adjudication, **kwargs)
         self.history: list[Recorded] = []
+        self._folded = Folded()
         self.stand((self.opened,))
         self.stand(self.match.procedure.begin(self.match.state, self.moment("official")))
 
     @property
     def match(self) -> Match:
-        match: Match = fold(None, self.history)
-        return match
+        return self._folded.match_of(self.history)
 
     @property
     def version(self) -> int:

@@ -12,9 +12,9 @@ from referee.officials.state import Case, status_at
 from referee.refusals import Refused
 from referee.requests import Request, Ruling, Statement
 from referee.ruleset import Moment
-from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Event, Recorded
+from tests.support.growing_history import Folded
 from tests.support.match_driver import MATCH, NOON
 from tests.support.random_matches import opening
 
@@ -28,12 +28,12 @@ class Hearing:
         opened = {"players": 4, "dealing": "table", "adjudication": terms, "first_dealer": 3, **opened}
         if ruleset == "rodskagg-kortoxen":
             opened = {"deal_ritual": False, **opened}
-        self.at, self.history = NOON, list[Recorded]()
+        self.at, self.history, self._folded = NOON, list[Recorded](), Folded()
         first = opening(ruleset=ruleset, **opened)
         self._record((first,), "official")
-        self.match: Match = fold(None, self.history)
+        self.match: Match = self._folded.match_of(self.history)
         self._record(self.match.procedure.begin(self.match.state, Moment(1, NOON, "")), "official")
-        self.match = fold(None, self.history)
+        self.match = self._folded.match_of(self.history)
 
     def _record(self, events: tuple[Event, ...], actor: Actor) -> None:
         for event in events:
@@ -47,7 +47,7 @@ class Hearing:
         moment = Moment(len(self.history), self.at, "seed", actor, self.history)
         events, state = self.match.procedure.take(self.match.state, request, moment)
         self._record(events, actor)
-        self.match = fold(None, self.history)
+        self.match = self._folded.match_of(self.history)
         assert self.match.state == state, "what take gives is what folding gives"
         self.said = events
         return events

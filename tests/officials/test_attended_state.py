@@ -14,11 +14,11 @@ from referee.games import RULESETS
 from referee.officials.state import Attended, Docket
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.aggregate import fold
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
 from referee.visibility import Event, Recorded
+from tests.support.growing_history import Folded
 from tests.support.match_driver import MATCH, NOON
 from tests.support.random_matches import opened, opening, play_out
 
@@ -33,6 +33,7 @@ class Sides:
             opening(ruleset=ruleset, players=4, adjudication=adjudication) for adjudication in (OFFICIALS, None)
         )
         self.history: dict[str, list[Recorded]] = {"attended": [], "alone": []}
+        self._folded = {side: Folded() for side in self.history}
         self.record("attended", (self.attended,))
         self.record("alone", (self.alone,))
         for side in self.history:
@@ -40,8 +41,7 @@ class Sides:
             self.record(side, match.procedure.begin(match.state, Moment(1, NOON, "begin")))
 
     def match(self, side: str) -> Match:
-        match: Match = fold(None, self.history[side])
-        return match
+        return self._folded[side].match_of(self.history[side])
 
     def record(self, side: str, events: tuple[Event, ...], actor: Actor = "official") -> None:
         history = self.history[side]

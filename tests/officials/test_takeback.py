@@ -396,6 +396,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
         stands += 1
         alone.do(act, seed=seed)
     assert taken > 10
+    assert fold(None, table.history) == table.match, "folded as a whole it is the same"
     undone = [event for event in table.events if isinstance(event, ActTakenBack)]
     assert [event.case for event in undone] == list(range(1, taken + 1))
     deals = sum(isinstance(event, DealScored) for event in table.events)

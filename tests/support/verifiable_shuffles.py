@@ -19,9 +19,9 @@ from referee.acts import Act, Entropy, RequestCards
 from referee.events import MatchOpened
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.aggregate import fold
 from referee.store.match import Match
 from referee.visibility import Event, Recorded
+from tests.support.growing_history import Folded
 from tests.support.in_process_programs import run_here
 from tests.support.paths import ROOT
 from tests.support.random_matches import opening
@@ -66,13 +66,13 @@ class Played:
         self.opening: MatchOpened = opening(**{"shuffle": "committed", **kwargs})
         self.outside, self.at = outside, NOON
         self.history: list[Recorded] = []
+        self._folded = Folded()
         self.record((self.opening,), "official")
         self.record(self.match.procedure.begin(self.match.state, self.moment("official")), "official")
 
     @property
     def match(self) -> Match:
-        match: Match = fold(None, self.history)
-        return match
+        return self._folded.match_of(self.history)
 
     def moment(self, actor: Actor) -> Moment:
         version = len(self.history)
