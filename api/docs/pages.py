@@ -7,19 +7,13 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from referee.sentences import Language, Text, filled
 
-
-@cache
-def _template(name: str) -> str:
-    return (files("api.docs") / "templates" / name).read_text("utf-8")
-
-
 _TEMPLATES = Environment(
-    loader=FunctionLoader(_template),
+    loader=PackageLoader("api.docs"),
     autoescape=True,
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -29,11 +23,9 @@ _TEMPLATES = Environment(
 
 
 def preload() -> None:
-    """Read all templates and static files, so that no later answer has to open one.
-
-    A template is compiled for its first page, because that takes as long as reading all files."""
-    for file in (files("api.docs") / "templates").iterdir():
-        _template(file.name)
+    """Read all templates and static files, so that no later answer has to open one."""
+    for name in _TEMPLATES.list_templates():
+        _TEMPLATES.get_template(name)
     for file in (files("api.docs") / "static").iterdir():
         static(file.name)
 
