@@ -134,6 +134,15 @@ class TestQuestion:
         match.do(Answer(seat=P4, answer="fold"), Answer(seat=P2, answer="play"))
         match.refused(Answer(seat=P4, answer="play"), rule="A34", code="not_asked")
 
+    @pytest.mark.rule("A34")
+    def test_a_seat_that_has_not_answered_yet_is_shown_without_an_answer(self):
+        match = playing("3 1 3 3", "2 pass 3 pass").tricks(4).after(Ask(seat=P3))
+        assert match.seen().answers == ("in", None, None, None)
+        match.do(Answer(seat=P4, answer="fold"))
+        assert match.seen().answers == ("in", None, None, "fold")
+        match.do(Answer(seat=P2, answer="play"))
+        assert match.seen().answers == ("in", "play", None, "fold")
+
     def test_answers_have_no_place_before_it(self):
         playing("1 1 1 2").refused(Answer(seat=P2, answer="play"), rule="A34", code="not_asked")
 

@@ -73,15 +73,17 @@ def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
 
 
 def answers_by_seat(table: Table, deal: DealSoFar) -> tuple[AnswerSeen | None, ...]:
-    """Return the answers by seat. ``in``: no answer, for example because the seat has a trick.
+    """Return the answers by seat. ``in``: the seat was not asked, because it has a trick.
 
-    ``None`` for the declarer, for seats outside the deal and, if the question was not put, for all.
+    ``None`` for the declarer, for seats outside the deal, for those that still have to answer and, if the question
+    was not put, for all.
     """
     contract, question = deal.contract, deal.question
     if contract is None or not question.event:
         return (None,) * table.seats
     seats: list[AnswerSeen | None] = ["in" if seat in table.playing else None for seat in range(table.seats)]
-    seats[contract.declarer] = None
+    for seat in (contract.declarer, *question.pending):
+        seats[seat] = None
     for seat, answer, _ in question.answers:
         seats[seat] = answer
     return tuple(seats)
