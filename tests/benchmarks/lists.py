@@ -37,7 +37,7 @@ TOKEN = "of the official of all of them"
 DOCKET = "d" * 64
 """Stands for what each match has of the token."""
 LIMIT = 50
-LEAST = 0.667
+LEAST = 0.78
 
 
 def played(rule: str) -> list[Kept]:

@@ -239,10 +239,10 @@ def main() -> bool:
     slowest = min(rate for name, rate in rates.items() if name.partition(",")[0] in RULESETS)
     return all(
         [
-            floor("play-outs beside open_spiel's faster game", ours / max(hearts, euchre), 0.11),
-            floor("play-outs beside pokerkit", ours / poker, 47),
-            floor("whole deals beside pokerkit's hands", min(deals.values()) / hands, 10),
-            floor("every ruleset beside open_spiel's hearts", slowest / hearts, 0.104),
+            floor("play-outs beside open_spiel's faster game", ours / max(hearts, euchre), 0.12),
+            floor("play-outs beside pokerkit", ours / poker, 54),
+            floor("whole deals beside pokerkit's hands", min(deals.values()) / hands, 11),
+            floor("every ruleset beside open_spiel's hearts", slowest / hearts, 0.114),
             floor(
                 f"pace after {LONG} deals of a match",
                 min(later / begun for begun, later in lasting.values()),

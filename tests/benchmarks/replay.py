@@ -188,7 +188,7 @@ def main() -> bool:
         [
             floor("replay beside decoding alone", ratio, 0.5),
             floor(
-                "correcting a match beside folding it once", min(one / fold for _, fold, one in paces.values()), 0.6
+                "correcting a match beside folding it once", min(one / fold for _, fold, one in paces.values()), 0.62
             ),
         ]
     )

@@ -35,8 +35,8 @@ from tests.support.stored_clubs import YEAR, hashed, ref
 
 POSTINGS, FEW = 100_000, 100
 LIMIT = 50
-LEAST = 0.667
-"""Least ratio of the rates: at most 1.5 times as long."""
+LEAST = 0.82
+"""Least ratio of the rates: at most 1.2 times as long."""
 WON = MatchWon(seat=0, by="duel", rule="B74", points=(0, 1, 2), settlement=(300, -100, -200))
 
 
