@@ -5,9 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+from array import array
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from fcntl import ioctl
 from pathlib import Path
+from termios import TIOCOUTQ
 from typing import Any
 from uuid import uuid4
 
@@ -27,6 +30,7 @@ from tests.store.test_decisions_beside_the_writer import another_token, asked
 from tests.store.worker_tasks import MATCH, damaged, filled, niceness_of, pid_of, refused, slept, unsendable
 from tests.support.edited_stores import differences
 from tests.support.paths import ROOT
+from tests.support.stopped_process import stop
 
 SECONDS_MAX = 30
 
@@ -119,7 +123,7 @@ class TestEnd:
         pid = worker(pid_of)
         worker._seconds = 0.3
         if stopped:
-            os.kill(pid, signal.SIGSTOP)
+            stop(pid)
         with pytest.raises(Busy):
             worker(slept, SECONDS_MAX)
         assert is_gone(pid)
@@ -199,8 +203,16 @@ class TestDesk:
     def stopped(desk: Desk) -> int:
         """Return the id of the process, which does nothing until it is sent SIGCONT."""
         pid = desk.run_on_history(1, pid_of)
-        os.kill(pid, signal.SIGSTOP)
+        stop(pid)
         return pid
+
+    @staticmethod
+    def is_sent(desk: Desk) -> bool:
+        """Return whether the pipe to the stopped process has work that it has not read."""
+        pipe, unread = desk._worker._pipe, array("i", [0])
+        assert pipe is not None
+        ioctl(pipe.fileno(), TIOCOUTQ, unread)
+        return unread[0] > 0
 
     def test_it_is_decided_in_the_process(self, store_url: str, desk: Desk) -> None:
         match_id = scored(desk, 1)
@@ -220,7 +232,7 @@ class TestDesk:
         match_id = scored(desk, 1)
         pid, version = self.stopped(desk), desk.get(match_id).version
         correction = asked(desk, match_id)
-        time.sleep(0.3)  # then it has been sent
+        until(lambda: self.is_sent(desk))
         meanwhile = asked(desk, match_id, another_token(1)).result(SECONDS_MAX)
         os.kill(pid, signal.SIGCONT)
         outcome = correction.result(SECONDS_MAX)
@@ -234,6 +246,7 @@ class TestDesk:
         match_id = scored(desk, 1)
         pid, version = self.stopped(desk), desk.get(match_id).version
         correction = asked(desk, match_id, key="once")
+        until(lambda: self.is_sent(desk))
         assert asked(desk, match_id, another_token(1)).result(SECONDS_MAX).aggregate.version > version
         assert not correction.done
         os.kill(pid, signal.SIGKILL)
@@ -249,7 +262,7 @@ class TestDesk:
         match_id = scored(desk, 1)
         pid, version = self.stopped(desk), desk.get(match_id).version
         correction = asked(desk, match_id)
-        time.sleep(0.3)
+        until(lambda: self.is_sent(desk))
         began = time.monotonic()
         desk.close()
         assert time.monotonic() - began < SECONDS_MAX / 2

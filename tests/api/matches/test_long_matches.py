@@ -15,6 +15,7 @@ import pytest
 from referee.store import aside, desk
 from tests.api.http.test_steps import Served
 from tests.support.match_client import Table
+from tests.support.stopped_process import stop
 
 SEATS = 4
 TWO = {"officials": [{"name": "Maja"}, {"name": "Nils"}]}
@@ -173,7 +174,7 @@ def test_a_process_that_is_killed_at_work_is_503_and_the_service_goes_on(
     long_match.get("/settlement")
     pid, version = service.desk.worker_pid, long_match.version()
     assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
+    stop(pid)
     ruling = {"verdict": "upheld", "standard": "beyond_reasonable_doubt", "rule": "J9"}
     entry = {"seat": 2, "offence": "entry", "deal": 1, "result": sheet(1, 0, 1, 0, 2, 2)}
 

@@ -19,6 +19,7 @@ import pytest
 from tests.api.matches.test_long_matches import LONG_DEALS, tallied
 from tests.support.match_client import Table
 from tests.support.running_service import Process, limited, running
+from tests.support.stopped_process import stop
 
 END_SECONDS = 20
 LIVE = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -67,10 +68,7 @@ class Peer:
 @contextmanager
 def paused(process: Process) -> Iterator[None]:
     """Pause the process within this block. The kernel keeps its input and its signals."""
-    os.kill(process.process.pid, signal.SIGSTOP)
-    threads = [*Path(f"/proc/{process.process.pid}/task").iterdir()]
-    while any(") T " not in (thread / "stat").read_text() for thread in threads):
-        time.sleep(0.01)
+    stop(process.process.pid)
     try:
         yield
         time.sleep(0.2)  # then the server sees the signal before it reads
@@ -193,7 +191,7 @@ class TestWorkOnALongMatch:
             table = tallied(client, LONG_DEALS, stakes={"currency": "SEK", "unit": 100})
             assert table.get("/settlement").status_code == 200
         pid, answer = worker_of(process), Future[httpx.Response]()
-        os.kill(pid, signal.SIGSTOP)
+        stop(pid)
 
         def ask() -> None:
             try:
