@@ -1,7 +1,7 @@
 # Needs make, Python 3.11 or later (PYTHON=... selects the interpreter), and the package registry that pip is configured for.
 PYTHON ?= python3
-# Test processes: two more than cores, because some tests wait. Each starts its own PostgreSQL.
-WORKERS ?= $(shell n=$$(nproc 2> /dev/null || echo 2); echo $$((n < 8 ? n + 2 : 9)))
+# Test processes: one more than cores, because some tests wait. Each starts its own PostgreSQL.
+WORKERS ?= $(shell n=$$(nproc 2> /dev/null || echo 2); echo $$((n < 8 ? n + 1 : 9)))
 
 BIN := .venv/bin
 RUN := .venv/.installed
