@@ -146,9 +146,7 @@ def phase_of(state: Any) -> str:
 
 def next_deal(table: T, line: DealScored) -> T:
     """Return the table after a deal was scored. The next dealer is the next seat clockwise still in the match."""
-    active = table.active
-    if line.eliminated:
-        active = tuple([seat for seat in active if seat not in line.eliminated])
+    active = tuple([seat for seat in table.active if seat not in line.eliminated])
     order = clockwise((line.dealer + 1) % table.seats, table.seats)
     return replace(
         table,
@@ -380,13 +378,12 @@ class Tables(Value):
 
     def legal(self, state: Any, viewer: Viewer) -> tuple[Act, ...]:
         if isinstance(viewer, int):
-            table = state.table
+            offer, table = self.offers[type(state)], state.table
             if viewer in table.playing:
-                return self.offers[type(state)](state, viewer)
+                return offer(state, viewer)
             if viewer not in table.active:
                 return ()
-            offered = self.offers[type(state)](state, viewer)
-            return tuple([act for act in offered if type(act) in self.beside_the_duel])
+            return tuple([act for act in offer(state, viewer) if type(act) in self.beside_the_duel])
         if viewer == "spectator" or isinstance(state, Over):
             return ()
         if self.is_between_deals(state):

@@ -204,7 +204,8 @@ class History:
         if seed is None:
             other, _ = _decide_act(before, first, request, OTHER_SEED, past)
             chance = [place for place, two in enumerate(zip(events, other, strict=False)) if two[0] != two[1]]
-            if chance and getattr(events[chance[0]], "seed", None) is None:  # drawn for the first deal: no seed
+            # The draw for the first deal records no seed.
+            if chance and getattr(events[chance[0]], "seed", None) is None:
                 act, events = act[: chance[0]], events[: chance[0]]
         for number, what in _act_differences(act, events, request):
             self.report(number, what)

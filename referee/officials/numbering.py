@@ -60,9 +60,9 @@ class Numbering:
         )
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """Return the ledger with recorded numbers for the last deal's breaches.
+        """Return the ledger after a deal, with recorded numbers for its breaches, and forget the numbers made so far.
 
-        Later deals have no other numbers of a scored deal, so the numbers made so far are not needed after this.
+        Later deals have no other numbers of a scored deal.
         """
         if not self._recorded:
             return ledger

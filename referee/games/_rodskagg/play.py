@@ -112,7 +112,12 @@ def card_played_evolution(after_lead: Callable[[P, int], P]) -> Callable[[P, Car
 
 
 def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tuple[Event, ...]:
-    """Return the event of the trick (B-O29, C-O23). If a ``question`` follows, trick four sets ``grace_until``."""
+    """Return the event of a complete trick; no event while a card is missing.
+
+    If a ``question`` follows, trick four sets ``grace_until`` (B-O29, C-O23).
+    """
+    if len(state.trick) < len(state.order):
+        return ()
     done, until = len(state.won) + 1, None
     if question and done == ASKED_AFTER and (grace := state.table.options.question_grace_seconds):
         until = moment.at + timedelta(seconds=grace)

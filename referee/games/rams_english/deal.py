@@ -1,6 +1,5 @@
 """The first dealer, the stake, the deal, misdeals and reported faults (D11-D21, D67-D68)."""
 
-from functools import cache
 from itertools import chain
 
 from msgspec.structs import replace
@@ -136,12 +135,8 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
 
 def _right_counts(table: Table) -> tuple[int, ...]:
     """D2, D17: Return the right number of cards by seat."""
-    return _five_each(seats_dealt_in(table), table.seats)
-
-
-@cache
-def _five_each(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    return tuple([HAND_SIZE if seat in order else 0 for seat in range(seats)])
+    order = seats_dealt_in(table)
+    return tuple([HAND_SIZE if seat in order else 0 for seat in range(table.seats)])
 
 
 def _tally_deal(table: Table, act: Deal) -> Dealt:

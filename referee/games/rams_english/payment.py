@@ -106,8 +106,8 @@ def the_trickless(deal: Settlement) -> list[Party]:
 def the_announcer(deal: Settlement) -> list[Party]:
     """D62-D65: Return the announcer of a generalrams."""
     outcome = deal.outcome
-    said = [event for _, word, event in outcome.said.calls if word == GENERALRAMS]
-    return [(outcome.said.announcer, 1, (said[0], *[taken.event for taken in outcome.won]))]
+    said = next(event for _, word, event in outcome.said.calls if word == GENERALRAMS)
+    return [(outcome.said.announcer, 1, (said, *[taken.event for taken in outcome.won]))]
 
 
 def the_others(deal: Settlement) -> list[Party]:
@@ -248,7 +248,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
         "widow": deal.said.widow,
         "announcer": announcer,
         "exchanged": bool(deal.said.exchanged),
-        "faults": {str(seat): len(faults[seat]) for seat in sorted(faults)} if faults else {},
+        "faults": {str(seat): len(faults[seat]) for seat in sorted(faults)},
     }
     return (
         DealScored(

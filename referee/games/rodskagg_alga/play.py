@@ -42,8 +42,6 @@ trick = tally.trick_decision(CITES, before_the_lead)
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """A32, A48-A51, A-O2, A-O12, A-O30: Return the next trick, or the end of the play; else no event."""
     if state.trick:
-        if len(state.trick) < len(state.order):
-            return ()
         return shared_play.complete_trick(state, moment, question=False)
     done, contract = len(state.won), state.contract
     if contract.bid == RODSKAGG:

@@ -25,7 +25,7 @@ def _undealt_acts(state: Undealt[Table], seat: int) -> tuple[Act, ...]:
 def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
     if state.question.pending:
         return views.answering_acts(state, seat)
-    if seat != state.turn and not views.may_play_next(state, seat):
+    if not views.may_play_next(state, seat):
         return ()
     if len(state.won) == ASKED_AFTER and play.question_time(state):
         ask = (Ask(seat=seat),) if seat == state.contract.declarer else ()

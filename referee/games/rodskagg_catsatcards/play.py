@@ -25,8 +25,6 @@ LATE = 2
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """C27, C41-C42, C55, C-O33, C-O34: Return the next trick, or the end of the play; else no event."""
     if state.trick:
-        if len(state.trick) < len(state.order):
-            return ()
         return shared_play.complete_trick(state, moment, question=has_question(state.table, state))
     by_this_act = bool(state.won) and state.won[-1][1] > moment.version
     if by_this_act and (kind := _end_kind(state)) is not None:

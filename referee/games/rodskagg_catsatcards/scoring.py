@@ -118,10 +118,8 @@ def _eliminated(deal: Outcome) -> tuple[int, ...]:
 
 def _line(table: Table, deal: Outcome) -> DealScored:
     out = _eliminated(deal)
-    entries = _entries(table, deal)
-    if out:
-        entries = [entry for entry in entries if entry.seat not in out]  # C-O27
-    return line_of_deal(table, deal, deal.kind, tuple(entries), out, _detail(table, deal))
+    entries = tuple([entry for entry in _entries(table, deal) if entry.seat not in out])  # C-O27
+    return line_of_deal(table, deal, deal.kind, entries, out, _detail(table, deal))
 
 
 class Detail(SharedDetail):

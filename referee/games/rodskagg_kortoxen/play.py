@@ -64,8 +64,6 @@ def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     """B44-B45, B62-B64, B-O25: Return the next trick, or the end of the play; else no event."""
     if state.trick:
-        if len(state.trick) < len(state.order):
-            return ()
         return shared_play.complete_trick(state, moment, question=state.contract.bid != RODSKAGG)
     if state.contract.bid == RODSKAGG:
         return shared_play.end_rodskagg(state, state.contract)

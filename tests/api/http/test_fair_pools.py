@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -69,7 +69,7 @@ async def asked(threads: Threads, gate: Gate, holder: str, calls: int) -> list[a
     return tasks
 
 
-async def ended(tasks: list[asyncio.Task[str]]) -> list[str | BaseException]:
+async def ended(tasks: Sequence[asyncio.Task[Any]]) -> list[Any]:
     async with asyncio.timeout(SECONDS_MAX):
         return await asyncio.gather(*tasks, return_exceptions=True)
 

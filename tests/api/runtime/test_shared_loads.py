@@ -35,7 +35,7 @@ def test_a_load_that_is_refused_to_one_caller_is_not_refused_to_the_others(sqlit
         await asyncio.sleep(0)
         other = await asked(in_thread, gate, "other", 1)  # it takes the place of the load
         gate.let_through(in_thread.places)
-        found = await ended([first, second])  # type: ignore[list-item]
+        found = await ended([first, second])
         assert isinstance(found[0], Busy)
         assert found[1] == 1
         await ended([*busy, *other])
