@@ -186,7 +186,10 @@ class Field:
 
     async def check(self) -> None:
         """While all rest, check that each answered act is in the store, in the match, in its protocol and in its
-        streams."""
+        streams. First let the treasurer make an act in the club: a short fault can fall into a match for money."""
+        ledger = self.ledger
+        if not await self.until(lambda: ledger.counts["money"] > ledger.told_counts["money"]):
+            ledger.found("late", f"the treasurer made no act in the club for {RETURN_SECONDS} s")
         await self.rest()
         rows = await asyncio.to_thread(self.store.rows)
         by_match = await asyncio.to_thread(audit, rows, self.ledger)
