@@ -32,16 +32,16 @@ from referee.ruleset import Ruleset
 from referee.vocabulary import INSTALLED_PACKAGES
 
 
-def _own() -> Iterator[tuple[str, Ruleset]]:
-    """Yield the games of this package, each with its module."""
+def _own_games() -> Iterator[tuple[str, Ruleset]]:
+    """Yield the module and the ruleset of each game in this package."""
     for info in pkgutil.iter_modules(__path__):
         module = importlib.import_module(f"{__name__}.{info.name}")
         if hasattr(module, "RULESET"):
             yield module.__name__, module.RULESET
 
 
-def _installed() -> Iterator[tuple[str, Ruleset]]:
-    """Yield the games of other distributions, each with its package.
+def _installed_games() -> Iterator[tuple[str, Ruleset]]:
+    """Yield the package and the ruleset of each game in another distribution.
 
     Raises ``ImportError`` if a package has no game, or no usable rulebook of its game.
     """
@@ -65,9 +65,9 @@ def _installed() -> Iterator[tuple[str, Ruleset]]:
 
 
 def _find_rulesets() -> dict[str, Ruleset]:
-    """Return the games by package, in the order of their keys. Raises ``ImportError`` if two have one key."""
+    """Return the rulesets by package, in the order of their keys. Raises ``ImportError`` if two have the same key."""
     by_key: dict[str, tuple[str, Ruleset]] = {}
-    for package, ruleset in (*_own(), *_installed()):
+    for package, ruleset in (*_own_games(), *_installed_games()):
         first, _ = by_key.setdefault(ruleset.key, (package, ruleset))
         if first != package:
             raise ImportError(
@@ -96,7 +96,7 @@ def _enumerations(*kinds: Any) -> Iterator[tuple[str, frozenset[Any]]]:
 
 
 def _check_titles() -> None:
-    """Raise ``ImportError`` if enumerations of two games have one title and different values."""
+    """Raise ``ImportError`` if enumerations of two games have the same title but different values."""
     own = [(package, rules) for package, rules in BY_PACKAGE.items() if package not in INSTALLED_PACKAGES]
     installed = [(package, BY_PACKAGE[package]) for package in INSTALLED_PACKAGES]
     by_title: dict[str, tuple[str, frozenset[Any]]] = {}
@@ -118,10 +118,7 @@ PACKAGES: tuple[str, ...] = (__name__, *INSTALLED_PACKAGES)
 
 
 def _acts() -> tuple[type[Act], ...]:
-    """Return the types of all acts.
-
-    Raises ``ImportError`` if two have one name, or their classes have one name.
-    """
+    """Return the types of all acts. Raises ``ImportError`` if two acts or their classes have the same name."""
     acts: dict[type[Act], str] = {
         **{kind: package for package, rules in reversed(BY_PACKAGE.items()) for kind in rules.acts},
         **dict.fromkeys(get_args(AnyAct), "referee.acts"),

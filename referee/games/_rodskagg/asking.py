@@ -1,4 +1,4 @@
-"""The question after trick four whether the others go along, and the answers (A33-A37, B46-B52, C30-C32)."""
+"""The question after trick four whether the others go along or fold, and the answers (A33-A37, B46-B52, C30-C32)."""
 
 from typing import Any
 
@@ -18,13 +18,14 @@ from referee.visibility import Event
 
 
 def is_time_to_ask(state: InPlay[Any]) -> bool:
-    """A33, B46, B48, C30: Return whether four tricks are complete, trick five is not begun, and the question was not
-    put."""
+    """Return whether four tricks are complete, trick five is not begun, and the question was not put (A33, B46, B48,
+    C30)."""
     return len(state.won) == ASKED_AFTER and not state.trick and not state.question.event
 
 
 def question_refusal(state: InPlay[Any], cites: CitedRules, rule: str | None = None) -> WrongPhase:
-    """Return the refusal of a question that is early, late or repeated. ``rule`` replaces ``cites.question``."""
+    """Return the refusal of a question that is early, late or repeated. ``rule``, if given, replaces
+    ``cites.question``."""
     done = len(state.won)
     if done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event):
         return WrongPhase("question_too_late", cites.question_late)
@@ -35,24 +36,22 @@ def question_asked(state: P, event: QuestionAsked, number: int) -> P:
     return replace(state, question=replace(state.question, event=number, pending=event.of))
 
 
-def question_forgotten(state: P, number: int) -> P:
-    """Return the state after the lead, event ``number``, that made the question too late."""
-    return replace(state, question=replace(state.question, forgotten=number))
+def question_forgotten(state: P, lead_event: int) -> P:
+    return replace(state, question=replace(state.question, forgotten=lead_event))
 
 
 def answer(state: InPlay[Any], act: Answer, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """A34-A37, B47-B52, C30-C32, C36: Return the event of an answer. Raises OutOfTurn if it is not this seat's turn
+    """Return the event of an answer (A34-A37, B47-B52, C30-C32, C36). Raises OutOfTurn if it is not this seat's turn
     to answer."""
     pending = state.question.pending
     if act.seat not in pending:
-        raise _answer_refusal(state, act.seat, cites)
+        raise _unasked_refusal(state, act.seat, cites)
     if act.seat != pending[0]:
         raise OutOfTurn("out_of_turn", cites.answer_turn, turn=pending[0])
     return (QuestionAnswered(seat=act.seat, answer=act.answer),)
 
 
-def _answer_refusal(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTurn:
-    """Return the refusal of an answer that is not due."""
+def _unasked_refusal(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTurn:
     pending = state.question.pending
     if cites.declarer_in and state.contract is not None and seat == state.contract.declarer:
         return OutOfTurn("declarer_not_asked", cites.declarer_in, pending=pending)
@@ -75,8 +74,7 @@ def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
 def answers_by_seat(table: Table, deal: DealSoFar) -> tuple[AnswerSeen | None, ...]:
     """Return the answers by seat. ``in``: the seat was not asked, because it has a trick.
 
-    ``None`` for the declarer, for seats outside the deal, for those that still have to answer and, if the question
-    was not put, for all.
+    ``None``: the declarer, a seat outside the deal, or a missing answer. Before the question all are ``None``.
     """
     contract, question = deal.contract, deal.question
     if contract is None or not question.event:

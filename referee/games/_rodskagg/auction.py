@@ -1,6 +1,6 @@
 """An auction of rising bids in which each seat speaks once (A17-A26, B28-B38).
 
-With the highest bid, ``rodskagg`` (rödskägg), all six tricks win the match, and a lost trick eliminates the bidder.
+The highest bid is ``rodskagg`` (rödskägg): all six tricks win the match, and a lost trick eliminates the bidder.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class Auction(Value, Generic[T], tag="auction"):
 
 
 def opened(table: T, cards: DealtCards) -> Auction[T]:
-    """A18, B29: Return the auction at its start."""
+    """Return the auction at its start (A18, B29)."""
     return Auction(table=table, cards=cards, to_speak=forehand_first(table.dealer, table.playing, table.seats))
 
 
@@ -42,7 +42,7 @@ def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> ph
     """Return the function that decides on a bid or a pass (A17-A26, A57, B28-B38).
 
     It raises OutOfTurn, or AgainstTheRules for a forbidden bid. ``cap`` returns the highest number that a seat may
-    bid; ``None``: any.
+    bid; ``None``: any number.
     """
 
     def bid(state: Auction[Any], act: Bid, moment: Moment) -> tuple[Event, ...]:
@@ -57,7 +57,7 @@ def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> ph
 
 
 def automatic_events(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
-    """A24-A25, B37: Return the event that names the winner or says that all passed; before that no event."""
+    """Return the event that names the winner or says that all passed, if any (A24-A25, B37)."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
     if state.highest is None:

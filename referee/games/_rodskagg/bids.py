@@ -9,7 +9,7 @@ from referee.refusals import AgainstTheRules
 from referee.value import BidValue, SeatAndBid, Value
 
 Calls = tuple[tuple[int, BidValue], ...]
-"""Pairs of seat and call, in the order spoken."""
+"""Pairs of seat and bid or pass, in the order spoken."""
 BIDS: tuple[BidValue, ...] = ("1", "2", "3", "4", "5", "6", "rodskagg")
 """Bids from low to high (A17, B28)."""
 _BIDS_ABOVE = {bid: BIDS[place + 1 :] for place, bid in enumerate(BIDS)}
@@ -26,19 +26,19 @@ class Contract(Value):
 
 
 def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
-    """A20-A21, B33-B34: Return the bids above ``last``; ``None``: all bids."""
+    """Return the bids above ``last``; ``None``: all bids (A20-A21, B33-B34)."""
     return BIDS if last is None else _BIDS_ABOVE[last]
 
 
 @lru_cache(maxsize=1024)
 def bids_within(points: int | None) -> tuple[BidValue, ...]:
-    """A-O20, B32: Return ``rodskagg`` and the numbers up to ``points``; ``None``: all bids."""
+    """Return ``rodskagg`` and the numbers up to ``points``; ``None``: all bids (A-O20, B32)."""
     return BIDS if points is None else tuple(bid for bid in BIDS if bid == RODSKAGG or int(bid) <= points)
 
 
 @lru_cache(maxsize=4096)
 def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, ...]:
-    """A19, B30: Return pass and the bids above ``last`` that :func:`bids_within` allows."""
+    """Return pass and the bids above ``last`` that :func:`bids_within` allows (A19, B30)."""
     higher = higher_bids(last)
     if points is None:
         return (PASS, *higher)
@@ -47,7 +47,7 @@ def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, .
 
 
 def check_bid(bid: BidValue, last: BidValue | None, points: int | None, cites: CitedRules) -> BidValue:
-    """Return the bid. Raises AgainstTheRules if it does not exist, is too low, or exceeds ``points``."""
+    """Return ``bid``. Raises AgainstTheRules if it does not exist, is too low, or exceeds ``points``."""
     if bid == PASS:
         return PASS
     if bid not in _BIDS_ABOVE:
@@ -68,11 +68,10 @@ def calls_as_shown(calls: Calls) -> list[SeatAndBid]:
 
 
 def bidder_of(calls: Calls, contract: BidValue) -> int:
-    """Return the first seat that made this bid."""
+    """Return the first seat that bid ``contract``."""
     return next(seat for seat, bid in calls if bid == contract)
 
 
 @lru_cache(maxsize=4096)
 def bid_acts(seat: int, bids: tuple[BidValue, ...]) -> tuple[Act, ...]:
-    """Return these bids as acts, which are cached."""
     return tuple([Bid(seat=seat, bid=bid) for bid in bids])

@@ -5,7 +5,7 @@ from referee.value import Value
 
 
 class Denial(Value):
-    """The claim of a seat that did not follow suit: it has no card of ``suit``."""
+    """A claim. By not following suit, the seat claims that it has no card of ``suit``."""
 
     seat: int
     suit: int
@@ -16,29 +16,29 @@ class Denial(Value):
     """Event number of the lead."""
 
 
-def disproved(voids: tuple[Denial, ...], seat: int, bit: int) -> tuple[Denial, ...]:
-    """Return the seat's claims that its card ``bit`` disproves."""
-    return tuple(void for void in voids if void.seat == seat and void.suit & bit)
+def disproved_claims(claims: tuple[Denial, ...], seat: int, bit: int) -> tuple[Denial, ...]:
+    """Return the claims of ``seat`` that its card ``bit`` disproves."""
+    return tuple(claim for claim in claims if claim.seat == seat and claim.suit & bit)
 
 
 def claims_after(
-    voids: tuple[Denial, ...], seat: int, bit: int, led: int, trick: int, lead: int, event: int
+    claims: tuple[Denial, ...], seat: int, bit: int, suit_led: int, trick: int, lead_event: int, card_event: int
 ) -> tuple[Denial, ...]:
-    """Return the claims after the seat played card ``bit``.
+    """Return the claims after ``seat`` played card ``bit``, without those that it disproves.
 
-    Disproved claims are removed. A new one is added unless the card leads (``led`` is 0) or follows suit.
+    A claim is added unless the card leads (``suit_led`` is 0) or follows suit.
     """
-    voids = tuple(void for void in voids if void.seat != seat or not void.suit & bit)
-    if led and not bit & led:
-        voids += (Denial(seat=seat, suit=led, trick=trick, event=event, lead=lead),)
-    return voids
+    claims = tuple(claim for claim in claims if claim.seat != seat or not claim.suit & bit)
+    if suit_led and not bit & suit_led:
+        claims += (Denial(seat=seat, suit=suit_led, trick=trick, event=card_event, lead=lead_event),)
+    return claims
 
 
 def cards_left(
-    counts: tuple[int, ...], active: tuple[int, ...], full_tricks: int, in_trick: set[int], folded: set[int]
+    dealt: tuple[int, ...], active: tuple[int, ...], full_tricks: int, in_trick: set[int], folded: set[int]
 ) -> tuple[int, ...]:
-    """Return the number of cards by seat. Seats that have ``folded`` keep their last cards."""
-    left = list(counts)
+    """Return the number of cards left by seat. Seats in ``folded`` played no card after trick four."""
+    left = list(dealt)
     for seat in active:
         left[seat] -= min(full_tricks, ASKED_AFTER) if seat in folded else full_tricks + (seat in in_trick)
     return tuple(max(0, count) for count in left)

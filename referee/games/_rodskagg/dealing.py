@@ -22,7 +22,7 @@ HAND_SIZE = 6
 
 
 class DealtCards(Value):
-    """Hands are bit masks by seat: all cards for a closed hand, no card in a tally."""
+    """Hands are bit masks by seat. A closed hand has all cards, a hand in a tally none."""
 
     event: int
     """Event number of the deal."""
@@ -36,7 +36,7 @@ class DealtCards(Value):
 
 
 def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
-    """A10, A13, B18-B19, C12: Return six cards for each seat, in this order, dealt in packets of three."""
+    """Return six cards for each of ``seats``, dealt in packets of three (A10, A13, B18-B19, C12)."""
     many = len(seats)
     return tuple(
         stock[3 * place : 3 * place + 3] + stock[3 * (many + place) : 3 * (many + place) + 3] for place in range(many)
@@ -49,8 +49,8 @@ def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[in
     return tuple([seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active])
 
 
-def _check_layout(act: Deal, seats: int, cites: CitedRules) -> tuple[int, ...]:
-    """Return the entered counts, which may be wrong. Raises AgainstTheRules or NoSuchCard for impossible deals."""
+def _checked_counts(act: Deal, seats: int, cites: CitedRules) -> tuple[int, ...]:
+    """Return the entered counts, which may be wrong. Raises AgainstTheRules or NoSuchCard for an impossible deal."""
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=seats)
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -67,7 +67,7 @@ def _check_layout(act: Deal, seats: int, cites: CitedRules) -> tuple[int, ...]:
 
 
 def six_each(table: Table) -> tuple[int, ...]:
-    """Return the right number of cards by seat; 0 outside the deal."""
+    """Return six for each seat in the deal, 0 for others."""
     return _six_each(table.playing, table.seats)
 
 
@@ -90,7 +90,7 @@ def deal_six_each(
     """Return the event of a deal: in house dealing shuffled with ``seed``, otherwise as entered.
 
     ``keeps_stock``: the house records the rest of the pack. ``may_be_wrong``: wrong counts are accepted.
-    Raises: AgainstTheRules or NoSuchCard if the deal is not accepted.
+    Raises: AgainstTheRules or NoSuchCard for an impossible deal.
     """
     if table.tally:
         return (_tally_deal(table, act, cites),)
@@ -111,7 +111,7 @@ def deal_six_each(
                 breaches=breaches,
             ),
         )
-    counts, right = _check_layout(act, table.seats, cites), six_each(table)
+    counts, right = _checked_counts(act, table.seats, cites), six_each(table)
     if counts != right and not (may_be_wrong and _only_to_players(counts, right)):
         raise AgainstTheRules("six_cards_each", cites.six_cards, counts=right)
     return (
@@ -129,7 +129,7 @@ def deal_six_each(
 
 
 def _tally_deal(table: Table, act: Deal, cites: CitedRules) -> Dealt:
-    """Return the event of a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
+    """Return the event of a deal in a tally. Raises AgainstTheRules if cards or wrong counts are entered."""
     if act.hands is not None or act.stock is not None:
         raise AgainstTheRules("cards_not_entered", None)
     right = six_each(table)
@@ -139,12 +139,11 @@ def _tally_deal(table: Table, act: Deal, cites: CitedRules) -> Dealt:
 
 
 def _only_to_players(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    """B-O36: Return whether no card went to a seat outside the deal."""
+    """Return whether no card went to a seat outside the deal (B-O36)."""
     return all(due or not count for count, due in zip(counts, right, strict=True))
 
 
 def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
-    """Return the cards of a deal event. ``number``: its number."""
     closed = 0 if table.tally else ALL
     hands = (closed,) * table.seats if event.hands is None else tuple(map(cards_of, event.hands))
     known = event.hands is not None
@@ -152,13 +151,13 @@ def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
 
 
 def seats_with_highest_card(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
-    """B5, C3: Return the seats whose card has the highest rank."""
+    """Return the seats with the card of highest rank (B5, C3)."""
     top = max(RANKS.index(card[1]) for _, card in drawn)
     return tuple(seat for seat, card in drawn if RANKS.index(card[1]) == top)
 
 
 class Drawing(Value, Generic[T], tag="drawing"):
-    """Cards are drawn for the first deal or the lead in a duel."""
+    """Seats draw cards for the first deal or the lead in a duel."""
 
     table: T
     contenders: tuple[int, ...]
@@ -166,7 +165,7 @@ class Drawing(Value, Generic[T], tag="drawing"):
 
 
 def draw(state: Drawing[Any], act: Draw, cites: CitedRules, rule: str | None) -> tuple[CardDrawn, ...]:
-    """B14-B15, C7-C8, C48: Return the event of a draw.
+    """Return the event of a draw (B14-B15, C7-C8, C48).
 
     Raises: OutOfTurn, AgainstTheRules without a card, NoSuchCard for a card drawn before.
     """
@@ -180,7 +179,7 @@ def draw(state: Drawing[Any], act: Draw, cites: CitedRules, rule: str | None) ->
 
 
 def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
-    """Return the state after a draw. If several seats have the highest card, they draw again."""
+    """Return the state after a draw. Seats that tie for the highest card draw again."""
     drawn = (*state.drawn, (event.seat, event.card))
     if len(drawn) == len(state.contenders) and len(seats_with_highest_card(drawn)) > 1:
         return replace(state, contenders=seats_with_highest_card(drawn), drawn=())
@@ -188,9 +187,9 @@ def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
 
 
 def drawing_result(state: Drawing[Any], seed: str) -> tuple[tuple[CardDrawn, ...], int | None]:
-    """B-O24, C-O9: Return the draws that the house makes, and the seat that drew highest.
+    """Return the house's draws and the seat that drew highest (B-O24, C-O9).
 
-    At a real table: no draws, and ``None`` until all have drawn.
+    At a real table there are no draws, and the seat is ``None`` until all have drawn.
     """
     contenders = state.contenders
     if not state.table.house:

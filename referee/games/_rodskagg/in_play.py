@@ -21,24 +21,24 @@ class DealSoFar(Value):
     won: tuple[tuple[int, int], ...] = ()
     """Taker and event number of each trick."""
     credited: int = 0
-    """Tricks credited without play."""
+    """Number of tricks credited without play."""
     question: Question = Question()
 
     @property
     def played(self) -> int:
-        """Number of tricks played. The time limits of knocks count these."""
+        """Number of tricks played, not credited. The time limits of knocks count these."""
         return len(self.won) - self.credited
 
 
 class InPlay(DealSoFar, Generic[T], kw_only=True):
-    """The play of the cards. Cards and suits are bit masks."""
+    """The phase of the play. ``gone``, ``led`` and ``best`` are bit masks."""
 
     table: T
     cards: DealtCards
     order: tuple[int, ...]
     """Seats that still play, clockwise."""
     after: tuple[int, ...]
-    """Next seat to play, by seat."""
+    """Seat that plays next after each seat."""
     turn: int
     gone: int = 0
     """Cards played."""
@@ -57,26 +57,24 @@ P = TypeVar("P", bound=InPlay[Any])
 R = TypeVar("R", bound=DealSoFar)
 
 
-def start_of_play(kind: type[P], table: phases.Table, cards: DealtCards, turn: int, **own: Any) -> P:
-    """Return the start of the play. ``turn`` leads; ``own``: the fields of one game."""
+def start_of_play(kind: type[P], table: phases.Table, cards: DealtCards, leader: int, **game_fields: Any) -> P:
     return kind(
         table=table,
         cards=cards,
         order=table.playing,
         after=following(table.playing, table.seats),
-        turn=turn,
+        turn=leader,
         tricks=(0,) * table.seats,
-        **own,
+        **game_fields,
     )
 
 
-def result_of_play(outcome: type[R], state: InPlay[Any], **own: Any) -> R:
-    """Return the result of the play. ``own``: other fields of ``outcome``."""
+def result_of_play(outcome: type[R], state: InPlay[Any], **game_fields: Any) -> R:
     return outcome(
         tricks=state.tricks,
         contract=state.contract,
         won=state.won,
         credited=state.credited,
         question=state.question,
-        **own,
+        **game_fields,
     )

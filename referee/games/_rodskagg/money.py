@@ -11,19 +11,16 @@ Negative = Literal["zero", "absolute", "signed"]
 
 
 def payments_of_points_left(
-    points: Sequence[int], winner: int, *, rule: str, below_zero: str, negative: Negative = "zero"
+    points: Sequence[int], winner: int, *, rule: str, rule_below_zero: str, negative: Negative = "zero"
 ) -> tuple[Payment, ...]:
-    """B74, B-O22, A-O32, C-O37: Return the payments: each loser, even if eliminated, pays the points left.
-
-    ``below_zero``: the rule to cite for points below zero.
-    """
+    """Return the payments: each loser, even if eliminated, pays the points left (B74, B-O22, A-O32, C-O37)."""
     return tuple(
         [
             Payment(
                 payer=seat,
                 payee=winner,
                 points={"zero": max(score, 0), "absolute": abs(score), "signed": score}[negative],
-                rule=rule if score >= 0 else below_zero,
+                rule=rule if score >= 0 else rule_below_zero,
             )
             for seat, score in enumerate(points)
             if seat != winner
@@ -34,15 +31,12 @@ def payments_of_points_left(
 def won_by_house_rule(
     table: Any, line: DealScored, seat: int | None, by: str, rule: str, *, house_rule: str
 ) -> MatchWon:
-    """Return the win of ``seat`` (``None``: no winner).
-
-    By the option ``money`` it has payments, which cite ``house_rule``.
-    """
+    """Return the win of ``seat`` (``None``: no winner). The option ``money`` adds payments by ``house_rule``."""
     won = MatchWon(seat=seat, by=by, rule=rule, points=line.points)
     if table.options.money == "none":
         return won
     if seat is None:
         return with_settlement(table, won, ())
     return with_settlement(
-        table, won, payments_of_points_left(line.points, seat, rule=house_rule, below_zero=house_rule)
+        table, won, payments_of_points_left(line.points, seat, rule=house_rule, rule_below_zero=house_rule)
     )

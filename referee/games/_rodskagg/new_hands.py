@@ -1,4 +1,4 @@
-"""Asking for six new cards, in rounds before the auction (A11-A16, A-O24; option ``honour_redeal``).
+"""Requests for six new cards, in rounds before the auction (A11-A16, A-O24; option ``honour_redeal``).
 
 An honour is an ace or court card.
 """
@@ -21,7 +21,7 @@ from referee.value import Value
 from referee.visibility import Event
 
 Requests = tuple[tuple[int, tuple[str, ...]], ...]
-"""Pairs of seat and cards received; no cards if they are not named."""
+"""Pairs of seat and the cards named as received; empty if none were named."""
 
 T = TypeVar("T", bound=phases.Table)
 
@@ -35,23 +35,23 @@ class Exchanging(Value, Generic[T], tag="exchanging"):
     stock_left: int
     asked: Requests = ()
     thrown: int = 0
-    """Cards thrown in, as a mask."""
+    """Mask of the cards thrown in."""
 
 
 def opened(table: T, cards: DealtCards) -> Exchanging[T]:
-    """A-O14, A-O24: Return the phase at its start."""
+    """Return the phase at its start (A-O14, A-O24)."""
     to_speak = forehand_first(table.dealer, table.playing, table.seats)
     stock_left = len(BIT) - HAND_SIZE * len(table.playing)
     return Exchanging(table=table, cards=cards, to_speak=to_speak, stock_left=stock_left)
 
 
 def may_request(cards: DealtCards, seat: int) -> bool:
-    """A11-A12: Return whether the hand has no honour, or is not known."""
+    """Return whether the hand has no honour, or is not known (A11-A12)."""
     return not (cards.known and cards.hands[seat] & HONOURS)
 
 
 def may_leave_unnamed(cards: DealtCards, seat: int, asked: Requests, house: bool) -> bool:
-    """A-O24: Return whether a request may leave out the cards received."""
+    """Return whether a request of ``seat`` may leave out the cards received (A-O24)."""
     return house or not cards.known or _stock_suffices(cards, (*asked, (seat, ())))
 
 
@@ -62,9 +62,9 @@ def _stock_suffices(cards: DealtCards, asked: Requests) -> bool:
 
 
 def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """A11-A12: Return the event of a request for six new cards.
+    """Return the event of a request for six new cards (A11-A12).
 
-    Raises: OutOfTurn, NoSuchCard for cards that are elsewhere, else AgainstTheRules.
+    Raises: OutOfTurn, NoSuchCard if a named card is elsewhere, AgainstTheRules for other forbidden requests.
     """
     _check_turn(state, act.seat, cites)
     _check_request(state, act.seat, act.cards, cites)
@@ -72,7 +72,7 @@ def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cit
 
 
 def keep_cards(state: Exchanging[Any], act: KeepCards, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """A-O24: Return the event of a kept hand. Raises OutOfTurn."""
+    """Return the event of a kept hand (A-O24). Raises OutOfTurn."""
     _check_turn(state, act.seat, cites)
     return (HandKept(seat=act.seat),)
 
@@ -83,7 +83,7 @@ def _check_turn(state: Exchanging[Any], seat: int, cites: CitedRules) -> None:
 
 
 def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | None, cites: CitedRules) -> None:
-    """Raise AgainstTheRules or NoSuchCard as :func:`request_cards`."""
+    """Raise as :func:`request_cards`, except OutOfTurn."""
     cards, asked, house = state.cards, state.asked, state.table.house
     if not may_request(cards, seat):
         raise AgainstTheRules("has_honour", cites.new_hands)
@@ -97,11 +97,12 @@ def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | N
         raise AgainstTheRules("cards_needed", cites.new_hands)
     came_to_others = not _stock_suffices(cards, (*asked, (seat, named)))
     if came_to_others or cards_of(named) & _unavailable(state, seat):
-        raise NoSuchCard("card_elsewhere", cites.pack)  # names no card, because its place is secret
+        raise NoSuchCard("card_elsewhere", cites.pack)  # without the card, because its place is secret
 
 
 def _unavailable(state: Exchanging[Any], seat: int) -> int:
-    """Return the cards that ``seat`` cannot receive, also thrown-in cards unless the stock is too small (A15)."""
+    """Return a mask of the cards that ``seat`` cannot receive, with thrown-in cards while the stock suffices
+    (A15)."""
     cards, asked = state.cards, state.asked
     asking = {seat, *(other for other, _ in asked)}
     held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)
@@ -123,7 +124,7 @@ def hand_kept(state: Exchanging[T], event: HandKept, number: int) -> Exchanging[
 
 
 def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
-    """A13, A15: Return the event of new hands when all have spoken; before that no event."""
+    """Return the event of new hands, if all have spoken (A13, A15)."""
     if state.to_speak:
         return ()
     cards, asked = state.cards, state.asked
@@ -147,7 +148,7 @@ def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
 
 
 def hands_renewed(state: Exchanging[T], event: NewHands, number: int) -> Exchanging[T] | Auction[T]:
-    """A14, A16: Return the next round with the new hands, or after the last round the auction."""
+    """Return the next round with the new hands or, after the last round, the auction (A14, A16)."""
     cards, thrown = state.cards, state.thrown
     if event.hands is not None:
         thrown |= sum(cards.hands[seat] for seat in event.seats)

@@ -12,7 +12,7 @@ from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, PlayEnded, TrickTaken
 from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.cites import CitedRules
-from referee.games._rodskagg.closed_hands import Denial, claims_after, disproved
+from referee.games._rodskagg.closed_hands import Denial, claims_after, disproved_claims
 from referee.games._rodskagg.in_play import InPlay, P
 from referee.games._rodskagg.question import ASKED_AFTER, TRICKS
 from referee.games._rodskagg.ritual import RitualRules
@@ -30,16 +30,17 @@ def play_decision(
     revoked: Callable[[Any, int, Cards], Breaches],
     revoke_shown: Callable[[Any, int, Denial], Breach],
 ) -> phases.Decision:
-    """Return the function that decides on a card. It refuses cards out of turn, not held, or while an answer is due.
+    """Return the function that decides on a card.
 
-    ``before_the_lead`` refuses a lead or returns its breaches. ``revoked`` does so for a revoke, a failure to follow
-    suit. ``revoke_shown`` returns the breach of a disproved claim.
+    It raises OutOfTurn, NotInPlay after folding, AgainstTheRules while an answer is due, WrongPhase in a tally, and
+    NoSuchCard for a card not held. ``before_the_lead`` and ``revoked`` return the breaches of a lead or a revoke (a
+    failure to follow suit), or refuse it. ``revoke_shown`` returns the breach that a disproved claim shows.
     """
 
     def played(state: InPlay[Any], act: Play, moment: Moment) -> tuple[Event, ...]:
         seat = act.seat
         if seat != state.turn and not state.table.tally:
-            raise _not_your_turn(state, seat, cites)
+            raise _folded_or_out_of_turn(state, seat, cites)
         if state.question.pending:
             raise AgainstTheRules("answers_pending", cites.answers, turn=state.question.pending[0])
         bit, led = BIT[act.card], state.led
@@ -56,14 +57,13 @@ def play_decision(
         elif not bit & led and hand & led and state.cards.known:
             breaches = revoked(state, seat, hand & led)
         if state.voids:
-            breaches += tuple([revoke_shown(state, seat, void) for void in disproved(state.voids, seat, bit)])
+            breaches += tuple([revoke_shown(state, seat, void) for void in disproved_claims(state.voids, seat, bit)])
         return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
 
     return played
 
 
-def _not_your_turn(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTurn | NotInPlay:
-    """Return the refusal of a card out of turn."""
+def _folded_or_out_of_turn(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTurn | NotInPlay:
     if seat not in state.order:
         return NotInPlay("has_folded", cites.folded)
     if state.trick:
@@ -72,25 +72,24 @@ def _not_your_turn(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfTur
     return OutOfTurn("not_on_lead", cites.lead if state.won else first, turn=state.turn)
 
 
-def follow_suit_refusal(owed: Cards, cites: CitedRules) -> AgainstTheRules:
-    """Return the refusal of a revoke. ``owed``: the cards that may be played."""
-    return AgainstTheRules("must_follow_suit", cites.follow_suit, allowed=texts_of(owed))
+def follow_suit_refusal(allowed: Cards, cites: CitedRules) -> AgainstTheRules:
+    return AgainstTheRules("must_follow_suit", cites.follow_suit, allowed=texts_of(allowed))
 
 
 def revoke_breaches(state: InPlay[Any], seat: int, owed: Cards, rules: RitualRules) -> Breaches:
-    """B42, B-O26, C26, C60: Return the breach of a revoke. Raises AgainstTheRules if it costs nothing."""
+    """Return the breach of a revoke (B42, B-O26, C26, C60). Raises AgainstTheRules if revokes cost nothing."""
     if not rules.price(state.table, "revoke"):
         raise follow_suit_refusal(owed, rules.cites)
     return (rules.breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
 
 
 def shown_revoke(state: InPlay[Any], seat: int, void: Denial, rules: RitualRules) -> Breach:
-    """Return the breach of a disproved claim. The breach may cost 0."""
+    """Return the breach that a disproved claim shows. It may cost 0."""
     return rules.breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
 
 
 def card_played_evolution(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
-    """Return the function that returns the state after a card. For a lead it applies ``after_lead``, too."""
+    """Return the function that evolves the state after a card. It also applies ``after_lead`` after a lead."""
 
     def evolved(state: P, event: CardPlayed, number: int) -> P:
         seat, bit = event.seat, BIT[event.card]
@@ -112,10 +111,8 @@ def card_played_evolution(after_lead: Callable[[P, int], P]) -> Callable[[P, Car
 
 
 def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tuple[Event, ...]:
-    """Return the event of a complete trick; no event while a card is missing.
-
-    If a ``question`` follows, trick four sets ``grace_until`` (B-O29, C-O23).
-    """
+    """Return the event of a complete trick, if any. Trick four sets ``grace_until`` if the deal has a ``question``
+    (B-O29, C-O23)."""
     if len(state.trick) < len(state.order):
         return ()
     done, until = len(state.won) + 1, None
@@ -125,7 +122,7 @@ def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tup
 
 
 def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
-    """Return the end of a contract of all six tricks (rödskägg); before that no event."""
+    """Return the event that ends a contract of all six tricks (rödskägg), if any."""
     done = len(state.won)
     if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
         return ()
@@ -135,8 +132,8 @@ def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
     return (PlayEnded(kind="rodskagg_failed" if lost else "rodskagg_made"),)
 
 
-def trick_taken(state: P, event: TrickTaken, number: int, turn: int, after_lead: Callable[[P, int], P]) -> P:
-    """Return the state after a trick. ``turn`` leads next. In a tally ``after_lead`` is applied, too."""
+def trick_taken(state: P, event: TrickTaken, number: int, next_leader: int, after_lead: Callable[[P, int], P]) -> P:
+    """Return the state after a trick. In a tally, which has no cards, ``after_lead`` is applied here."""
     if state.table.tally:
         state = after_lead(offences.noted(state, event.breaches, number), number)
     if event.grace_until is not None:
@@ -151,5 +148,5 @@ def trick_taken(state: P, event: TrickTaken, number: int, turn: int, after_lead:
         trick=(),
         led=0,
         best=0,
-        turn=turn,
+        turn=next_leader,
     )

@@ -28,7 +28,7 @@ class Question(Value):
 def seats_without_trick(
     order: tuple[int, ...], first: int, declarer: int, tricks: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """A34-A37, B47-B51, C31: Return the seats without a trick except the declarer, clockwise after ``first``."""
+    """Return the seats without a trick except the declarer, clockwise after ``first`` (A34-A37, B47-B51, C31)."""
     after = order.index(first) + 1
     return tuple([seat for seat in (*order[after:], *order[:after]) if not tricks[seat] and seat != declarer])
 

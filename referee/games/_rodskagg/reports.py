@@ -1,4 +1,4 @@
-"""Checks of reports: misdeals (wrong numbers of cards), and repeated reports of one error (A-O17, B-O5, B-O33)."""
+"""Checks of reported misdeals (wrong numbers of cards) and of repeated reports (A-O17, B-O5, B-O33)."""
 
 from typing import Any
 
@@ -35,12 +35,12 @@ def check_misdeal(state: Any, act: Report, cites: CitedRules) -> None:
         raise too_late
 
 
-def new_error(table: Table, act: Report, error: Breach, dealt: int, tricks: int, rule: str) -> Breach:
-    """B-O5: Return ``error`` with the number of tricks begun or entered. ``dealt``: event number of the deal, or 0.
+def new_error(table: Table, act: Report, error: Breach, deal_event: int, tricks: int, rule: str) -> Breach:
+    """Return ``error`` with the number of ``tricks`` begun or entered (B-O5).
 
-    Raises: AgainstTheRules if such an error is reported for this trick or, with ``act.another``, for each trick.
+    Raises: AgainstTheRules if the error was reported for this trick or, with ``act.another``, for every trick.
     """
-    known = table.ledger.breaches_by(act.fault, act.accused, dealt)
+    known = table.ledger.breaches_by(act.fault, act.accused, deal_event)
     same = any(one.tricks in (None, tricks) for one in known)
     if len(known) >= max(1, tricks) if act.another else same:
         raise AgainstTheRules("already_reported", rule)

@@ -39,7 +39,7 @@ class PickingUp(Value, Generic[T], tag="picking_up"):
     misdealt: bool = False
     """True if a wrong number of cards is recorded."""
     found: bool = False
-    """True if all players can see the misdeal."""
+    """True if all players know of the misdeal."""
     cut: bool = False
     """True if the pack is cut for the next deal."""
 
@@ -54,12 +54,11 @@ class RitualRules(Value):
     price: Callable[[Any, str], int]
     """Returns the points that an offence costs; 0 if it is refused."""
     breach: Callable[..., Breach]
-    """Takes table, offence, seat, tricks until it lapses, events that show it, and ``rule``."""
+    """Takes table, offence, seat, tricks until the breach lapses, events that show it, and ``rule``."""
     may_misdeal: Callable[[Any], bool]
     """Returns whether wrong numbers of cards are accepted."""
     keeps_stock: Callable[[Any], bool]
     after_pick_up: Callable[[Any, DealtCards], Any]
-    """Returns the phase that follows."""
 
 
 def has_ritual_acts(table: Any, rules: RitualRules) -> bool:
@@ -68,14 +67,14 @@ def has_ritual_acts(table: Any, rules: RitualRules) -> bool:
 
 
 def already_dealt(state: BeforeBidding) -> bool:
-    """B27: Return whether the cards are dealt, and no misdeal is known to all."""
+    """Return whether the cards are dealt, and no misdeal is known to all (B27)."""
     return isinstance(state, PickingUp) and not state.found
 
 
 def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B16-B17, B-O6, C10: Return the event of a cut, with a breach unless the dealer cuts.
+    """Return the event of a cut, with a breach unless the dealer cuts (B16-B17, B-O6, C10).
 
-    Raises: WrongPhase if no cut is due, AgainstTheRules for a wrong cut without a price.
+    Raises: WrongPhase if no cut is due, AgainstTheRules for a wrong cut that costs nothing.
     """
     table, rule = state.table, rules.cites.dealer_cuts
     if already_dealt(state):
@@ -92,7 +91,7 @@ def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> t
 
 
 def wrong_cut(table: Any, seat: int, rules: RitualRules) -> Breach:
-    """B-O6, C60: Return the breach of ``seat``, which cut. By the option the dealer pays."""
+    """Return the breach of a cut by ``seat``, for which the cutter or, by the option, the dealer pays (B-O6, C60)."""
     if table.options.wrong_cut_penalty_to == "cutter":
         return rules.breach(table, "wrong_cut", seat, 1)
     return replace(rules.breach(table, "wrong_cut", table.dealer, 1), by=seat)
@@ -103,8 +102,8 @@ def cards_cut(state: BeforeBidding, event: CardsCut, number: int) -> Any:
 
 
 def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B13, B18-B19, B27, C9-C12: Return the event of a deal. A second deal without the formula after a misdeal is a
-    breach.
+    """Return the event of a deal, with a breach if the dealer deals again without the formula (B13, B18-B19, B27,
+    C9-C12).
 
     Raises: WrongPhase if the cards are dealt, OutOfTurn, AgainstTheRules or NoSuchCard for an impossible deal.
     """
@@ -141,7 +140,7 @@ def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -
 def knock_for_cards(
     state: PickingUp[Any], act: KnockForCards, moment: Moment, rules: RitualRules
 ) -> tuple[Event, ...]:
-    """B20-B22, B-O7, C60: Return the event of the dealer's formula.
+    """Return the event of the dealer's formula (B20-B22, B-O7, C60).
 
     Raises: WrongPhase without ritual or if repeated, AgainstTheRules for other seats or after the dealer's pick-up.
     """
@@ -162,10 +161,10 @@ def knocked_for_cards(state: PickingUp[T], event: KnockedForCards, number: int) 
 
 
 def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B22-B27, C60: Return the event of a pick-up, with a breach before the formula.
+    """Return the event of a pick-up, with a breach before the formula (B22-B27, C60).
 
     The dealer's early pick-up makes a misdeal a breach, too.
-    Raises: WrongPhase if no pick-up is due, AgainstTheRules for an early one without a price.
+    Raises: WrongPhase if no pick-up is due, AgainstTheRules if an early one costs nothing.
     """
     table, cards, seat, cites = state.table, state.cards, act.seat, rules.cites
     if not has_ritual_acts(table, rules):
@@ -179,7 +178,7 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRul
                 "before_the_formula", cites.formula_late if seat == table.dealer else cites.picking_up
             )
         own_up = state.misdealt and seat == table.dealer
-        if own_up and not table.ledger.has("misdeal", seat, cards.event):  # reported already (B-O5)
+        if own_up and not table.ledger.has("misdeal", seat, cards.event):  # else the report has the breach (B-O5)
             breaches += misdeal_breach(state, rules)
         if not table.ledger.has("early_pick_up", seat, cards.event):
             rule = cites.own_pick_up if own_up else cites.early_pick_up
@@ -189,7 +188,7 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRul
 
 
 def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
-    """B25, C60: Return the dealer's breach of a misdeal; empty if it has no price."""
+    """Return the dealer's breach of a misdeal; empty if it costs nothing (B25, C60)."""
     table = state.table
     if not rules.applies(table) or not rules.price(table, "misdeal"):
         return ()
@@ -197,8 +196,7 @@ def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
 
 
 def find_misdeal(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """B27, B-O33: Return the event of a misdeal when a wrong number of cards is picked up or face up; else no
-    event."""
+    """Return the event of a misdeal when a wrong number of cards is picked up or face up, if any (B27, B-O33)."""
     if not state.misdealt or state.found:
         return ()
     looking = state.picked[-1:] if has_ritual_acts(state.table, rules) else state.table.playing
@@ -207,7 +205,7 @@ def find_misdeal(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> t
 
 
 def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: RitualRules) -> Any:
-    """B-O37: Return the state after a pick-up; the next phase after the last one, unless there is a misdeal."""
+    """Return the state after a pick-up; after the last one the next phase, unless there is a misdeal (B-O37)."""
     picked = (*state.picked, event.seat)
     state = noted(replace(state, picked=picked), event.breaches, number)
     if len(picked) < len(state.table.playing) or state.misdealt:
@@ -216,7 +214,7 @@ def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: Ritual
 
 
 def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any]:
-    """B27: Return the state in which all know of the misdeal. Earlier breaches stay (B-O41)."""
+    """Return the state in which all know of the misdeal (B27). Earlier breaches stay (B-O41)."""
     ledger = state.table.ledger.misdealt(getattr(state, "played", 0))
     state = noted(with_ledger(state, ledger), event.breaches, number)
     if isinstance(state, PickingUp):
@@ -225,7 +223,8 @@ def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any
 
 
 def reported(state: Any, act: Report, cites: CitedRules) -> Reported:
-    """Return the event of a report. Raises AgainstTheRules in house dealing, or for a seat out of the match."""
+    """Return the event of a report. Raises AgainstTheRules in house dealing, or if the accused seat is out of the
+    match."""
     if state.table.house:
         raise AgainstTheRules("house_sees", None)
     if act.accused not in state.table.active:
@@ -234,7 +233,7 @@ def reported(state: Any, act: Report, cites: CitedRules) -> Reported:
 
 
 def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFound:
-    """B27, B-O33: Return the event of a misdeal, with a breach if the dealer forgot the formula.
+    """Return the event of a reported misdeal, with a breach if the dealer forgot the formula (B27, B-O33).
 
     Raises: WrongPhase or AgainstTheRules if it may not be reported now.
     """
@@ -248,7 +247,9 @@ def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFoun
 
 
 def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
-    """Return the breach of a wrong cut or early pick-up. Raises AgainstTheRules if acts show such a breach."""
+    """Return the breach of a reported wrong cut or early pick-up. Raises AgainstTheRules for the dealer's own cut, or
+    if acts already show whether it happened.
+    """
     table, accused, cites = state.table, act.accused, rules.cites
     if table.tally:
         return _tally_breach(table, act, rules)
@@ -264,7 +265,7 @@ def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
 
 
 def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
-    """B24, B26, B-O6: Return the breach reported in a tally. Raises AgainstTheRules for the dealer's own cut."""
+    """Return the breach reported in a tally (B24, B26, B-O6). Raises AgainstTheRules for the dealer's own cut."""
     accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
         own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)

@@ -15,7 +15,7 @@ from referee.wire_types import ListBySeat, ListOfMany
 
 
 def promised_tricks(contract: Contract) -> int:
-    """A27-A28, B39-B40: Return the number of tricks that the contract promises."""
+    """Return the number of tricks promised (A27-A28, B39-B40)."""
     return TRICKS if contract.bid == RODSKAGG else int(contract.bid)
 
 
@@ -30,7 +30,7 @@ def trick_events_of(deal: DealSoFar, seat: int, span: slice = WHOLE_DEAL) -> tup
 class ScoreRule(NamedTuple):
     points: int
     per: Literal["trick", "early_trick", "late_trick", "contract", "lost_tricks", "answer", "late_lead"]
-    """Tricks count one by one (all, the first four, or the last two), other values once."""
+    """Points count for each trick (of all, the first four, or the last two), or once."""
     rule: str
 
 
@@ -66,7 +66,6 @@ def penalty_entries(ledger: Ledger) -> list[Entry]:
 
 
 def points_with(table: Table, entries: Iterable[Entry]) -> list[int]:
-    """Return the points by seat with these entries added."""
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
@@ -78,10 +77,9 @@ def line_of_deal(
     deal: DealSoFar,
     kind: str,
     entries: tuple[Entry, ...],
-    out: tuple[int, ...],
+    newly_out: tuple[int, ...],
     detail: Mapping[str, Any],
 ) -> DealScored:
-    """Return the line of the deal. ``out``: the seats that the deal eliminates."""
     contract = deal.contract
     return DealScored(
         deal=table.deal,
@@ -95,7 +93,7 @@ def line_of_deal(
         before=table.points,
         points=tuple(points_with(table, entries)),
         entries=entries,
-        eliminated=tuple([seat for seat in range(table.seats) if seat not in table.active or seat in out]),
+        eliminated=tuple([seat for seat in range(table.seats) if seat not in table.active or seat in newly_out]),
         detail=detail,
     )
 

@@ -1,7 +1,7 @@
 """Deals in a tally, entered trick by trick or whole from the score sheet (A-O31, B-O40, C-O36).
 
-A script yields the acts of a whole deal, each with a JSON pointer to its place in the result. It is sent the state
-after each.
+A script yields the acts of a whole deal, each with a JSON pointer to its place in the result. After each act it is
+sent the state.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -76,12 +76,12 @@ class Sheet(Value):
     question_time: Callable[[Any], bool]
     """Returns whether the question may be put."""
     question_due: Callable[[Any], bool]
-    """Returns whether it must be put."""
+    """Returns whether the question must be put."""
     asker: Callable[[Any], int]
     order_decides: Callable[[Any, Any], str | None]
-    """Returns the rule by which the order of tricks matters, if any; called before and after the play."""
+    """Returns the rule by which the order of tricks matters, or ``None``. Called before and after the play."""
     points_to_zero: Callable[[Any, int], int] | None = None
-    """Returns the running total of a seat; ``None``: no exit knocks."""
+    """Returns the running total of a seat. ``None``: the game has no exit knocks."""
     exit_ends_deal: Callable[[Any], bool] = lambda table: False
     """Returns whether an exit knock can end the deal."""
     knocks_can_be_late: Callable[[Any], bool] = lambda table: False
@@ -98,9 +98,9 @@ MISDEAL_OFFENCES = frozenset(("misdeal", "wrong_count"))
 def trick_decision(
     cites: CitedRules, before_the_lead: Callable[[Any, int, Moment], tuple[Breach, ...]]
 ) -> phases.Decision:
-    """A37, B52, C32: Return the function that decides on a trick in a tally.
+    """Return the function that decides on a trick in a tally (A37, B52, C32).
 
-    It refuses tricks outside a tally, of a folded seat, and while an answer is due.
+    It raises WrongPhase outside a tally, NotInPlay for a folded seat, and AgainstTheRules while an answer is due.
     """
 
     def taken(state: InPlay[Any], act: Trick, moment: Moment) -> tuple[Event, ...]:
@@ -119,13 +119,13 @@ def trick_decision(
 
 
 class _Placed(NamedTuple):
-    """An exit or knock ``after`` a number of tricks, with its JSON pointer."""
+    """An exit or knock due ``after`` a number of tricks."""
 
     after: int
-    at: str
+    pointer: str
     content: Any
     another: bool = False
-    """True for a further error of the same kind."""
+    """True for a further error of the same offence and seat."""
 
 
 State = Any
@@ -138,24 +138,25 @@ class _Waiting(NamedTuple):
 
     exits: list[_Placed]
     knocks: list[_Placed]
-    last: list[_Placed]
-    """Knocks after the last trick."""
+    final_knocks: list[_Placed]
 
 
 def script(state: State, result: Any, sheet: Sheet) -> Script:
     """Yield the acts of a deal. Raises AgainstTheRules or NotInPlay if the result is impossible."""
-    knocks = _placed_knocks(_optional(result, "knocks"))
+    knocks = _placed_knocks(_list_or_empty(result, "knocks"))
     state = yield from _before_play(state, result, knocks, sheet)
-    tricks = _tricks(state, result, sheet)
+    tricks = _pointers_and_takers(state, result, sheet)
     _check_order(state, result, sheet)
-    exits = [_Placed(one.after, f"/exits/{place}", one.seat) for place, one in enumerate(_optional(result, "exits"))]
+    exits = [
+        _Placed(one.after, f"/exits/{place}", one.seat) for place, one in enumerate(_list_or_empty(result, "exits"))
+    ]
     during = [one for one in knocks if one.content.after is not None]
     last = [one for one in knocks if one.content.after is None and one.content.offence not in BEFORE_BIDDING]
     state = yield from _play(state, result, tricks, _Waiting(exits, during, last), sheet)
     for placed in (*exits, *during):
-        raise AgainstTheRules("after_the_last_trick", sheet.six_tricks, at=placed.at, done=TRICKS)
+        raise AgainstTheRules("after_the_last_trick", sheet.six_tricks, at=placed.pointer, done=TRICKS)
     for placed in last:
-        state = yield from _knock(state, placed, sheet)
+        state = yield from _report_and_knock(state, placed, sheet)
     if phase_of(state) == "played":
         _check_order(state, result, sheet)
         yield "", Score(seat=state.table.playing[0])
@@ -167,9 +168,9 @@ def _before_play(state: State, result: Any, knocks: list[_Placed], sheet: Sheet)
     for placed in knocks:
         knock = placed.content
         if knock.offence in BEFORE_BIDDING and knock.after is None:
-            if knock.offence in MISDEAL_OFFENCES and knock.upheld:  # B27: it is dealt again
-                state = yield placed.at, Deal(seat=dealer)
-            state = yield from _knock(state, placed, sheet)
+            if knock.offence in MISDEAL_OFFENCES and knock.upheld:  # B27: a new deal follows
+                state = yield placed.pointer, Deal(seat=dealer)
+            state = yield from _report_and_knock(state, placed, sheet)
     state = yield "", Deal(seat=dealer)
     for place, one in enumerate(result.bids):
         state = yield f"/bids/{place}", Bid(seat=one.seat, bid=one.bid)
@@ -179,7 +180,8 @@ def _before_play(state: State, result: Any, knocks: list[_Placed], sheet: Sheet)
 
 
 def _play(state: State, result: Any, tricks: list[tuple[str, int]], waiting: _Waiting, sheet: Sheet) -> Steps:
-    """Yield tricks, and the question, exits and knocks between them. Raises AgainstTheRules if tricks are missing."""
+    """Yield tricks, and the question, exits and knocks between them. Raises AgainstTheRules for missing tricks or
+    unexpected answers."""
     alone: int | None = None
     state = yield from _exits_and_knocks(state, 0, waiting, sheet)
     for place, (at, seat) in enumerate(tricks):
@@ -192,10 +194,10 @@ def _play(state: State, result: Any, tricks: list[tuple[str, int]], waiting: _Wa
             alone = _only_seat_left(state, result)
         first = asked_now and _asked_before_exits(state, result, sheet)
         if first:
-            state = yield from _question(state, result, sheet)
+            state = yield from _question_and_answers(state, result, sheet)
         state = yield from _exits_and_knocks(state, place + 1, waiting, sheet)
         if asked_now and not first:
-            state = yield from _question(state, result, sheet)
+            state = yield from _question_and_answers(state, result, sheet)
     if phase_of(state) == "playing":
         at = "/tricks" if result.taken is None else "/taken"
         raise AgainstTheRules("tricks_missing", sheet.six_tricks, at=at, done=len(state.won))
@@ -205,7 +207,7 @@ def _play(state: State, result: Any, tricks: list[tuple[str, int]], waiting: _Wa
 
 
 def _placed_knocks(knocks: tuple[KnockEntered, ...]) -> list[_Placed]:
-    """Return the knocks with their places. Equal upheld knocks without ``after`` are for separate errors."""
+    """Return the knocks with their JSON pointers. Equal upheld knocks without ``after`` are for separate errors."""
     placed, upheld = [], set[tuple[int, Offence]]()
     for place, knock in enumerate(knocks):
         error = knock.accused, knock.offence
@@ -216,13 +218,12 @@ def _placed_knocks(knocks: tuple[KnockEntered, ...]) -> list[_Placed]:
     return placed
 
 
-def _optional(result: Any, name: str) -> tuple[Any, ...]:
-    """Return this list of the result; empty if the game has no such field."""
+def _list_or_empty(result: Any, name: str) -> tuple[Any, ...]:
     content: tuple[Any, ...] = getattr(result, name, None) or ()
     return content
 
 
-def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
+def _pointers_and_takers(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
     """Return the JSON pointer and taker of each trick. If only counts were entered, choose an order.
 
     Raises: AgainstTheRules if tricks and counts are both given, or the counts do not add up.
@@ -239,14 +240,14 @@ def _tricks(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
     early, late = map(sum, halves)
     if min(halves[0]) < 0 or early > ASKED_AFTER or late > TRICKS - ASKED_AFTER or (late and early < ASKED_AFTER):
         raise AgainstTheRules("tricks_do_not_add_up", sheet.six_tricks, at="/taken", early=early, late=late)
-    last = [seat not in _all_or_nothing(state) for seat in range(state.table.seats)]
+    last = [seat not in _bidders_of_all_six(state) for seat in range(state.table.seats)]
     seats = sorted(range(state.table.seats), key=lambda seat: (last[seat], -result.taken[seat]))
     return [(f"/taken/{seat}", seat) for half in halves for seat in seats for _ in range(half[seat])]
 
 
-def _all_or_nothing(state: State) -> tuple[int, ...]:
-    """A-O2, B64, C42: Return the seats that bid all six tricks. Their tricks come first: a lost one may end the
-    play."""
+def _bidders_of_all_six(state: State) -> tuple[int, ...]:
+    """Return the seats that bid all six tricks (A-O2, B64, C42). Their tricks come first, because a lost one may end
+    the play."""
     contract = getattr(state, "contract", None)
     return tuple(seat for seat, bid in contract.calls if bid == "rodskagg") if contract else ()
 
@@ -258,14 +259,14 @@ def _check_order(state: State, result: Any, sheet: Sheet) -> None:
 
 
 def _only_seat_left(state: State, result: Any) -> int | None:
-    """Return the seat left in play if the result's answers make all others fold."""
+    """Return the only seat left after the answers in the result, else ``None``."""
     folded = {one.seat for one in result.answers if one.answer == "fold"}
     left = [seat for seat in state.order if seat not in folded]
     return left[0] if len(left) == 1 else None
 
 
 def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int | None, sheet: Sheet) -> None:
-    """Raise AgainstTheRules or NotInPlay unless the trick was credited to the only seat left in play."""
+    """Raise AgainstTheRules if no trick is left, NotInPlay if this trick was credited to another seat."""
     won = getattr(state, "won", ()) or (state.outcome.won if phase_of(state) == "played" else ())
     many = len(won) or (TRICKS if alone is not None else 0)  # a scored deal has no tricks left
     if place >= many:
@@ -275,13 +276,13 @@ def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int 
 
 
 def _asked_before_exits(state: State, result: Any, sheet: Sheet) -> bool:
-    """B78: Return whether the question was put before an exit that ends the deal."""
+    """Return whether the question was put before an exit that ends the deal (B78)."""
     if not (result.asked and sheet.exit_ends_deal(state.table)) or phase_of(state) != "playing":
         return False
     return bool(result.answers) or not sheet.question_due(state)
 
 
-def _question(state: State, result: Any, sheet: Sheet) -> Steps:
+def _question_and_answers(state: State, result: Any, sheet: Sheet) -> Steps:
     """Yield the question and its answers, if it was put. Raises AgainstTheRules for missing or unexpected answers."""
     if phase_of(state) != "playing":
         return state
@@ -311,13 +312,13 @@ def _exits_and_knocks(state: State, done: int, waiting: _Waiting, sheet: Sheet) 
     ending = bool(exits) and sheet.exit_ends_deal(state.table)
     for placed in [one for one in exits if not (ending or _distance_to_zero(state, one.content, sheet))]:
         exits.remove(placed)
-        state = yield placed.at, KnockOut(seat=placed.content)
-    for placed in _take_due(waiting.knocks, done) + (_take_due(waiting.last, done) if ending else []):
-        state = yield from _knock(state, placed, sheet)
+        state = yield placed.pointer, KnockOut(seat=placed.content)
+    for placed in _take_due(waiting.knocks, done) + (_take_due(waiting.final_knocks, done) if ending else []):
+        state = yield from _report_and_knock(state, placed, sheet)
     for placed in exits:
         if total := _distance_to_zero(state, placed.content, sheet):
-            raise AgainstTheRules("not_at_zero", "B67", at=placed.at, total=total)
-        state = yield placed.at, KnockOut(seat=placed.content)
+            raise AgainstTheRules("not_at_zero", "B67", at=placed.pointer, total=total)
+        state = yield placed.pointer, KnockOut(seat=placed.content)
     return state
 
 
@@ -330,19 +331,19 @@ def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
 
 
 def _distance_to_zero(state: State, seat: int, sheet: Sheet) -> int:
-    """Return the running total of the seat; 0 if an exit knock is impossible for a different reason."""
+    """Return the running total of the seat; 0 also if no exit knock is possible."""
     if sheet.points_to_zero is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
         return 0
     return sheet.points_to_zero(state, seat)
 
 
-def _knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
-    """Yield a knock. If it is upheld for an error that the tally does not show, yield a report first.
+def _report_and_knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
+    """Yield a knock, after a report if it is upheld for an error that the tally does not show.
 
     A seat's dismissed knock for its own ``exit_knock`` becomes an exit knock in vain (B-O31).
     Raises: AgainstTheRules if the ruling differs from the sheet.
     """
-    at, knock = placed.at, placed.content
+    at, knock = placed.pointer, placed.content
     if (
         sheet.points_to_zero is not None
         and knock.offence == "exit_knock"

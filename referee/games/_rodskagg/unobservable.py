@@ -14,7 +14,7 @@ RITUAL_OFFENCES = ("wrong_cut", "early_pick_up", "misdeal")
 
 
 def unseen_offences(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> frozenset[str]:
-    """Return the offences with a price that may have happened unseen. ``fouls``: offences that no act ever shows."""
+    """Return the offences that cost points and may have happened unseen. No act ever shows ``fouls``."""
     table = state.table
     if table.house or isinstance(state, Over | Drawing):
         return frozenset()
@@ -31,7 +31,7 @@ def unseen_offences(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ())
 def official_penalty(
     state: Any, offence: str, accused: int, sign: int, rules: RitualRules, offences: Mapping[str, str]
 ) -> tuple[Event, ...]:
-    """B11, C60: Return the penalty that an official imposes; with ``sign`` -1 its removal.
+    """Return the penalty that an official imposes; with ``sign`` -1 its removal (B11, C60).
 
     Raises: WrongPhase if the offence costs nothing, AgainstTheRules if the accused cannot have committed it.
     """

@@ -21,7 +21,7 @@ from referee.visibility import Viewer
 
 
 def drawing_acts(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
-    """Return a draw, without a card, for the next seat."""
+    """Return a draw, without a card, for the seat that draws next."""
     return (Draw(seat=seat),) if seat in to_draw(state) else ()
 
 
@@ -47,7 +47,7 @@ def picking_up_acts(state: PickingUp[Any], seat: int, rules: RitualRules) -> tup
 
 
 def exchanging_acts(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
-    """Return the act that keeps the hand and, unless cards must be named, the act that requests a new one."""
+    """Return the acts that keep the hand and, unless cards must be named, request a new one."""
     if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
         return ()
     keep = KeepCards(seat=seat)
@@ -82,7 +82,6 @@ def cards_to_play(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
 
 
 def may_play_next(state: InPlay[Any], seat: int) -> bool:
-    """Return whether the seat may play next, or in a tally may have taken the trick."""
     return seat == state.turn or (state.table.tally and seat in state.order)
 
 
@@ -92,7 +91,7 @@ def to_play(state: InPlay[Any]) -> tuple[int, ...]:
 
 
 def to_act_before_play(state: Any) -> tuple[int, ...]:
-    """Return the seats that act next in the shared phases; no seat in other phases."""
+    """Return the seats that act next before the play; empty later."""
     if isinstance(state, Auction | Exchanging):
         return state.to_speak[:1]
     if isinstance(state, Undealt):
@@ -107,7 +106,7 @@ def to_draw(state: Drawing[Any]) -> tuple[int, ...]:
 
 
 def to_pick_up(state: PickingUp[Any]) -> tuple[int, ...]:
-    """Return the dealer while the formula or a new deal is due, then the seats that have not picked up."""
+    """Return the dealer while the formula or a new deal is due, then the seats whose cards lie face down."""
     table = state.table
     if state.found or (not state.cards.formula and table.dealer not in state.picked):
         return (table.dealer,)

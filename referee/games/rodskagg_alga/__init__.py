@@ -1,8 +1,8 @@
 """Rödskägg after Brio and Alga: an auction, six tricks led by the declarer, and no knocks.
 
-After trick four the declarer asks whether the others go along. Rulebook A1-A60; :class:`Options` change the readings
-A-O1 to A-O32. A revoke is refused in both enforcements (A-O26). Not checked: packets at a real table (A10), and
-honours in closed hands (A11).
+After trick four the declarer asks whether the others go along. The rulebook is A1-A60; :class:`Options` change the
+readings A-O1 to A-O32. A revoke is refused in both enforcements (A-O26). Packets at a real table (A10) and honours in
+closed hands (A11) are not checked.
 """
 
 from functools import partial
@@ -24,7 +24,7 @@ START = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """A1, A-O15, A-O29: Raise AgainstTheRules for too many players, or a player already at zero."""
+    """Raise AgainstTheRules for too many players, or a player already at zero (A1, A-O15, A-O29)."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "A-O15", players_max=options.max_players)
@@ -33,7 +33,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """A-O16: Return the first state. Seat 0 deals unless the opening names the dealer."""
+    """Return the first state (A-O16). Seat 0 deals unless the opening names the dealer."""
     return Undealt(table=table_of(Table, opened, options=phases.options_of(Options, opened)))
 
 

@@ -7,7 +7,7 @@ from referee.games.rodskagg_alga.states import CITES, Outcome, Played, Playing, 
 
 
 def cap(state: Auction[Table], seat: int) -> int | None:
-    """A-O20, A-O25: Return the highest number that the seat may bid; ``None``: no limit."""
+    """Return the highest number that the seat may bid; ``None``: no limit (A-O20, A-O25)."""
     table = state.table
     return table.points[seat] if table.options.bid_cap_by_score and not table.duel else None
 

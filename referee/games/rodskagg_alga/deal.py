@@ -14,7 +14,7 @@ from referee.visibility import Event
 
 
 def deal(state: Undealt[Table], act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """A8-A10, A25, A56: Return the event of a deal. Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
+    """Return the event of a deal (A8-A10, A25, A56). Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
     table = state.table
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "A56" if table.duel else CITES.dealer, dealer=table.dealer)
@@ -31,8 +31,7 @@ def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table]
 def report(
     state: Exchanging[Table] | Auction[Table] | Playing | Played, act: Report, moment: Moment
 ) -> tuple[Event, ...]:
-    """A-O17, B-O33: Return the events of a reported misdeal (a wrong number of cards), after which the dealer deals
-    again.
+    """Return the events of a reported misdeal, a wrong number of cards (A-O17, B-O33). The dealer then deals again.
 
     Raises: WrongPhase for other faults or too late, AgainstTheRules in house dealing, or if this seat may not report
     it.

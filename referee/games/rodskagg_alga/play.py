@@ -16,19 +16,19 @@ from referee.visibility import Event
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """A33, A-O27: Return no breach. Raises AgainstTheRules if the question is due and errors are refused."""
+    """Return no breach. Raises AgainstTheRules if the question is due and errors are refused (A33, A-O27)."""
     if len(state.won) == ASKED_AFTER and not state.table.penalise and question_due(state):
         raise AgainstTheRules("question_owed", CITES.question, asker=seat)
     return ()
 
 
 def refuse_revoke(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
-    """A31, A-O26: Raise AgainstTheRules for a revoke, a failure to follow suit."""
+    """Raise AgainstTheRules for a revoke, a failure to follow suit (A31, A-O26)."""
     raise shared_play.follow_suit_refusal(owed, CITES)
 
 
 def shown_revoke(state: Playing, seat: int, void: Denial) -> Breach:
-    """A-O26: Return the breach of a revoke that a closed hand has shown. It costs nothing."""
+    """Return the breach of a revoke that a closed hand has shown. It costs nothing (A-O26)."""
     shown = (void.lead, void.event)
     return Breach(offence="revoke", seat=seat, rule=CITES.follow_suit, payer=seat, points=0, shown_by=shown)
 
@@ -40,7 +40,8 @@ trick = tally.trick_decision(CITES, before_the_lead)
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """A32, A48-A51, A-O2, A-O12, A-O30: Return the next trick, or the end of the play; else no event."""
+    """Return the event of a complete or credited trick or of the end of play, if any (A32, A48-A51, A-O2, A-O12,
+    A-O30)."""
     if state.trick:
         return shared_play.complete_trick(state, moment, question=False)
     done, contract = len(state.won), state.contract
@@ -52,7 +53,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def after_lead(state: Playing, number: int) -> Playing:
-    """A-O7: Return the state after a lead, which may make the question too late."""
+    """Return the state after a lead, which may make the question too late (A-O7)."""
     return (
         asking.question_forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
     )
@@ -66,13 +67,13 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """A34, A36, A-O13: Return the seats that must answer, from the declarer's left."""
+    """Return the seats that must answer, from the declarer's left (A34, A36, A-O13)."""
     declarer = state.contract.declarer
     return seats_without_trick(state.order, declarer, declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """A33, A38, A-O4, A-O7: Return whether the question may be put now."""
+    """Return whether the question may be put now (A33, A38, A-O4, A-O7)."""
     return (
         len(state.won) == ASKED_AFTER
         and asking.is_time_to_ask(state)
@@ -82,12 +83,12 @@ def question_time(state: Playing) -> bool:
 
 
 def question_due(state: Playing) -> bool:
-    """A33, A-O23 (B-O30): Return whether the question must be put now."""
+    """Return whether the question must be put now (A33, A-O23, B-O30)."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """A33, A38: Return the event of the question. Raises WrongPhase, or OutOfTurn unless the declarer asks."""
+    """Return the event of the question (A33, A38). Raises WrongPhase, or OutOfTurn unless the declarer asks."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "A38")
     if state.table.duel and not state.table.options.duel_fold_question:

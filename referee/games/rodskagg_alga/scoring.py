@@ -30,18 +30,18 @@ from referee.visibility import Event
 from referee.wire_types import ListOfMany
 
 SIX_UP = 6
-"""Points for a failed contract, or for going along in vain (A42, A44)."""
+"""Points that a failed contract or going along in vain adds (A42, A44)."""
 LATE = 2
-"""Points that a late trick (five or six) takes off (A41) (A46)."""
+"""Points that a late trick (five or six) takes off (A41, A46)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """A-O28: Return the events of :func:`scored`."""
+    """Return the events of :func:`scored` (A-O28)."""
     return scored(state.table, state.outcome)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """A-O23 (B-O28): Return the events of :func:`scored`; no event if errors are penalised."""
+    """Return the events of :func:`scored` unless errors are penalised (A-O23, B-O28)."""
     return () if state.table.penalise else scored(state.table, state.outcome)
 
 
@@ -83,12 +83,12 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
     "none": (),
     "one_per_trick": (ScoreRule(-1, "trick", "A-O1"),),
 }
-"""Rules by the result of a seat, plus points first (A40-A50)."""
+"""Rules by the result of a seat; rules that add points come first (A40-A50)."""
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, early: set[int]) -> str:
-    """A36, A40-A47, A50, A-O1, A-O8, A-O9: Return a seat's result, a key in ``SCORE_RULES``. ``early``: the seats
-    with an early trick."""
+    """Return the seat's key in ``SCORE_RULES`` (A36, A40-A47, A50, A-O1, A-O8, A-O9). ``early``: seats with an early
+    trick, one to four."""
     if deal.kind != "number":
         return "rodskagg" if seat == contract.declarer else table.options.rodskagg_defenders_score
     if seat == contract.declarer:
@@ -103,7 +103,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, earl
 
 
 def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
-    """A40-A50, A-O10: Return the entries, the declarer's first."""
+    """Return the entries of the line, the declarer's first (A40-A50, A-O10)."""
     declarer, fine = contract.declarer, table.options.forgotten_question_penalty
     early = {seat for seat, _ in deal.won[:ASKED_AFTER]}
     rows = SCORE_RULES[seat_result(table, deal, contract, declarer, early)]
@@ -119,46 +119,46 @@ def _entries(table: Table, deal: Outcome, contract: Contract) -> list[Entry]:
 
 
 def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A48, A52, A55-A60, A-O18: Return the win or duel, if any."""
+    """Return the event of a win or duel, if any (A48, A52, A55-A60, A-O18)."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
-        return (_won(table, line, deal.contract.declarer, "rodskagg", "A48"),)
+        return (_match_won(table, line, deal.contract.declarer, "rodskagg", "A48"),)
     if table.duel:
         return _result_of_duel(table, deal, line)
     left = [seat for seat in table.active if seat not in line.eliminated]
     at_zero = tuple(seat for seat in left if line.points[seat] == 0)
     if len(at_zero) == 1:
-        return (_won(table, line, at_zero[0], "zero", "A52"),)
+        return (_match_won(table, line, at_zero[0], "zero", "A52"),)
     if at_zero:
-        return (_duel(table, at_zero, "A55"),)
+        return (_new_duel(table, at_zero, "A55"),)
     if len(left) == 1:
-        return (_won(table, line, left[0], "last_standing", "A-O18"),)
+        return (_match_won(table, line, left[0], "last_standing", "A-O18"),)
     return ()
 
 
 def _result_of_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """A58-A60, A-O3 to A-O6: Return the win by most tricks, or a new duel. A declarer who failed cannot win."""
+    """Return the win by most tricks, or a new duel. A declarer who failed cannot win (A58-A60, A-O3 to A-O6)."""
     if deal.contract is None:
-        return (_duel(table, table.playing, "A-O5"),)
+        return (_new_duel(table, table.playing, "A-O5"),)
     declarer = deal.contract.declarer
     failed = deal.tricks[declarer] < promised_tricks(deal.contract)
     rivals = [seat for seat in table.playing if seat != declarer or not failed]
     most = max(deal.tricks[seat] for seat in rivals)
     best = tuple(seat for seat in rivals if deal.tricks[seat] == most)
     if len(best) > 1:
-        return (_duel(table, best, "A60"),)
-    return (_won(table, line, best[0], "duel", "A58" if failed else "A59"),)
+        return (_new_duel(table, best, "A60"),)
+    return (_match_won(table, line, best[0], "duel", "A58" if failed else "A59"),)
 
 
-_won = partial(won_by_house_rule, house_rule="A-O32")
+_match_won = partial(won_by_house_rule, house_rule="A-O32")
 
 
-def _duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
-    """A56, A-O5, A-O21: Return the duel. The first of its seats after the last dealer deals."""
+def _new_duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
+    """Return a duel dealt by the first of its seats after the last dealer (A56, A-O5, A-O21)."""
     return DuelCalled(seats=seats, dealer=forehand_first(table.dealer, seats, table.seats)[0], rule=rule)
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
-    """A25, A-O19: Return the state between deals. The deal passes clockwise."""
+    """Return the state between deals. The deal passes clockwise (A25, A-O19)."""
     return Undealt(table=replace(next_deal(state.table, event), duel=False))
 
 

@@ -85,7 +85,7 @@ class Played(Value, tag="played"):
     cards: DealtCards
     outcome: Outcome
     gone: int = 0
-    """Cards played, as a mask."""
+    """Mask of the cards played."""
 
 
 State = Undealt[Table] | Exchanging[Table] | Auction[Table] | Playing | Played | Over[Table]
@@ -119,5 +119,4 @@ CITES = CitedRules(
 
 
 def play_or_outcome(state: State) -> Playing | Outcome | None:
-    """Return the deal in play, or its result until it is scored."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None

@@ -1,4 +1,4 @@
-"""Acts offered to seats and fields shown to viewers. Only ``view`` shows hands."""
+"""Acts offered to seats and fields shown to viewers."""
 
 from typing import TypedDict
 
@@ -55,7 +55,6 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """Return the acts that are due."""
     if not isinstance(state, Playing):
         return ()
     if state.question.pending:

@@ -1,7 +1,7 @@
 """Rödskägg after CatsAtCards: each player declares an exact number of tricks. Options: Fem Opp, Exact Tricks.
 
-Rulebook C1-C62; :class:`Options` change the readings C-O1 to C-O38. Not checked: the shuffle (C10), packets at a real
-table (C12), tricks lying face down (C28), and how loud a knock was (C59).
+The rulebook is C1-C62; :class:`Options` change the readings C-O1 to C-O38. Not checked are the shuffle (C10), packets
+at a real table (C12), tricks lying face down (C28), and how loud a knock was (C59).
 """
 
 from functools import partial
@@ -22,12 +22,12 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 KNOCK_RULES = {"nothing": "C59", "late": "C59", "again": "C-O23", "fine": "C-O23"}
-"""Rules that dismissals and fines cite. ``nothing`` and ``late`` share one, so that a ruling hides the reason."""
+"""Rules that dismissals and fines cite. ``nothing`` and ``late`` share one to hide the reason."""
 START = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """C4-C5, C43: Raise AgainstTheRules for too many players, or a player already at zero."""
+    """Raise AgainstTheRules for too many players, or a player already at zero (C4-C5, C43)."""
     options, seats = options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "C4", players_max=options.max_players)
@@ -36,14 +36,14 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """C7: Return the first state: drawing for the deal, unless the opening names the dealer."""
+    """Return the first state: drawing for the deal, unless the opening names the dealer (C7)."""
     no_totals = (None,) * len(opened.players)
     table = table_of(Table, opened, options=options_of(Options, opened), announced=no_totals)
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
 
 def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """C57-C61, C-O23 (B-O32): Return the ruling on a knock.
+    """Return the ruling on a knock (C57-C61, C-O23, B-O32).
 
     Raises: WrongPhase without Fem Opp, NotInPlay if the accused seat does not exist, AgainstTheRules for a knock on
     oneself.
@@ -67,7 +67,8 @@ def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
 
 
 def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) -> Played:
-    """C-O24: Return the state after a penalty after the play. After a made Redbeard no announcement is due."""
+    """Return the state after a penalty that follows the play. After a made Redbeard no announcement is due
+    (C-O24)."""
     state = offences.imposed(state, event, number)
     if state.outcome.contract is None:
         return state

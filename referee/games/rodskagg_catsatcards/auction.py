@@ -19,12 +19,12 @@ DECLARATIONS: tuple[BidValue, ...] = ("0", "1", "2", "3", "4", "5", RODSKAGG)
 
 
 def highest_call(calls: Calls) -> tuple[int, BidValue]:
-    """C21-C22: Return seat and bid of the Declarer: the first seat with the highest bid."""
+    """Return seat and bid of the Declarer, the first seat with the highest bid (C21-C22)."""
     return max(calls, key=lambda call: DECLARATIONS.index(call[1]))
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """C16-C22, C-O3, C-O4: Return the event of a declaration.
+    """Return the event of a declaration (C16-C22, C-O3, C-O4).
 
     Raises: WrongPhase while a discard is due, OutOfTurn, AgainstTheRules for an unknown bid.
     """
@@ -41,7 +41,7 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """C21-C22: Return the end of the round when all have spoken; before that no event."""
+    """Return the event that names the Declarer, if all have spoken (C21-C22)."""
     if state.to_speak:
         return ()
     declarer, contract = highest_call(state.calls)
@@ -49,7 +49,7 @@ def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
 
 
 def refuse_early_bid(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """C-O23: Raise WrongPhase: not all have picked up, or there was a misdeal."""
+    """Raise WrongPhase, because not all have picked up or there was a misdeal (C-O23)."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "C16")
 
 
@@ -58,7 +58,7 @@ def bid_made(state: Auction, event: BidMade, number: int) -> Auction:
 
 
 def auction_won(state: Auction, event: AuctionWon, number: int) -> Playing:
-    """C23: Return the start of the play. The Declarer leads."""
+    """Return the start of the play. The Declarer leads (C23)."""
     table, calls = state.table, state.calls
     contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=calls)
     owed, redbeards = owing_announcements(table), tuple(seat for seat, bid in calls if bid == RODSKAGG)

@@ -25,12 +25,12 @@ RULE_BY_OFFENCE = {
 
 
 def has_ritual(table: Table) -> bool:
-    """C-O23, C-O31: Return whether the ritual applies: in Fem Opp by the option, but not in a duel."""
+    """Return whether the ritual applies: in Fem Opp by the option, but not in a duel (C-O23, C-O31)."""
     return table.options.fem_opp and table.options.deal_ritual and not table.duel
 
 
 def price(table: Table, offence: str) -> int:
-    """C57-C60, C-O26: Return the points that an offence costs; 0 if it costs nothing or is refused."""
+    """Return the points that an offence costs; 0 if it costs nothing or is refused (C57-C60, C-O26)."""
     if not (table.penalise and table.options.fem_opp):
         return 0
     points: int = getattr(table.options.fem_opp_penalties, offence)
@@ -38,7 +38,7 @@ def price(table: Table, offence: str) -> int:
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """C61, C-O12: Return a breach that can be knocked for until ``tricks`` tricks are complete."""
+    """Return a breach, open to knocks until ``tricks`` tricks are complete, or in the whole deal (C61, C-O12)."""
     windowed = table.options.knock_window == "next_trick" and tricks <= HAND_SIZE and not table.tally  # C-O36
     return Breach(
         offence=offence,
@@ -52,16 +52,13 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """C7-C8, C48, C-O9, C-O31: Return the event of a draw, or raise as :func:`dealing.draw`."""
+    """Return the event of a draw (C7-C8, C48, C-O9, C-O31). Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
     return dealing.draw(state, act, CITES, "C48" if state.table.duel else "C7")
 
 
 def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """C7-C8, C48: Return the event that names the first dealer or the leader of a duel, after the house's draws, if
-    any.
-
-    Return no event while seats must draw.
-    """
+    """Return the house's draws and the event that names the first dealer or the leader of a duel; no event while
+    seats must draw (C7-C8, C48)."""
     cards, first = dealing.drawing_result(state, moment.seed)
     if first is None:
         return ()
@@ -73,7 +70,7 @@ def lead_drawn(state: Drawing[Table], event: LeadDrawn, number: int) -> Undealt[
 
 
 def _after_pick_up(table: Table, cards: DealtCards) -> Auction | Playing:
-    """C16, C47: Return the round of declarations; in a duel the play."""
+    """Return the round of declarations; in a duel the play (C16, C47)."""
     if not table.duel:
         return Auction(
             table=table,
@@ -100,7 +97,7 @@ Reportable = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
 
 
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """C59, C-O23: Return the event of a report, with a breach or followed by a misdeal (a wrong number of cards).
+    """Return the event of a report, with a breach or followed by a misdeal, a wrong number of cards (C59, C-O23).
 
     Raises: WrongPhase if the error is not punished or not possible now, AgainstTheRules if it is reported already, or
     acts show it.
@@ -116,7 +113,7 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
 
 
 def _reported_error(state: Reportable, act: Report) -> Breach:
-    """C60-C61: Return the breach, or raise as :func:`report`."""
+    """Return the reported breach (C60-C61). Raises WrongPhase or AgainstTheRules if it may not be reported."""
     table = state.table
     neglect = act.fault in ("early_pick_up", "wrong_cut") and has_ritual(table)
     from_tally = act.fault in ("revoke", "near_zero") and table.tally and not isinstance(state, Undealt)
@@ -128,19 +125,18 @@ def _reported_error(state: Reportable, act: Report) -> Breach:
 
 
 def may_keep(state: Auction, seat: int) -> bool:
-    """C13, C-O32: Return whether the seat may waive replacement cards."""
+    """Return whether the seat may waive replacement cards (C13, C-O32)."""
     if state.calls or state.table.duel or state.table.tally or state.holder not in (None, seat) or seat in state.kept:
         return False
     return not (state.cards.known and state.cards.hands[seat] & HONOURS)
 
 
 def may_request(state: Auction, seat: int) -> bool:
-    """C13-C14, C-O19, C-O32: Return whether the seat may get a replacement card."""
+    """Return whether the seat may get a replacement card (C13-C14, C-O19, C-O32)."""
     return state.table.options.honour_redeal and may_keep(state, seat) and state.stock_left > 0
 
 
 def _replacement_refusal(state: Auction, seat: int) -> AgainstTheRules | WrongPhase:
-    """Return the refusal of a request or waiver of a card."""
     if state.calls:
         return WrongPhase("bidding_begun", "C13")
     if state.holder not in (None, seat):
@@ -159,7 +155,7 @@ def may_leave_unnamed(state: Auction) -> bool:
 
 
 def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Event, ...]:
-    """C13-C14, C-O32: Return the event of one card given, from the stock or as named.
+    """Return the event of one card given, from the stock or as named (C13-C14, C-O32).
 
     Raises: AgainstTheRules or WrongPhase without a right to a card, NoSuchCard for a card that is elsewhere.
     """
@@ -176,12 +172,12 @@ def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Ev
         raise AgainstTheRules("one_card_at_a_time", "C-O32")
     card = act.cards[0]
     if BIT[card] & (sum(cards.hands) | state.thrown):
-        raise NoSuchCard("card_elsewhere", "C2")  # names no card, because its place is secret
+        raise NoSuchCard("card_elsewhere", "C2")  # without the card, because its place is secret
     return (CardGiven(seat=seat, card=card),)
 
 
 def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, ...]:
-    """C14, C-O32: Return the event of a waiver.
+    """Return the event of a waiver (C14, C-O32).
 
     Raises: WrongPhase or AgainstTheRules if the seat must discard, or has no right to a card.
     """
@@ -193,7 +189,7 @@ def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, .
 
 
 def discard(state: Auction, act: Discard, moment: Moment) -> tuple[Event, ...]:
-    """C15: Return the event of a discard.
+    """Return the event of a discard (C15).
 
     Raises: WrongPhase if no discard is due, AgainstTheRules for a wrong number, NoSuchCard for cards not held.
     """

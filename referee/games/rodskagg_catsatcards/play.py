@@ -23,7 +23,8 @@ LATE = 2
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """C27, C41-C42, C55, C-O33, C-O34: Return the next trick, or the end of the play; else no event."""
+    """Return the event of a complete or credited trick or of the end of play, if any (C27, C41-C42, C55, C-O33,
+    C-O34)."""
     if state.trick:
         return shared_play.complete_trick(state, moment, question=has_question(state.table, state))
     by_this_act = bool(state.won) and state.won[-1][1] > moment.version
@@ -37,7 +38,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def _end_kind(state: Playing) -> str | None:
-    """Return how the play ends with the last trick taken; ``None`` if it continues."""
+    """Return the kind of the play's end after the last trick taken; ``None`` if the play continues."""
     done, winner, table = len(state.won), state.won[-1][0], state.table
     if state.contract is None:
         return "duel" if done == TRICKS else None
@@ -56,13 +57,13 @@ def _end_kind(state: Playing) -> str | None:
 
 
 def points_end_play(state: State) -> bool:
-    """C55: Return whether the play ends when the winner of a trick comes to zero."""
+    """Return whether the play ends when the winner of a trick comes to zero (C55)."""
     table: Table = state.table
     return table.options.exact_tricks_for_all
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """C30, C37, C49: Return the breaches of a lead before a due question or announcement.
+    """Return the breaches of a lead before a due question or announcement (C30, C37, C49).
 
     Raises: AgainstTheRules instead if errors are refused, or in the grace period of the question.
     """
@@ -98,7 +99,7 @@ trick = tally.trick_decision(CITES, before_the_lead)
 
 
 def after_lead(state: Playing, number: int) -> Playing:
-    """C37, C-O24: Return the state after a lead. A question or announcement that was due is now too late."""
+    """Return the state after a lead. A question or announcement that was due is now too late (C37, C-O24)."""
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return state
     question = replace(state.question, forgotten=number) if question_due(state) else state.question
@@ -115,7 +116,7 @@ card_played = shared_play.card_played_evolution(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """C29, C49: Return the state after a trick. Its winner leads, and may be near zero."""
+    """Return the state after a trick. Its winner leads, and may be near zero (C29, C49)."""
     state = shared_play.trick_taken(state, event, number, event.seat, after_lead)
     return with_updated_duty(state, state, event.seat) if state.contract else state
 
@@ -124,17 +125,17 @@ DealSoFar = Playing | Outcome
 
 
 def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
-    """C34-C37, C-O14, C-O29: Return whether the deal has a question that was not forgotten."""
+    """Return whether the deal has a question that was not forgotten (C34-C37, C-O14, C-O29)."""
     return has_question(table, deal) and not deal.question.forgotten
 
 
 def has_early_trick(deal: DealSoFar, seat: int) -> bool:
-    """C31: Return whether the seat has one of the first four tricks."""
+    """Return whether the seat has one of the first four tricks (C31)."""
     return seat in [who for who, _ in deal.won[:ASKED_AFTER]]
 
 
 def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
-    """C34, C-O1, C-O2, C-O29: Return the points that a late trick takes off."""
+    """Return the points that a late trick takes off (C34, C-O1, C-O2, C-O29)."""
     options = table.options
     if deal.contract is None or not counts_as_asked(table, deal):
         return 1
@@ -144,14 +145,14 @@ def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
 
 
 def trick_value(table: Table, deal: DealSoFar, seat: int, trick: int) -> int:
-    """C-O7: Return the points that the trick with this index takes off."""
+    """Return the points that the trick with this index takes off (C-O7)."""
     if deal.redbeards and table.options.rodskagg_defenders_score == "none":
         return 0
     return 1 if trick < ASKED_AFTER else late_value(table, deal, seat)
 
 
 def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
-    """C-O11: Return the seat's points with penalties and tricks of this deal so far."""
+    """Return the seat's points with penalties and tricks of this deal so far (C-O11)."""
     total = table.points[seat] + table.ledger.points(seat)
     if deal.tricks[seat]:
         total -= sum(
@@ -161,12 +162,12 @@ def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
 
 
 def is_near_zero(table: Table, total: int) -> bool:
-    """C49, C-O10: Return whether the total must be announced."""
+    """Return whether the total must be announced (C49, C-O10)."""
     return total in (0, 1) or (total == -1 and table.options.near_zero_includes_minus_one)
 
 
 def owing_announcements(table: Table) -> tuple[int, ...]:
-    """C-O24, C-O36: Return the seats near zero before the play that have not announced it."""
+    """Return the seats that must announce a total near zero at the start of the play (C-O24, C-O36)."""
     if table.tally:
         return ()
     totals = [(seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing]
@@ -177,7 +178,7 @@ P = TypeVar("P", Playing, Played)
 
 
 def with_updated_duty(state: P, deal: DealSoFar, seat: int) -> P:
-    """C-O24: Return the state with the duty of ``seat`` to announce its total near zero updated."""
+    """Return the state after updating whether ``seat`` owes an announcement (C-O24)."""
     table = state.table
     is_far_from_zero = table.points[seat] > LATE * deal.tricks[seat] + 1
     if table.tally or (is_far_from_zero and not state.owed and table.announced[seat] is None):
@@ -194,7 +195,6 @@ def with_updated_duty(state: P, deal: DealSoFar, seat: int) -> P:
 
 
 def with_announced_total(table: Table, seat: int, total: int | None) -> Table:
-    """Return the table with the total that a seat has announced or failed to announce, if any."""
     return replace(table, announced=(*table.announced[:seat], total, *table.announced[seat + 1 :]))
 
 
@@ -204,7 +204,8 @@ def announced(state: P, event: Announced, number: int) -> P:
 
 
 def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]:
-    """C49, C-O24: Return the event of an announcement. Raises AgainstTheRules if not due, WrongPhase for thanks."""
+    """Return the event of an announcement (C49, C-O24). Raises AgainstTheRules if none is due, WrongPhase for
+    thanks."""
     if act.what == "thanks":
         raise WrongPhase("no_thanks_now", "C44")
     total = running_total(state.table, state, act.seat)
@@ -214,40 +215,40 @@ def announce(state: Playing, act: Announce, moment: Moment) -> tuple[Event, ...]
 
 
 def penalty_imposed(state: Playing, event: PenaltyImposed, number: int) -> Playing:
-    """C-O24: Return the state after a penalty, which may change the payer's duty to announce."""
+    """Return the state after a penalty, which may change the payer's duty to announce (C-O24)."""
     state = imposed(state, event, number)
     return with_updated_duty(state, state, event.seat) if state.contract else state
 
 
 def asker(state: Playing) -> int:
-    """C30: Return the seat that must ask, the Declarer."""
+    """Return the Declarer, who must ask (C30)."""
     assert state.contract is not None, "there is no question in a duel"
     return state.contract.declarer
 
 
 def has_question(table: Table, deal: DealSoFar) -> bool:
-    """C30, C-O6, C-O9: Return whether this deal has a question."""
+    """Return whether this deal has a question (C30, C-O6, C-O9)."""
     return deal.contract is not None and (not deal.redbeards or table.options.ask_fold_in_redbeard)
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """C31, C36: Return the seats that must answer, from the Declarer's left."""
+    """Return the seats that must answer, from the Declarer's left (C31, C36)."""
     who = asker(state)
     return seats_without_trick(state.order, who, who, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """C30, C37: Return whether the question may be put now."""
+    """Return whether the question may be put now (C30, C37)."""
     return len(state.won) == ASKED_AFTER and asking.is_time_to_ask(state) and has_question(state.table, state)
 
 
 def question_due(state: Playing) -> bool:
-    """C30, C-O23: Return whether the question must be put now."""
+    """Return whether the question must be put now (C30, C-O23)."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """C30: Return the event of the question. Raises WrongPhase, or OutOfTurn unless the Declarer asks."""
+    """Return the event of the question (C30). Raises WrongPhase, or OutOfTurn unless the Declarer asks."""
     _check_time(state, "C30")
     if act.seat != asker(state):
         raise OutOfTurn("not_the_asker", "C30", asker=asker(state))
@@ -255,7 +256,7 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def remind(state: Playing, act: Remind, moment: Moment) -> tuple[Event, ...]:
-    """C37, C-O13, C-O30: Return the events of a reminder and the question. Raises WrongPhase, or OutOfTurn for the
+    """Return the events of a reminder and the question (C37, C-O13, C-O30). Raises WrongPhase, or OutOfTurn for the
     asker."""
     _check_time(state, "C37")
     if act.seat == asker(state):
@@ -276,7 +277,7 @@ def _check_time(state: Playing, rule: str) -> None:
 
 
 def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
-    """C-O24: Return the state that waits for the score. After a win no announcement is due."""
+    """Return the state that waits for the score. After a win no announcement is due (C-O24)."""
     return Played(
         table=state.table,
         cards=state.cards,

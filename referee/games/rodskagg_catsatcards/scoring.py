@@ -42,36 +42,36 @@ from referee.visibility import Event
 from referee.wire_types import ListOfMany
 
 FIVE_UP = 5
-"""Points for a missed bid of the Declarer (C39)."""
+"""Points that a missed bid of the Declarer adds (C39)."""
 SIX_UP = 6
-"""Points for playing on in vain (C35)."""
+"""Points that playing on in vain adds (C35)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """C-O23 (B-O28): Return the events of :func:`scored`. Raises WrongPhase if errors are refused."""
+    """Return the events of :func:`scored` (C-O23, B-O28). Raises WrongPhase if errors are refused."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "C-O23")
     return scored(state.table, state.outcome)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C-O24, C55: Return the events of :func:`scored`; no event while an announcement is due or an act must
-    score the deal."""
+    """Return the events of :func:`scored` unless an announcement is due or an act must score the deal (C-O23, C-O24,
+    C55)."""
     if state.owed or (state.table.penalise and state.outcome.kind != "zero_at_once"):
         return ()
     return scored(state.table, state.outcome)
 
 
 def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Event, ...]:
-    """C-O23, C49: Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if it waits for an
-    announcement."""
+    """Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if it waits for an announcement (C-O23,
+    C49)."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "C-O23")
     raise AgainstTheRules("announcement_owed", "C49", pending=state.owed)
 
 
 def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
-    """C44, C49, C-O24, C-O25: Return the event of an announcement near zero, or of thanks for a score of zero.
+    """Return the event of an announcement near zero, or of thanks for a score of zero (C44, C49, C-O24, C-O25).
 
     Raises: AgainstTheRules if it is not due or repeated.
     """
@@ -87,7 +87,7 @@ def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
 
 
 def may_thank(state: Played, seat: int) -> bool:
-    """C-O25: Return whether the seat will be at zero and has not given thanks."""
+    """Return whether the seat will be at zero and has not given thanks (C-O25)."""
     return seat not in state.thanked and _line(state.table, state.outcome).points[seat] == 0
 
 
@@ -112,7 +112,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
 
 
 def _eliminated(deal: Outcome) -> tuple[int, ...]:
-    """C42, C-O5: Return all seats that announced Redbeard, if they lost a trick."""
+    """Return the seats that announced Redbeard, if Redbeard failed (C42, C-O5)."""
     return deal.redbeards if deal.kind == "redbeard_failed" else ()
 
 
@@ -152,7 +152,7 @@ EARLY_RULES = {rule: rule._replace(per="early_trick") for rule in SCORE_RULES.va
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """C34-C42, C52-C55: Return the penalties, then for each seat plus points and tricks."""
+    """Return the penalties, then for each seat plus points and tricks (C34-C42, C52-C55)."""
     down, contract = penalty_entries(table.ledger), deal.contract
     if contract is None or deal.kind == "redbeard_made":
         return down
@@ -168,7 +168,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 
 
 def _plus_rules(table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool) -> tuple[ScoreRule, ...]:
-    """C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35: Return the rules that add points."""
+    """Return the rules that add points (C35, C39, C52, C54, C-O2, C-O14, C-O16, C-O17, C-O35)."""
     options, declares = table.options, seat == contract.declarer
     if options.exact_tricks_for_all and missed:
         return (ScoreRule(options.exact_tricks_penalty, "contract", "C52"),)
@@ -184,8 +184,7 @@ def _plus_rules(table: Table, deal: Outcome, contract: Contract, seat: int, *, m
 def _trick_rules(
     table: Table, deal: Outcome, contract: Contract, seat: int, *, missed: bool
 ) -> tuple[ScoreRule, ...]:
-    """C34, C38, C40, C53, C-O1: Return the rules that take off points for tricks. Late tricks that count two have
-    their own."""
+    """Return the rules that take off points for tricks (C34, C38, C40, C53, C-O1)."""
     if not trick_value(table, deal, seat, 0):
         return ()
     declares, exact = seat == contract.declarer, table.options.exact_tricks_for_all
@@ -199,44 +198,48 @@ def _trick_rules(
 
 
 def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34: Return the win or duel, if any."""
+    """Return the event of a win or duel, if any (C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34)."""
     if deal.kind == "redbeard_made":
-        return (_won(table, line, deal.won[-1][0], "redbeard", "C41"),)
+        return (_match_won(table, line, deal.won[-1][0], "redbeard", "C41"),)
     if deal.kind == "zero_at_once":
-        return (_won(table, line, deal.won[-1][0], "zero_at_once", "C55"),)
+        return (_match_won(table, line, deal.won[-1][0], "zero_at_once", "C55"),)
     if table.duel:
         most = max(deal.tricks[seat] for seat in table.playing)
         best = tuple(seat for seat in table.playing if deal.tricks[seat] == most)
-        return (_won(table, line, best[0], "duel", "C47"),) if len(best) == 1 else _duel(table, line, best, "C-O9")
+        return (
+            (_match_won(table, line, best[0], "duel", "C47"),)
+            if len(best) == 1
+            else _new_duel(table, line, best, "C-O9")
+        )
     left = [seat for seat in table.active if seat not in line.eliminated]
     at_zero = tuple([seat for seat in left if line.points[seat] == 0])
     if line.declarer in at_zero and len(at_zero) > 1:
-        return (_won(table, line, line.declarer, "zero", "C45"),)
+        return (_match_won(table, line, line.declarer, "zero", "C45"),)
     if len(at_zero) == 1:
-        return (_won(table, line, at_zero[0], "zero", "C43"),)
+        return (_match_won(table, line, at_zero[0], "zero", "C43"),)
     if at_zero:
-        return _duel(table, line, at_zero, "C46")
+        return _new_duel(table, line, at_zero, "C46")
     if len(left) == 1:
-        return (_won(table, line, left[0], "last_standing", "C-O23"),)
-    return () if left else (_won(table, line, None, "nobody_left", "C-O34"),)
+        return (_match_won(table, line, left[0], "last_standing", "C-O23"),)
+    return () if left else (_match_won(table, line, None, "nobody_left", "C-O34"),)
 
 
-_won = partial(won_by_house_rule, house_rule="C-O37")
+_match_won = partial(won_by_house_rule, house_rule="C-O37")
 
 
-def _duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> tuple[Event, ...]:
-    """C46, C-O9, C-O31: Return the duel. The deal passes clockwise."""
+def _new_duel(table: Table, line: DealScored, seats: tuple[int, ...], rule: str) -> tuple[Event, ...]:
+    """Return the event of a duel. The deal passes clockwise (C46, C-O9, C-O31)."""
     return (DuelCalled(seats=tuple(sorted(seats)), dealer=next_deal(table, line).dealer, rule=rule),)
 
 
 def unchanged_totals(table: Table, points: tuple[int, ...]) -> tuple[int | None, ...]:
-    """C-O24: Return ``announced`` without the values that are no longer the seat's total."""
+    """Return the announced totals by seat, with ``None`` for those that differ from ``points`` (C-O24)."""
     announced = zip(table.announced, points, strict=True)
     return tuple([value if value == total else None for value, total in announced])
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt[Table]:
-    """C9: Return the state between deals. The deal passes clockwise."""
+    """Return the state between deals. The deal passes clockwise (C9)."""
     totals = unchanged_totals(state.table, event.points)
     return Undealt(table=replace(next_deal(state.table, event), announced=totals, duel=False, lead=None))
 
@@ -251,13 +254,13 @@ def drawing_for_lead(table: Table) -> Drawing[Table]:
 
 
 def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
-    """C48, C-O36: Return the state before a deal: in a duel the drawing for the lead, except in a tally."""
+    """Return the state before a deal: in a duel first the drawing for the lead, except in a tally (C48, C-O36)."""
     drawn = table.duel and table.lead is None and not table.tally  # C-O36
     return drawing_for_lead(table) if drawn else Undealt(table=table)
 
 
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """C-O23 (B-O38): Return the event that voids the deal. Penalties imposed in it count."""
+    """Return the event that voids the deal. Penalties imposed in it count (C-O23, B-O38)."""
     table = state.table
     entries = tuple(penalty_entries(table.ledger))
     if not entries:

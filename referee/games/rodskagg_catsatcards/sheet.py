@@ -16,7 +16,7 @@ class Result(tally.SharedResult, forbid_unknown_fields=True):
 
 
 def order_decides(state: Playing | Played, result: Result) -> str | None:
-    """C55: Return the rule if a player may have won by zero before the last trick; else ``None``."""
+    """Return the rule if a player may have won by zero before the last trick, else ``None`` (C55)."""
     table = state.table
     if not table.options.exact_tricks_for_all or table.duel:
         return None

@@ -119,7 +119,7 @@ class Auction(Value, tag="auction"):
     extra: int = 0
     """Number of cards that the holder must discard."""
     thrown: int = 0
-    """Cards discarded, as a mask."""
+    """Mask of the cards discarded."""
 
 
 class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
@@ -143,7 +143,7 @@ class Played(Value, tag="played"):
     cards: DealtCards
     outcome: Outcome
     gone: int
-    """Cards played, as a mask."""
+    """Mask of the cards played."""
     owed: tuple[int, ...] = ()
     thanked: tuple[int, ...] = ()
 
@@ -152,7 +152,6 @@ State = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Auction | Playing |
 
 
 def play_or_outcome(state: State) -> Playing | Outcome | None:
-    """Return the deal in play, or its result until it is scored."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 

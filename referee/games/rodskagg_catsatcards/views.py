@@ -1,4 +1,4 @@
-"""Acts offered to seats and fields shown to viewers. Only ``view`` shows hands."""
+"""Acts offered to seats and fields shown to viewers."""
 
 from functools import partial
 from itertools import combinations, islice
@@ -104,7 +104,6 @@ def tricks_done(state: State) -> int:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """Return the acts that are due."""
     match state:
         case Auction():
             return ("discard",) if state.holder is not None else ()
@@ -150,7 +149,7 @@ def _more(state: State, deal_so_far: play.DealSoFar | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """C-O24: Return the totals near zero by seat that were announced or not announced in time."""
+    """Return the totals near zero by seat that were announced or not announced in time (C-O24)."""
     totals = state.table.announced
     return {"near_zero": list(totals)} if any(total is not None for total in totals) else {}
 

@@ -1,8 +1,8 @@
 """Rödskägg after Kortoxen 1949: an auction, six tricks, and errors that cost nothing until a player knocks.
 
-After trick four a seat asks whether the others go along. Rulebook B1-B80; :class:`Options` change the readings B-O1
-to B-O41. Not checked, or only reported by players: packets at a real table (B19), cards shown, and how loud a knock
-was (B12).
+After trick four a seat asks whether the others go along. The rulebook is B1-B80; :class:`Options` change the readings
+B-O1 to B-O41. Packets at a real table (B19) and how loud a knock was (B12) are not checked. Players report cards
+shown.
 """
 
 from functools import partial
@@ -28,7 +28,7 @@ START = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """B1, B7, B-O23, B72: Raise AgainstTheRules for too many players, or impossible points."""
+    """Raise AgainstTheRules for too many players, or impossible points (B1, B7, B-O23, B72)."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "B-O23", players_max=options.max_players)
@@ -39,18 +39,18 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """B14: Return the first state: drawing for the deal, unless the opening names the dealer."""
+    """Return the first state: drawing for the deal, unless the opening names the dealer (B14)."""
     table = table_of(Table, opened, options=phases.options_of(Options, opened))
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
 
 OFFENCES = tuple(deal.RULE_BY_OFFENCE)
 KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-O3"}
-"""Rules that dismissals and fines cite. ``nothing`` and ``late`` share one, so that a ruling hides the reason."""
+"""Rules that dismissals and fines cite. ``nothing`` and ``late`` share one to hide the reason."""
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """B11-B12, B-O1 to B-O5, B-O32: Return the ruling on a knock.
+    """Return the ruling on a knock (B11-B12, B-O1 to B-O5, B-O32).
 
     Raises: NotInPlay if the accused seat does not exist, AgainstTheRules for an unknown offence or a knock on
     oneself.

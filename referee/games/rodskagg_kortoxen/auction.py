@@ -12,7 +12,7 @@ from referee.visibility import Event
 
 
 def cap(state: Auction[Table], seat: int) -> int | None:
-    """B32, B-O19: Return the highest number that the seat may bid; ``None``: no limit."""
+    """Return the highest number that the seat may bid; ``None``: no limit (B32, B-O19)."""
     table = state.table
     return table.points[seat] + table.ledger.points(seat) if table.options.bid_cap_by_score else None
 
@@ -22,7 +22,7 @@ auction_won = auction.auction_won_evolution(Playing)
 
 
 def refuse_early_bid(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """B27, B-O33, B-O37: Raise WrongPhase: not all have picked up, or there was a misdeal."""
+    """Raise WrongPhase, because not all have picked up or there was a misdeal (B27, B-O33, B-O37)."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "B27" if state.found else "B23")
 
 

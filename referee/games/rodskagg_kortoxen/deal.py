@@ -29,12 +29,12 @@ RULE_BY_OFFENCE = {
 
 
 def price(table: Table, offence: str) -> int:
-    """B11: Return the points that an offence costs; 0 if it is refused instead."""
+    """Return the points that an offence costs; 0 if errors are refused (B11)."""
     return FIVE_UP if table.penalise else 0
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """B-O2: Return a breach that can be knocked for until ``tricks`` tricks are complete, or in the whole deal."""
+    """Return a breach, open to knocks until ``tricks`` tricks are complete, or in the whole deal (B-O2)."""
     return Breach(
         offence=offence,
         seat=seat,
@@ -47,26 +47,24 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def _knocks_are_limited(table: Table) -> bool:
-    """B-O2, B-O40: Return whether knocks have a time limit before the end of the deal; never in a tally."""
+    """Return whether knocks have a time limit before the end of the deal; never in a tally (B-O2, B-O40)."""
     return table.options.knock_window == "next_trick" and not table.tally
 
 
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """B14-B15, B-O24: Return the event of a draw, or raise as :func:`dealing.draw`."""
+    """Return the event of a draw (B14-B15, B-O24). Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
     return dealing.draw(state, act, CITES, "B14")
 
 
 def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """B14-B15: Return the event that names the first dealer, after the house's draws, if any.
-
-    Return no event while seats must draw.
-    """
+    """Return the house's draws and the event that names the first dealer; no event while seats must draw
+    (B14-B15)."""
     cards, dealer = dealing.drawing_result(state, moment.seed)
     return () if dealer is None else (*cards, FirstDealerDrawn(seat=dealer, rule="B15"))
 
 
 def _after_pick_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
-    """B29, B-O20: Return the exchange of hands if the option allows it, else the auction."""
+    """Return the exchange of hands if the option allows it, else the auction (B29, B-O20)."""
     exchange = table.options.honour_redeal and not table.tally
     return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
 
@@ -86,7 +84,7 @@ Reportable = Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Tab
 
 
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """B-O33, B11: Return the event of a report, with a breach or followed by a misdeal (a wrong number of cards).
+    """Return the event of a report, with a breach or followed by a misdeal, a wrong number of cards (B-O33, B11).
 
     Raises: WrongPhase if the error is not punished or not possible now, AgainstTheRules if it is unknown, reported
     already, or shown by acts or cards.
@@ -110,7 +108,7 @@ def _tricks_led(state: Reportable) -> int:
 
 
 def _reported_error(state: Reportable, act: Report) -> Breach:
-    """B17, B24: Return the breach, or raise as :func:`report`."""
+    """Return the reported breach (B17, B24). Raises WrongPhase or AgainstTheRules if it may not be reported."""
     if act.fault in ("early_pick_up", "wrong_cut"):
         if not state.table.options.deal_ritual:
             raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.dealer_cuts)

@@ -23,13 +23,13 @@ from referee.visibility import Event
 
 
 def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:
-    """B-O9: Return the seat's points with penalties and tricks of this deal so far."""
+    """Return the seat's points with penalties and tricks of this deal so far (B-O9)."""
     total = table.points[seat] - deal.tricks[seat]
     return total + table.ledger.points(seat) if table.ledger.penalties else total
 
 
 def counts_tricks(table: Table, contract: Contract, seat: int) -> bool:
-    """B58, B65: Return whether tricks count for this seat: in rödskägg only for opponents, by the option."""
+    """Return whether tricks count for this seat: in rödskägg only for opponents, by the option (B58, B65)."""
     if contract.bid != RODSKAGG:
         return True
     return table.options.rodskagg_defenders_score == "one_per_trick" and seat != contract.declarer
@@ -43,8 +43,8 @@ class AtZero(NamedTuple):
 
 
 def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
-    """B71, B-O11, B-O12: Return the events if the seat is at zero now, else zeros. A lifted penalty counts as never
-    imposed."""
+    """Return both events if the seat is at zero now, else zeros. Lifted penalties do not count (B71, B-O11,
+    B-O12)."""
     came = knocked = 0
     if deal.contract is None or not counts_tricks(table, deal.contract, seat):
         return AtZero(came, knocked)
@@ -62,7 +62,7 @@ def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """B44-B45, B62-B64, B-O25: Return the next trick, or the end of the play; else no event."""
+    """Return the event of a complete or credited trick or of the end of play, if any (B44-B45, B62-B64, B-O25)."""
     if state.trick:
         return shared_play.complete_trick(state, moment, question=state.contract.bid != RODSKAGG)
     if state.contract.bid == RODSKAGG:
@@ -73,9 +73,9 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def _uncontested_trick(state: Playing) -> tuple[Event, ...]:
-    """B-O25, B77: Return a trick credited to the declarer or, by the option, the end of the play.
+    """Return a trick credited to the declarer or, by the option, the end of the play (B-O25, B77).
 
-    Return no event if the declarer can end the deal by an exit knock, or has led on.
+    Return no event if the declarer can end the deal by an exit knock, or has played on.
     """
     options = state.table.options
     if options.uncontested_tricks == "void":
@@ -86,7 +86,7 @@ def _uncontested_trick(state: Playing) -> tuple[Event, ...]:
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """B48, B54, B67-B68: Return the breaches of a lead before a due question or exit knock.
+    """Return the breaches of a lead before a due question or exit knock (B48, B54, B67-B68).
 
     Raises: AgainstTheRules instead if errors are refused, or in the grace period of the question.
     """
@@ -107,7 +107,7 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
         if seat != who and grace is not None and moment.at < grace:
             raise AgainstTheRules("question_grace", "B-O29", asker=who, until=grace)
         forgotten = (breach(table, "fold_question", who, done + 1, state.won[-1][1]),)
-    return forgotten + out  # B-O32: in the order of their rules
+    return forgotten + out  # B-O32: breaches follow the order of their rules
 
 
 play = shared_play.play_decision(
@@ -120,7 +120,7 @@ trick = tally.trick_decision(CITES, before_the_lead)
 
 
 def after_lead(state: Playing, number: int) -> Playing:
-    """B48: Return the state after a lead, which may make the question too late."""
+    """Return the state after a lead, which may make the question too late (B48)."""
     return (
         asking.question_forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
     )
@@ -130,7 +130,7 @@ card_played = shared_play.card_played_evolution(after_lead)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """B45, B67: Return the state after a trick. Its winner leads, and may owe an exit knock."""
+    """Return the state after a trick. Its winner leads, and may owe an exit knock (B45, B67)."""
     state = shared_play.trick_taken(state, event, number, event.seat, after_lead)
     if not counts_tricks(state.table, state.contract, event.seat):
         return state
@@ -139,29 +139,29 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 
 
 def asker(state: Playing) -> int:
-    """B46, B56: Return the seat that must ask."""
+    """Return the seat that must ask (B46, B56)."""
     if state.table.options.fold_question_by == "fourth_trick_winner":
         return state.won[ASKED_AFTER - 1][0]
     return state.contract.declarer
 
 
 def to_answer(state: Playing) -> tuple[int, ...]:
-    """B47, B50, B57, B-O18: Return the seats that must answer, from the asker's left."""
+    """Return the seats that must answer, from the asker's left (B47, B50, B57, B-O18)."""
     return seats_without_trick(state.order, asker(state), state.contract.declarer, state.tricks)
 
 
 def question_time(state: Playing) -> bool:
-    """B46, B48, B53: Return whether the question may be put now."""
+    """Return whether the question may be put now (B46, B48, B53)."""
     return len(state.won) == ASKED_AFTER and asking.is_time_to_ask(state) and state.contract.bid != RODSKAGG
 
 
 def question_due(state: Playing) -> bool:
-    """B46, B-O30: Return whether the question must be put now."""
+    """Return whether the question must be put now (B46, B-O30)."""
     return question_time(state) and bool(to_answer(state))
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """B46-B48, B53, B56: Return the event of the question. Raises WrongPhase, or OutOfTurn for a wrong asker."""
+    """Return the event of the question (B46-B48, B53, B56). Raises WrongPhase, or OutOfTurn for a wrong asker."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "B53")
     if not question_time(state):
@@ -173,7 +173,7 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
-    """B67, B-O9, B-O31: Return whether the last trick brought its winner to zero, and the winner has not knocked."""
+    """Return whether the last trick brought its winner to zero, and the winner has not knocked (B67, B-O9, B-O31)."""
     if not deal.exits.owed:
         return False
     seat = deal.won[-1][0]
@@ -181,7 +181,7 @@ def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
 
 
 def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
-    """B67, B-O11: Return whether the seat is at zero in a number contract and has not knocked."""
+    """Return whether the seat is at zero in a number contract and has not knocked (B67, B-O11)."""
     return (
         running_total(table, deal, seat) == 0
         and deal.contract is not None
@@ -191,10 +191,11 @@ def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
 
 
 def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[Event, ...]:
-    """B67, B77-B78, B-O31: Return the event of an exit knock, and by the option the end of the deal.
+    """Return the event of an exit knock, and by the option the end of the deal (B67, B77-B78, B-O31).
 
-    Without a total of zero the knock has no effect and may cost a fine. Raises: WrongPhase outside number contracts,
-    AgainstTheRules for a second knock or, if errors are refused, without a total of zero.
+    Without a total of zero the knock has no effect and may cost a fine.
+    Raises: WrongPhase outside number contracts, AgainstTheRules for a second knock or, if errors are refused, without
+    a total of zero.
     """
     seat, table, deal = act.seat, state.table, play_or_outcome(state)
     ended = isinstance(state, Played) and state.outcome.kind != "number"
@@ -233,5 +234,5 @@ def play_ended(state: Playing, event: PlayEnded, number: int) -> Played:
 
 
 def broken_off(state: Played, event: PlayEnded, number: int) -> Played:
-    """B78: Return the state after an exit knock that follows the last trick."""
+    """Return the state after an exit knock that follows the last trick (B78)."""
     return replace(state, outcome=replace(state.outcome, kind=event.kind))

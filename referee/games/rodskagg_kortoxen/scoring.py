@@ -23,28 +23,27 @@ from referee.visibility import Event
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """B-O28: Return the events of :func:`scored`. Raises WrongPhase if errors are refused."""
+    """Return the events of :func:`scored` (B-O28). Raises WrongPhase if errors are refused."""
     if not state.table.penalise:
         raise WrongPhase("scored_by_itself", "B-O28")
     return scored(state.table, state.outcome)
 
 
 def must_score_first(state: Played, act: Act, moment: Moment) -> tuple[Event, ...]:
-    """B67, B-O28: Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if it waits for an exit
-    knock."""
+    """Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if it waits for an exit knock (B67,
+    B-O28)."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "B-O28")
     raise AgainstTheRules("exit_knock_owed", "B67")
 
 
 def nothing_due(table: Table, deal: Outcome) -> bool:
-    """B-O10, B-O28: Return whether no exit knock is owed before the score."""
+    """Return whether no exit knock is owed before the score (B-O10, B-O28)."""
     return deal.kind != "number" or not exit_owed(table, deal)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """B-O28, B78: Return the events of :func:`scored`; no event while an exit knock is owed or an act must score the
-    deal."""
+    """Return the events of :func:`scored` unless an exit knock is owed or an act must score the deal (B-O28, B78)."""
     table, deal = state.table, state.outcome
     by_itself = deal.kind == "knocked_out" or not table.penalise
     return scored(table, deal) if by_itself and nothing_due(table, deal) else ()
@@ -61,7 +60,7 @@ def rescored(state: Played, seed: str) -> tuple[Event, ...]:
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """B58-B77: Return the line of the deal, and its eliminated declarer and win, if any."""
+    """Return the line of the deal, and its eliminated declarer and win, if any (B58-B77)."""
     contract = deal.contract
     loser = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
     line = line_of_deal(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
@@ -71,7 +70,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     seat, by, rule = won
     negative = table.options.money_negative
     payments = payments_of_points_left(
-        line.points, seat, rule="B74", below_zero="B-O21", negative=negative
+        line.points, seat, rule="B74", rule_below_zero="B-O21", negative=negative
     )  # B-O22, B80
     return line, *out, with_settlement(table, MatchWon(seat=seat, by=by, rule=rule, points=line.points), payments)
 
@@ -89,7 +88,7 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
 
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> str:
-    """B55, B58-B61, B65-B66, B-O34: Return a seat's result, a key in ``SCORE_RULES``."""
+    """Return the seat's key in ``SCORE_RULES`` (B55, B58-B61, B65-B66, B-O34)."""
     declares = seat == contract.declarer
     match deal.kind:
         case "number":
@@ -105,9 +104,9 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """B72, B79, B-O15: Return penalties, then plus points (the declarer's first), then tricks.
+    """Return penalties, then plus points (the declarer's first), then tricks (B72, B79, B-O15).
 
-    An entry after a trick can turn a total below zero into one above.
+    By the option, an entry after a trick makes a total below zero positive.
     """
     down, contract = penalty_entries(table.ledger), deal.contract
     if contract is None:
@@ -134,13 +133,14 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 
 
 def _first_to_knock_out(table: Table, deal: Outcome) -> int | None:
-    """B77: Return the first seat that knocked for its exit after a trick brought it to zero, if any."""
+    """Return the first seat that knocked after a trick brought it to zero, if any (B77)."""
     came = {seat: at_zero(table, deal, seat) for seat in table.playing}
     return min([(at.knocked, seat) for seat, at in came.items() if at.came and at.knocked], default=(0, None))[1]
 
 
 def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str] | None:
-    """B62, B70-B71, B77, B-O12, B-O35, B-O36: Return seat, way and rule of the win, if any."""
+    """Return the winner's seat and the kind and rule of the win, or ``None`` (B62, B70-B71, B77, B-O12, B-O35,
+    B-O36)."""
     if deal.contract is not None and deal.kind == "rodskagg_made":
         return deal.contract.declarer, "rodskagg", "B62"
     if deal.kind == "knocked_out":

@@ -20,7 +20,7 @@ class Result(tally.SharedResult, forbid_unknown_fields=True):
 
 
 def order_decides(state: Playing | Played, result: Result) -> str | None:
-    """B56, B67-B68, B77, B-O12: Return the rule by which the order of the tricks matters, if any.
+    """Return the rule by which the order of the tricks matters, if any (B56, B67-B68, B77, B-O12).
 
     It matters if the winner of trick four asks, for exit knocks, and between several players at zero.
     """
@@ -40,7 +40,7 @@ def order_decides(state: Playing | Played, result: Result) -> str | None:
 
 
 def points_to_zero(state: Playing | Played, seat: int) -> int:
-    """B67, B-O9: Return the running total of the seat; 0 if the contract has no exit knock."""
+    """Return the running total of the seat; 0 if the contract has no exit knock (B67, B-O9)."""
     deal = play_or_outcome(state)
     if deal is None or deal.contract is None or deal.contract.bid == RODSKAGG:
         return 0

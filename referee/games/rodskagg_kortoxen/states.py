@@ -107,7 +107,7 @@ class Played(Value, tag="played"):
     cards: DealtCards
     outcome: Outcome
     gone: int = 0
-    """Cards played, as a mask."""
+    """Mask of the cards played."""
 
 
 BeforePlay = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Table]
@@ -115,7 +115,6 @@ State = BeforePlay | Playing | Played | Over[Table]
 
 
 def play_or_outcome(state: State) -> Playing | Outcome | None:
-    """Return the deal in play, or its result until it is scored."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 

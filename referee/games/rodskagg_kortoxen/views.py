@@ -1,4 +1,4 @@
-"""Acts offered to seats and fields shown to viewers. Only ``view`` shows hands."""
+"""Acts offered to seats and fields shown to viewers."""
 
 from functools import partial
 
@@ -76,7 +76,6 @@ def to_act(state: State) -> tuple[int, ...]:
 
 
 def due(state: State) -> tuple[DueAct, ...]:
-    """Return the acts that are due."""
     if isinstance(state, Played):
         return () if scoring.nothing_due(state.table, state.outcome) else ("knock_out",)
     if not isinstance(state, Playing):
