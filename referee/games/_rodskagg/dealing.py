@@ -89,7 +89,8 @@ def deal_six_each(
 ) -> tuple[Event, ...]:
     """Return the event of a deal: in house dealing shuffled with ``seed``, otherwise as entered.
 
-    ``keeps_stock``: the house records the rest of the pack. ``may_be_wrong``: wrong counts are accepted.
+    ``keeps_stock``: the house records the rest of the pack. ``may_be_wrong``: wrong counts are accepted. ``face_up``:
+    no pick-up follows.
     Raises: AgainstTheRules or NoSuchCard for an impossible deal.
     """
     if table.tally:

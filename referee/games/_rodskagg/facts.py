@@ -45,7 +45,7 @@ class MisdealFound(Event):
 
 
 class HandRequested(Event):
-    """A seat without an ace or court card asked for six new cards. ``cards``: those received, if they were named."""
+    """A seat without an ace or court card asked for six new cards. ``cards``: the cards received, if named."""
 
     TOPIC: ClassVar[str] = "deal/hand-requested"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}

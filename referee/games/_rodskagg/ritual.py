@@ -91,7 +91,7 @@ def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> t
 
 
 def wrong_cut(table: Any, seat: int, rules: RitualRules) -> Breach:
-    """Return the breach of a cut by ``seat``, for which the cutter or, by the option, the dealer pays (B-O6, C60)."""
+    """Return the breach of a cut by ``seat``; the option ``wrong_cut_penalty_to`` decides the payer (B-O6, C60)."""
     if table.options.wrong_cut_penalty_to == "cutter":
         return rules.breach(table, "wrong_cut", seat, 1)
     return replace(rules.breach(table, "wrong_cut", table.dealer, 1), by=seat)
@@ -265,7 +265,8 @@ def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
 
 
 def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
-    """Return the breach reported in a tally (B24, B26, B-O6). Raises AgainstTheRules for the dealer's own cut."""
+    """Return the breach reported in a tally (B24, B26, B-O6). Raises AgainstTheRules for the dealer's own cut if
+    cutters pay."""
     accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
         own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)

@@ -65,7 +65,7 @@ def penalty_entries(ledger: Ledger) -> list[Entry]:
     ]
 
 
-def points_with(table: Table, entries: Iterable[Entry]) -> list[int]:
+def points_after(table: Table, entries: Iterable[Entry]) -> list[int]:
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
@@ -91,7 +91,7 @@ def line_of_deal(
         answers=asking.answers_by_seat(table, deal),
         penalties=_penalty_points(table),
         before=table.points,
-        points=tuple(points_with(table, entries)),
+        points=tuple(points_after(table, entries)),
         entries=entries,
         eliminated=tuple([seat for seat in range(table.seats) if seat not in table.active or seat in newly_out]),
         detail=detail,

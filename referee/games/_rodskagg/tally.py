@@ -54,7 +54,7 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     taken: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
     """Number of tricks, by seat."""
     late: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
-    """Number of these tricks among the last two, by seat; left out: none."""
+    """Number of tricks among the last two, by seat; left out: none."""
     answers: Annotated[tuple[AnswerEntered, ...], Meta(max_length=8)] = ()
     """Answers to the question, in the order spoken."""
     asked: bool = True
@@ -100,7 +100,8 @@ def trick_decision(
 ) -> phases.Decision:
     """Return the function that decides on a trick in a tally (A37, B52, C32).
 
-    It raises WrongPhase outside a tally, NotInPlay for a folded seat, and AgainstTheRules while an answer is due.
+    It raises WrongPhase outside a tally, NotInPlay for a folded seat, and AgainstTheRules while an answer is due or
+    if ``second`` is given.
     """
 
     def taken(state: InPlay[Any], act: Trick, moment: Moment) -> tuple[Event, ...]:

@@ -25,7 +25,7 @@ RULE_BY_OFFENCE = {
 
 
 def has_ritual(table: Table) -> bool:
-    """Return whether the ritual applies: in Fem Opp by the option, but not in a duel (C-O23, C-O31)."""
+    """Return whether the ritual applies: in Fem Opp by ``deal_ritual``, but not in a duel (C-O23, C-O31)."""
     return table.options.fem_opp and table.options.deal_ritual and not table.duel
 
 
@@ -38,7 +38,7 @@ def price(table: Table, offence: str) -> int:
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """Return a breach, open to knocks until ``tricks`` tricks are complete, or in the whole deal (C61, C-O12)."""
+    """Return a breach, open to knocks until ``tricks`` tricks are complete or the deal ends (C61, C-O12)."""
     windowed = table.options.knock_window == "next_trick" and tricks <= HAND_SIZE and not table.tally  # C-O36
     return Breach(
         offence=offence,

@@ -260,7 +260,7 @@ def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
 
 
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that voids the deal. Penalties imposed in it count (C-O23, B-O38)."""
+    """Return the event that voids the deal. Penalties imposed in the deal count (C-O23, B-O38)."""
     table = state.table
     entries = tuple(penalty_entries(table.ledger))
     if not entries:

@@ -98,7 +98,7 @@ class Options(Value, forbid_unknown_fields=True):
 class Table(phases.Table):
     options: Options
     announced: tuple[int | None, ...]
-    """Totals near zero, by seat, that were announced or not announced in time, until they change (C-O24)."""
+    """Totals near zero, by seat, whose announcement was made or missed, until they change (C-O24)."""
     duel: bool = False
     lead: int | None = None
     """Seat that leads first in the duel (C48)."""

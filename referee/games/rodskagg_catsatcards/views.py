@@ -149,7 +149,7 @@ def _more(state: State, deal_so_far: play.DealSoFar | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """Return the totals near zero by seat that were announced or not announced in time (C-O24)."""
+    """Return the totals near zero, by seat, whose announcement was made or missed (C-O24)."""
     totals = state.table.announced
     return {"near_zero": list(totals)} if any(total is not None for total in totals) else {}
 

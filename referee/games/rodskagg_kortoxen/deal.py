@@ -34,7 +34,7 @@ def price(table: Table, offence: str) -> int:
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """Return a breach, open to knocks until ``tricks`` tricks are complete, or in the whole deal (B-O2)."""
+    """Return a breach, open to knocks until ``tricks`` tricks are complete or the deal ends (B-O2)."""
     return Breach(
         offence=offence,
         seat=seat,
@@ -64,7 +64,7 @@ def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 
 
 def _after_pick_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
-    """Return the exchange of hands if the option allows it, else the auction (B29, B-O20)."""
+    """Return the exchange of hands if ``honour_redeal`` allows it, else the auction (B29, B-O20)."""
     exchange = table.options.honour_redeal and not table.tally
     return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
 

@@ -29,7 +29,8 @@ def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:
 
 
 def counts_tricks(table: Table, contract: Contract, seat: int) -> bool:
-    """Return whether tricks count for this seat: in rödskägg only for opponents, by the option (B58, B65)."""
+    """Return whether tricks count for this seat: in rödskägg only for opponents, by ``rodskagg_defenders_score``
+    (B58, B65)."""
     if contract.bid != RODSKAGG:
         return True
     return table.options.rodskagg_defenders_score == "one_per_trick" and seat != contract.declarer
@@ -73,7 +74,8 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def _uncontested_trick(state: Playing) -> tuple[Event, ...]:
-    """Return a trick credited to the declarer or, by the option, the end of the play (B-O25, B77).
+    """Return a trick credited to the declarer or, by the option ``uncontested_tricks``, the end of the play (B-O25,
+    B77).
 
     Return no event if the declarer can end the deal by an exit knock, or has played on.
     """
@@ -191,7 +193,8 @@ def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
 
 
 def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of an exit knock, and by the option the end of the deal (B67, B77-B78, B-O31).
+    """Return the event of an exit knock and, without the option ``exact_zero``, the end of the deal (B67, B77-B78,
+    B-O31).
 
     Without a total of zero the knock has no effect and may cost a fine.
     Raises: WrongPhase outside number contracts, AgainstTheRules for a second knock or, if errors are refused, without

@@ -10,7 +10,7 @@ from referee.games._rodskagg.score_line import (
     entries_by_rules,
     line_of_deal,
     penalty_entries,
-    points_with,
+    points_after,
     promised_tricks,
 )
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
@@ -106,7 +106,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
     """Return penalties, then plus points (the declarer's first), then tricks (B72, B79, B-O15).
 
-    By the option, an entry after a trick makes a total below zero positive.
+    If ``overshoot`` is ``bounce``, an entry after a trick makes a total below zero positive.
     """
     down, contract = penalty_entries(table.ledger), deal.contract
     if contract is None:
@@ -122,7 +122,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
     down += of_declarer + of_others
     if not tricks:
         return down
-    totals = points_with(table, down)
+    totals = points_after(table, down)
     for entry in tricks:
         down.append(entry)
         totals[entry.seat] += entry.points

@@ -11,7 +11,7 @@ from referee.games.rodskagg_kortoxen.states import CITES, Played, Playing, play_
 
 
 class Result(tally.SharedResult, forbid_unknown_fields=True):
-    """A whole deal from the score sheet: bids, tricks and question, and the exit knocks and knocks for errors."""
+    """A whole deal from the score sheet: bids, tricks, question, exit knocks, and knocks for errors."""
 
     exits: tally.Exits = ()
     """Exit knocks."""
