@@ -121,20 +121,20 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
     return with_updated_duty(state, state, event.seat) if state.contract else state
 
 
-DealSoFar = Playing | Outcome
+PlayOrOutcome = Playing | Outcome
 
 
-def counts_as_asked(table: Table, deal: DealSoFar) -> bool:
+def counts_as_asked(table: Table, deal: PlayOrOutcome) -> bool:
     """Return whether the deal has a question that was not forgotten (C34-C37, C-O14, C-O29)."""
     return has_question(table, deal) and not deal.question.forgotten
 
 
-def has_early_trick(deal: DealSoFar, seat: int) -> bool:
+def has_early_trick(deal: PlayOrOutcome, seat: int) -> bool:
     """Return whether the seat has one of the first four tricks (C31)."""
     return seat in [who for who, _ in deal.won[:ASKED_AFTER]]
 
 
-def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
+def late_value(table: Table, deal: PlayOrOutcome, seat: int) -> int:
     """Return the points that a late trick takes off (C34, C-O1, C-O2, C-O29)."""
     options = table.options
     if deal.contract is None or not counts_as_asked(table, deal):
@@ -144,14 +144,14 @@ def late_value(table: Table, deal: DealSoFar, seat: int) -> int:
     return LATE if options.play_on_double_for_all or not has_early_trick(deal, seat) else 1
 
 
-def trick_value(table: Table, deal: DealSoFar, seat: int, trick: int) -> int:
+def trick_value(table: Table, deal: PlayOrOutcome, seat: int, trick: int) -> int:
     """Return the points that the trick with this index takes off (C-O7)."""
     if deal.redbeards and table.options.rodskagg_defenders_score == "none":
         return 0
     return 1 if trick < ASKED_AFTER else late_value(table, deal, seat)
 
 
-def running_total(table: Table, deal: DealSoFar, seat: int) -> int:
+def running_total(table: Table, deal: PlayOrOutcome, seat: int) -> int:
     """Return the seat's points with penalties and tricks of this deal so far (C-O11)."""
     total = table.points[seat] + table.ledger.points(seat)
     if deal.tricks[seat]:
@@ -177,7 +177,7 @@ def owing_announcements(table: Table) -> tuple[int, ...]:
 P = TypeVar("P", Playing, Played)
 
 
-def with_updated_duty(state: P, deal: DealSoFar, seat: int) -> P:
+def with_updated_duty(state: P, deal: PlayOrOutcome, seat: int) -> P:
     """Return the state after updating whether ``seat`` owes an announcement (C-O24)."""
     table = state.table
     is_far_from_zero = table.points[seat] > LATE * deal.tricks[seat] + 1
@@ -226,7 +226,7 @@ def asker(state: Playing) -> int:
     return state.contract.declarer
 
 
-def has_question(table: Table, deal: DealSoFar) -> bool:
+def has_question(table: Table, deal: PlayOrOutcome) -> bool:
     """Return whether this deal has a question (C30, C-O6, C-O9)."""
     return deal.contract is not None and (not deal.redbeards or table.options.ask_fold_in_redbeard)
 

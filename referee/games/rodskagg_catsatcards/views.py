@@ -135,7 +135,7 @@ class More(TypedDict, total=False):
     """True if the question was put too late or never."""
 
 
-def _more(state: State, deal_so_far: play.DealSoFar | None) -> More:
+def _more(state: State, deal_so_far: play.PlayOrOutcome | None) -> More:
     more: More = {}
     if state.table.duel:
         more |= {"duel": list(state.table.playing), "lead": state.table.lead}
