@@ -1,5 +1,4 @@
-"""Commands to a club: one union with the tag ``act``. A type whose name ends in ``Sent`` lacks the values that the
-service adds."""
+"""Commands to a club, with the tag ``act``. The service adds values to a type whose name ends in ``Sent``."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -85,7 +84,7 @@ class EntryFound(Value, omit_defaults=True):
 
 
 class ClubAct(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
-    """A command to a club."""
+    """A command."""
 
 
 class Join(ClubAct, tag="join"):
@@ -114,7 +113,7 @@ class SetPayeeSent(ClubAct, kw_only=True, tag="set_payee"):
     member: MemberSent | UnsetType = UNSET
     """Member; left out: the member of the caller's key. A program must name a member."""
     swish: NumberSent | None = None
-    """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
+    """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits."""
     iban: IbanSent | None = None
     """IBAN in a country of SEPA, for euros."""
 
@@ -124,14 +123,13 @@ class SetPayee(SetPayeeSent, kw_only=True, tag="set_payee"):
 
     SCHEMA: ClassVar[str] = "SetPayeeProposed"
     member: MemberSent
-    """Member whose numbers the act sets."""
 
 
 class SetClubPayee(ClubAct, tag="set_club_payee"):
     """Set the payment numbers of the club. A number that is left out is removed."""
 
     swish: NumberSent | None = None
-    """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits of an association."""
+    """Swish number, for kronor: a Swedish mobile number, or 123 and seven digits."""
     iban: IbanSent | None = None
     """IBAN in a country of SEPA, for euros."""
 
@@ -145,15 +143,14 @@ def payee_of(act: PayeeAct) -> int | None:
 
 
 class EraseSent(ClubAct, tag="erase"):
-    """Delete the names, numbers and texts of a former member permanently. In other people's texts the name is
-    replaced."""
+    """Permanently delete a former member's names, numbers and texts, and replace the name in other people's texts."""
 
     SCHEMA: ClassVar[str] = "Erase"
     member: MemberSent
 
 
 class Erase(EraseSent, kw_only=True, tag="erase"):
-    """An erasure, with values that the service adds; :class:`~referee.clubs.facts.MemberErased` explains most."""
+    """An erasure, with values that the service adds (see also :class:`~referee.clubs.facts.MemberErased`)."""
 
     texts: wire_types.Hash
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
@@ -226,7 +223,7 @@ class Set(ClubAct, tag="set"):
     """Codes of ISO 4217; the first is the default. Currencies cannot be removed."""
     timezone: ZoneSent | None = None
     payout_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
-    """Minor units. A payout that takes a member above this sum within 30 days needs a second person."""
+    """Sum of a member's payouts within 30 days above which a payout needs a second person, in minor units."""
     keep_years: Annotated[int, Meta(ge=0, le=100)] | None = None
     """Years after the year of leaving in which a member cannot be erased: 7 if the Swedish bookkeeping law
     applies."""
@@ -246,7 +243,7 @@ class OpenEvening(ClubAct, tag="open_evening"):
 
 
 class CloseEvening(ClubAct, tag="close_evening"):
-    """End an evening. No further match can be opened on it; its open matches continue."""
+    """End an evening. No further match can be opened on it, but its open matches continue."""
 
     evening: EveningSent
 
@@ -256,7 +253,7 @@ class MoneyAct(ClubAct):
 
 
 class Deposit(MoneyAct, tag="deposit"):
-    """A member paid the club."""
+    """Record that a member paid the club."""
 
     member: MemberSent
     amount: AmountSent
@@ -266,7 +263,7 @@ class Deposit(MoneyAct, tag="deposit"):
 
 
 class PayoutSent(MoneyAct, tag="payout"):
-    """The club pays a member money that it owes the member."""
+    """Pay a member money that the club owes the member."""
 
     SCHEMA: ClassVar[str] = "Payout"
     member: MemberSent
@@ -291,7 +288,7 @@ class PlannedPayment(Value):
 
 
 class PaySent(MoneyAct, tag="pay"):
-    """A member paid another member. The other member confirms it, or a treasurer who is neither of the two."""
+    """Record a payment between two members. The other of the two, or a different treasurer, confirms it."""
 
     SCHEMA: ClassVar[str] = "Pay"
     payer: MemberSent
@@ -300,17 +297,16 @@ class PaySent(MoneyAct, tag="pay"):
     currency: CurrencySent | None = None
     evening: EveningSent | None = None
     plan: Annotated[wire_types.Digest, Meta(pattern="^[0-9a-f]{16}$")] | None = None
-    """The `id` of a planned payment. The plan of this `evening` and `currency` must list it, with this payer, payee
-    and amount."""
+    """The `id` of a payment in the plan of this `evening` and `currency`, with this payer, payee and amount."""
 
 
 class Pay(PaySent, kw_only=True, tag="pay"):
     planned: PlannedPayment | None = None
-    """Payment that the plan lists under the id ``plan``; ``None``: none."""
+    """Payment with the id ``plan``; ``None``: not in the plan."""
 
 
 class Fee(MoneyAct, tag="fee"):
-    """A member owes the club a fixed sum, not a share of the stakes."""
+    """Charge a member a fixed sum, which is not a share of the stakes."""
 
     member: MemberSent
     amount: AmountSent
@@ -323,17 +319,16 @@ class OpenAccount(MoneyAct, tag="opening"):
 
     account: AccountSent
     amount: Annotated[int, Meta(ge=-AMOUNT_MAX, le=AMOUNT_MAX)]
-    """Minor units, not 0. Above zero (debit): the money in the cash box, or a member's debt. Below zero: the club's
-    debt to a member."""
+    """Minor units, not 0. Above zero (debit): money in the cash box, or a member's debt. Below zero: the club's debt
+    to a member."""
     currency: CurrencySent | None = None
 
 
 class ReverseSent(MoneyAct, tag="reverse"):
-    """Reverse an entry by posting its negative. A reversal, or an entry already reversed, cannot be reversed."""
+    """Post the negative of an entry. A reversal, or an entry already reversed, cannot be reversed."""
 
     SCHEMA: ClassVar[str] = "Reverse"
     entry: EntrySent
-    """Number of the entry."""
 
 
 class Reverse(ReverseSent, kw_only=True, tag="reverse"):
@@ -342,7 +337,7 @@ class Reverse(ReverseSent, kw_only=True, tag="reverse"):
 
 
 class CloseBooksSent(MoneyAct, tag="close_books"):
-    """Close the books: all entries so far."""
+    """Close the books, with all entries so far."""
 
     SCHEMA: ClassVar[str] = "CloseBooks"
     label: LabelSent
@@ -362,7 +357,7 @@ MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
 ProposedAct = MoneySent | IssueKeySent | Set | SetPayee | SetClubPayee
 """Command that can wait for a second person."""
 CompletedAct = Payout | Reverse | CloseBooks | Invite
-"""Proposed command with values that the service adds."""
+"""Proposed command, with values that the service adds."""
 SENT: dict[type, type] = {
     CloseBooks: CloseBooksSent,
     Invite: IssueKeySent,
@@ -370,7 +365,7 @@ SENT: dict[type, type] = {
     Payout: PayoutSent,
     Reverse: ReverseSent,
 }
-"""Type that a client sends, for each proposed command to which the service adds values."""
+"""Type that a client sends, by type with the values that the service adds."""
 
 
 def sent(request: Any) -> Any:
@@ -380,7 +375,7 @@ def sent(request: Any) -> Any:
 
 
 class ConfirmSent(ClubAct, tag="confirm"):
-    """Confirm a proposal of another member. Its command is then carried out."""
+    """Confirm a proposal, whose command is then carried out."""
 
     SCHEMA: ClassVar[str] = "Confirm"
     proposal: ProposalSent
@@ -388,7 +383,7 @@ class ConfirmSent(ClubAct, tag="confirm"):
 
 class Confirm(ConfirmSent, kw_only=True, tag="confirm"):
     complete: CompletedAct | None = None
-    """Command with the values that the service adds; left out: it needs none."""
+    """Command with the values that the service adds; left out: none are needed."""
 
 
 class Decline(ClubAct, tag="decline"):

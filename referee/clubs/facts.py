@@ -89,7 +89,7 @@ class SieAccounts(Value, forbid_unknown_fields=True):
     cash: SieAccount = "1910"
     bank: SieAccount = "1930"
     members: SieAccount = "2890"
-    """Account for what the club owes its members, and for what they owe the club."""
+    """Account for debts between the club and its members."""
     pot: SieAccount = "2890"
     fees: SieAccount = "3990"
     opening: SieAccount = "2061"
@@ -122,7 +122,7 @@ EntryKind = Annotated[
 
 
 class Posting(Value):
-    """The amount that an entry posts on one account."""
+    """The amount of an entry on one account."""
 
     account: Account
     amount: wire_types.Money
@@ -146,7 +146,7 @@ Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
 AMOUNT_MAX = 10**10
 """Maximum amount of one command, in minor units."""
 MATCH_BALANCE_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
-"""Maximum balance after a match. Even after all later commands the balance is an exact JSON number."""
+"""Maximum balance after a match. It remains an exact JSON number even after all later commands."""
 LIMIT_DAYS = timedelta(days=30)
 """Time for which a payout counts against ``payout_limit``."""
 
@@ -161,12 +161,12 @@ def account_of(member: int) -> Account:
 
 
 def member_of(account: Account) -> int | None:
-    """Return the member who has this account, if any."""
+    """Return the member who has this account; ``None`` for an account of the club itself."""
     return int(account.removeprefix(MEMBER)) if account.startswith(MEMBER) else None
 
 
 class MoneyDraft(Value, omit_defaults=True):
-    """An entry that a command would post; it has no number yet."""
+    """An entry without number, which a command would post."""
 
     kind: EntryKind
     currency: wire_types.Currency
@@ -194,15 +194,14 @@ class ClubFounded(Event):
 
 
 class ClubSet(Event):
-    """Settings of the club changed; settings that are left out kept their values."""
+    """Settings of the club changed. Settings that are left out kept their values."""
 
     TOPIC: ClassVar[str] = "club/set"
     name: wire_types.Name | None = None
     currencies: Currencies | None = None
     timezone: Zone | None = None
     payout_limit: wire_types.Money | None = None
-    """Minor units. A payout needs a second person if the member's payouts within 30 days exceed this in its
-    currency."""
+    """Sum of a member's payouts within 30 days above which a payout needs a second person, in minor units."""
     keep_years: wire_types.Years | None = None
     """Years for which the books must be kept; 0: no minimum."""
     sie: SieAccounts | None = None
@@ -211,6 +210,7 @@ class ClubSet(Event):
     stake_limit: wire_types.Money | None = None
     """Maximum sum of the payments of one later match, in minor units."""
     alone: bool = False
+    """True if the club had no second person to confirm the change."""
 
 
 class MemberJoined(Event):
@@ -230,7 +230,7 @@ class MemberNamed(Event):
 
 
 class MemberLeft(Event):
-    """A member left. The number is not used again. The events just before this one revoked the member's keys."""
+    """A member left. The number is not used again. The events just before this event revoked the member's keys."""
 
     TOPIC: ClassVar[str] = "member/left"
     member: wire_types.MemberNumber
@@ -238,16 +238,16 @@ class MemberLeft(Event):
 
 
 class MemberErased(Event):
-    """The names and texts of a former member were erased; the member's number stays in all matches."""
+    """The names and texts of a former member were erased. The member's number stays in all matches."""
 
     TOPIC: ClassVar[str] = "member/erased"
     member: wire_types.MemberNumber
     texts: wire_types.Hash
-    """SHA-256 of the list of deletions and replacements. The list is stored with the texts."""
+    """SHA-256 of the list of deletions and replacements, which is stored with the texts."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
     """Member's balances at that time, by currency of the club: all 0."""
     entry: wire_types.EntryCount = 0
-    """Number of the last entry on the member's account; 0: no entry. A closing covers it."""
+    """Number of the last entry on the member's account, which is closed; 0: no entry."""
     deleted: wire_types.Tally = 0
     """Number of texts by the member that were deleted."""
     changed: wire_types.Tally = 0
@@ -263,7 +263,7 @@ class PayeeSet(Event):
     swish: NumberRef | None = None
     """Swish number, for kronor."""
     iban: IbanRef | None = None
-    """IBAN of an account in SEPA, for euros."""
+    """IBAN, for euros."""
     alone: bool = False
 
 
@@ -280,7 +280,7 @@ class KeyIssued(Event):
     member: wire_types.MemberNumber | None = None
     app: AppName | None = None
     given_by: wire_types.Givers = ()
-    """Members who may know this key: they hold or gave the key that issued it."""
+    """Members who may know this key, because they hold or gave the key that issued it."""
 
 
 class KeyInvited(Event):
@@ -313,7 +313,7 @@ class KeyRedeemed(Event):
 
 
 class KeyRotated(Event):
-    """The secret of a key was replaced; its id and scopes stay."""
+    """The secret of a key was replaced. The key's id and scopes stay."""
 
     TOPIC: ClassVar[str] = "key/rotated"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
@@ -323,17 +323,16 @@ class KeyRotated(Event):
     until: Time
     """Time at which the old secret ends."""
     given_by: wire_types.Givers = ()
-    """Members who may know the new secret: they hold or gave the key with which this one was rotated."""
+    """Members who may know the new secret, because they hold or gave the key that rotated this one."""
 
 
 class KeyRevoked(Event):
-    """A key was revoked and is no longer valid."""
+    """A key was revoked."""
 
     TOPIC: ClassVar[str] = "key/revoked"
     key: KeyId
     counts_until: Time | None = None
-    """Time until which the key's member still counts as a second person, if a different member revoked the key; left
-    out: the member does not count."""
+    """Time until which the key's member still counts as a second person; left out: the member does not count."""
 
 
 class EveningOpened(Event):
@@ -346,14 +345,14 @@ class EveningOpened(Event):
 
 
 class EveningClosed(Event):
-    """An evening ended: no further match can be opened on it."""
+    """An evening ended. No further match can be opened on it."""
 
     TOPIC: ClassVar[str] = "evening/closed"
     evening: wire_types.EveningNumber
 
 
 class MoneyPosted(Event):
-    """An entry was posted in the books. The entries of a club have numbers from 1, in the order of the log."""
+    """An entry was posted in the books. A club's entries are numbered from 1, in the order of the log."""
 
     TOPIC: ClassVar[str] = "money/posted"
     kind: EntryKind
@@ -364,11 +363,10 @@ class MoneyPosted(Event):
     reverses: wire_types.EntryNumber | None = None
     reversed_kind: EntryKind | None = None
     proposal: wire_types.ProposalNumber | None = None
-    """Number of the proposal that was confirmed; left out: the act needed no second person."""
+    """Number of the confirmed proposal; left out: the act needed no second person."""
     plan: wire_types.Digest | None = None
     balance: wire_types.Money | None = None
-    """Balance of the member before a `payout` or before the reversal of a `deposit`. Below zero, the club owes the
-    member."""
+    """Balance of the member before a `payout` or the reversal of a `deposit`; below zero: the club's debt."""
 
     @property
     def draft(self) -> MoneyDraft:
@@ -376,16 +374,15 @@ class MoneyPosted(Event):
 
 
 class BooksClosed(Event):
-    """The books were closed up to entry ``through``. Later entries have higher numbers."""
+    """The books were closed up to entry ``through``."""
 
     TOPIC: ClassVar[str] = "books/closed"
     closing: wire_types.ClosingNumber
     """Number of the closing in the club, from 1."""
     through: wire_types.EntryNumber
-    """Number of the last closed entry."""
     digest: wire_types.Hash
     """SHA-256 over the digest of the previous closing and the entries since that closing."""
     trial: Trial
-    """Balances at the closing, by currency and account; accounts with balance 0 are left out."""
+    """Balances other than 0 at the closing, by currency and account."""
     label: Label
     alone: bool = False

@@ -26,8 +26,10 @@ from referee.wire_types import MEMBERS_MAX
 KEY_DAYS_MAX = 400
 KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
 COUNTED_AFTER_REVOCATION = timedelta(days=30)
-"""Time for which a member still counts as a holder of a key's scopes after another member revoked that key. Thus no
-member becomes the only holder by revoking keys."""
+"""Time for which a member still counts as a second person after another member revoked the key.
+
+Thus no member becomes the only one by revoking keys.
+"""
 
 Events = tuple[Event, ...]
 
@@ -84,19 +86,19 @@ def _check_grantable(club: Club, request: commands.IssueKeySent, moment: Moment)
 
 
 def _check_not_others_secret(club: Club, member: int, actor: Actor) -> None:
-    """Raise ``NotGranted`` unless the caller is this member or the operator. The caller will see the secret."""
+    """Raise ``NotGranted`` unless the caller, who will see the secret, is this member or the operator."""
     if actor != "operator" and member != member_of_actor(club, actor):
         raise NotGranted("others_secret", None)
 
 
 def responsible_members(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return the members responsible for an invitation by this actor: the holder of its key, or all who gave it."""
+    """Return the members responsible for an invitation: the holder of the actor's key or, if none, its givers."""
     member = member_of_actor(club, actor)
     return _members_sharing_key(club, actor) if member is None else (member,)
 
 
 def _members_sharing_key(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return the members who hold or gave the actor's key, and so may know the secrets that it issues or rotates."""
+    """Return the members who hold or gave the actor's key, and so may know the secrets that it creates."""
     key = key_of_actor(club, actor)
     return () if key is None else tuple(sorted(key.behind))
 
@@ -106,7 +108,7 @@ def _next_key_id(club: Club) -> str:
 
 
 def invited_key(club: Club, name: str, at: datetime) -> Key:
-    """Return an invited key that can be redeemed.
+    """Return a key that can be redeemed.
 
     Raises ``AgainstTheClub`` for an unknown key, ``InvitationOver`` if the key has no open invitation.
     """
@@ -150,12 +152,12 @@ def _revoke(club: Club, request: commands.RevokeKey, moment: Moment) -> Events:
 
 
 def revocation(club: Club, name: str, key: Key, moment: Moment) -> Event:
-    """Return the event that revokes a key, and states how long its member still counts as a second person."""
+    """Return the event that revokes a key and states how long the member still counts as a second person."""
     own = moment.actor == "operator" or key.member is None or key.member == member_of_actor(club, moment.actor)
-    held = (
+    counts = (
         bool(key.hash) and key.expires_at > moment.at and any(scope in key.scopes for scope in SECOND_PERSON_SCOPES)
     )
-    until = min(moment.at + COUNTED_AFTER_REVOCATION, key.expires_at) if held and not own else None
+    until = min(moment.at + COUNTED_AFTER_REVOCATION, key.expires_at) if counts and not own else None
     return facts.KeyRevoked(key=name, counts_until=until)
 
 

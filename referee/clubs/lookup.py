@@ -55,17 +55,17 @@ def evening_of(club: Club, number: int) -> Evening:
 
 
 def key_of_actor(club: Club, actor: Actor) -> Key | None:
-    """Return the key that an actor uses, if any."""
+    """Return the key that an actor uses; ``None``: the actor uses no key."""
     return club.key(actor.removeprefix("key:")) if by_key(actor) else None
 
 
 def is_program(club: Club, actor: Actor) -> bool:
-    """Return whether the caller uses a key that no member holds. The operator has no key."""
+    """Return whether the actor uses a key that no member holds."""
     key = key_of_actor(club, actor)
     return key is not None and key.member is None
 
 
 def member_of_actor(club: Club, actor: Actor) -> int | None:
-    """Return the member whose key an actor uses, if any."""
+    """Return the member whose key an actor uses; ``None`` for a program or without a key."""
     key = key_of_actor(club, actor)
     return None if key is None else key.member

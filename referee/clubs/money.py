@@ -1,4 +1,4 @@
-"""Decisions about a club's money, and their events: entries for its books, and closings.
+"""Decisions about a club's money: entries in the books, and closings.
 
 The books are a projection, so a command contains the balance or entry on which it is decided. A balance below zero is
 the club's debt to a member.
@@ -34,8 +34,8 @@ Events = tuple[Event, ...]
 def needs_second_member(club: Club, request: commands.ClubRequest, moment: Moment) -> bool:
     """Return whether a command about money waits for another member even if the club has no second person.
 
-    These are payments between members; payouts above the limit; reversals of matches, of payments, and of deposits
-    above the limit; and all commands of a caller who is not a member.
+    True for payments between members, payouts above the limit, and reversals of matches, of payments, and of deposits
+    above the limit. True for every command about money by a caller who is not a member.
     """
     if isinstance(request, commands.MoneyAct) and member_of_actor(club, moment.actor) is None:
         return True
@@ -55,19 +55,19 @@ def needs_second_member(club: Club, request: commands.ClubRequest, moment: Momen
 
 def _deposit(club: Club, request: commands.Deposit, moment: Moment) -> Events:
     draft = _member_draft(club, request, "deposit", {request.via: request.amount}, -request.amount)
-    return (_posted(draft, moment.actor),)
+    return (_posting_event(draft, moment.actor),)
 
 
 def _payout(club: Club, request: commands.Payout, moment: Moment) -> Events:
     draft = _member_draft(club, request, "payout", {request.via: -request.amount}, request.amount)
     _check_covered(request.amount, request.balance, draft.currency)
-    return (_posted(draft, moment.actor, balance=request.balance),)
+    return (_posting_event(draft, moment.actor, balance=request.balance),)
 
 
 def _fee(club: Club, request: commands.Fee, moment: Moment) -> Events:
     present_member(club, request.member)
     draft = _member_draft(club, request, "fee", {"fees": -request.amount}, request.amount)
-    return (_posted(draft, moment.actor),)
+    return (_posting_event(draft, moment.actor),)
 
 
 def _member_draft(
@@ -77,7 +77,7 @@ def _member_draft(
     other: Mapping[Account, int],
     amount: int,
 ) -> MoneyDraft:
-    """Return an entry of ``amount`` on the member's account and ``other`` on the club's. Raises ``Refused``."""
+    """Return an entry of ``amount`` on the member's account, with ``other`` postings. Raises ``Refused``."""
     unerased_member(club, request.member)
     postings = {account_of(request.member): amount, **other}
     return _draft(club, kind, request.currency, postings, request.evening)
@@ -132,13 +132,13 @@ def _pay(club: Club, request: commands.Pay, moment: Moment) -> Events:
         raise NotGranted("payment_of_others", None, members=(payer, payee))
     postings = {account_of(payee): request.amount, account_of(payer): -request.amount}
     draft = _draft(club, "pay", request.currency, postings, request.evening)
-    return (_posted(replace(draft, plan=request.plan), moment.actor),)
+    return (_posting_event(replace(draft, plan=request.plan), moment.actor),)
 
 
 def check_planned(club: Club, request: commands.ClubRequest) -> None:
-    """Raise ``Refused`` for a payment that names a plan which does not list it, or that a proposal already names.
+    """Raise ``Refused`` if a payment is not as planned, or if a proposal already waits for its ``plan``.
 
-    Do not check a confirmation: the payment was made, even if the plan has changed.
+    Do not check a confirmation, because the payment was made even if the plan has changed.
     """
     if not isinstance(request, commands.Pay) or request.plan is None:
         return
@@ -154,7 +154,7 @@ def check_planned(club: Club, request: commands.ClubRequest) -> None:
 
 
 def proposal_for_plan(club: Club, plan: str | None) -> int | None:
-    """Return the number of the waiting proposal for this planned payment, if any."""
+    """Return the number of the waiting proposal for this planned payment, else ``None``."""
     for number, proposal in club.proposals.items():
         if plan is not None and isinstance(proposal.act, commands.PaySent) and proposal.act.plan == plan:
             return number
@@ -170,7 +170,7 @@ def _open_account(club: Club, request: commands.OpenAccount, moment: Moment) -> 
     if member is not None:
         unerased_member(club, member)
     postings = {request.account: request.amount, "opening": -request.amount}
-    return (_posted(_draft(club, "opening", request.currency, postings), moment.actor),)
+    return (_posting_event(_draft(club, "opening", request.currency, postings), moment.actor),)
 
 
 def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
@@ -183,7 +183,7 @@ def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
         paid_in, balance = _member_posting(found)
         _check_covered(-paid_in.amount, balance, found.currency)
     if found.kind == "match":
-        _check_bounds(found)
+        _check_balances_after_reversal(found)
     draft = MoneyDraft(
         kind="reverse",
         currency=found.currency,
@@ -192,7 +192,7 @@ def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
         reverses=request.entry,
         reversed_kind=found.kind,
     )
-    return (_posted(draft, moment.actor, balance=balance),)
+    return (_posting_event(draft, moment.actor, balance=balance),)
 
 
 def _member_posting(found: commands.EntryFound) -> tuple[Posting, int]:
@@ -203,8 +203,8 @@ def _member_posting(found: commands.EntryFound) -> tuple[Posting, int]:
     return posting, balance
 
 
-def _check_bounds(found: commands.EntryFound) -> None:
-    """Raise ``ClubState`` if a balance would be too large without this entry."""
+def _check_balances_after_reversal(found: commands.EntryFound) -> None:
+    """Raise ``ClubState`` if a balance would be too large after the reversal."""
     for posting, balance in zip(found.postings, found.balances, strict=True):
         if abs(balance - posting.amount) > MATCH_BALANCE_MAX:
             raise ClubState("balance_too_large", None, account=posting.account)
@@ -227,7 +227,7 @@ def _close_books(club: Club, request: commands.CloseBooks, moment: Moment) -> Ev
     return (facts.BooksClosed(closing=club.closings + 1, **asdict(request)),)
 
 
-def _posted(draft: MoneyDraft, by: Actor, balance: int | None = None) -> Event:
+def _posting_event(draft: MoneyDraft, by: Actor, balance: int | None = None) -> Event:
     return facts.MoneyPosted(**asdict(draft), by=by, balance=balance)
 
 
@@ -246,7 +246,7 @@ DECIDE: dict[type, Callable[[Club, Any, Moment], Events]] = {
 
 
 def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:
-    """Count payouts and reversed deposits against ``payout_limit``."""
+    """Return the club with a payout or reversed deposit counted against ``payout_limit``."""
     if event.kind != "payout" and event.reversed_kind != "deposit":
         return club
     assert club.acted_at is not None, "an act posts the entry"

@@ -1,4 +1,4 @@
-"""The events of a club's proposals: acts that wait until another member confirms them."""
+"""The events of a club's proposals, which are acts that wait for another member."""
 
 from typing import ClassVar
 
@@ -19,11 +19,11 @@ class ProposalMade(Event):
     """Act in the form that the client sent."""
     by: Actor
     draft: MoneyDraft | None = None
-    """Entry that the act will post in the books; left out: none."""
+    """Entry that the act will post; left out: none."""
 
 
 class ProposalConfirmed(Event):
-    """A proposal was confirmed. Its act was decided now: the next events are the act's."""
+    """A proposal was confirmed. The next events are those of its act."""
 
     TOPIC: ClassVar[str] = "proposal/confirmed"
     proposal: wire_types.ProposalNumber

@@ -1,7 +1,7 @@
 """Proposals: an act that needs two persons waits until another member confirms or declines it.
 
 An act is decided when it is sent and again when it is confirmed. A member who confirms a proposal of a program or the
-operator becomes its sender; the act may then need yet another member.
+operator becomes its sender. The act may then need yet another member.
 """
 
 from collections.abc import Callable
@@ -25,9 +25,9 @@ from referee.visibility import Event
 PROPOSALS_MAX = 1000
 """Maximum proposals that wait at the same time."""
 SECOND_PERSON_SCOPES: tuple[Scope, ...] = ("keys", "audit")
-"""Scopes of a second person: if two members hold any of them, the acts of :func:`needs_second_person` wait."""
+"""Scopes of a second person. If two members hold any of them, the acts of :func:`needs_second_person` wait."""
 STRONG_SCOPES: tuple[Scope, ...] = ("keys", "treasury", "audit", "officiate")
-"""Scopes that make an invitation to a key need two persons."""
+"""Scopes for which an invitation to a key needs two persons."""
 IS_LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "payout_limit": lambda now, new: now is not None and new > now,
     "keep_years": lambda now, new: bool(new < now),
@@ -35,14 +35,14 @@ IS_LOOSER: dict[str, Callable[[Any, Any], bool]] = {
     "stakes_need": lambda now, new: new == "secretary" != now,
     "stake_limit": lambda now, new: now is not None and new > now,
 }
-"""Functions of a setting's present and new value: true if the change needs a second person."""
+"""Functions of the present and new value of a setting; true: the change needs a second person."""
 
 
 # Acts that need two persons
 
 
 def needs_second_person(club: Club, request: commands.ClubRequest, actor: Actor) -> bool:
-    """Return whether an act needs two persons if the club has a second person."""
+    """Return whether an act must be confirmed if the club has a second person."""
     match request:
         case commands.CloseBooksSent():
             return True
@@ -73,7 +73,7 @@ def _counts_as_second(key: Key, at: datetime) -> bool:
 
 
 def refusal_to_confirm(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refused | None:
-    """Return the reason why a caller may not confirm a proposal; ``None`` if they may."""
+    """Return the refusal if a caller may not confirm a proposal, else ``None``."""
     me, act = member_of_actor(club, actor), proposal.act
     if me is None:
         return NotGranted("confirmed_by_member", None)
@@ -91,7 +91,7 @@ def refusal_to_confirm(club: Club, proposal: Proposal, actor: Actor, at: datetim
 
 
 def scopes_to_confirm(act: ProposedAct) -> tuple[Scope, ...]:
-    """Return the scopes that allow a member to confirm or decline an act; one is enough."""
+    """Return the scopes of which a member needs one to confirm or decline an act."""
     match act:
         case commands.CloseBooksSent():
             return ("treasury", *SECOND_PERSON_SCOPES)
@@ -101,12 +101,13 @@ def scopes_to_confirm(act: ProposedAct) -> tuple[Scope, ...]:
 
 
 def _refusal_without_any(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> NotGranted | None:
+    """Return the refusal if a caller has none of these scopes, else ``None``."""
     mine = scopes_of(club, actor)
     return None if any(one in mine for one in scopes) else NotGranted("confirmed_with", None, scopes=scopes)
 
 
 def _refusal_of_ended_key(club: Club, proposal: Proposal, at: datetime) -> Refused | None:
-    """Return the refusal if the key that proposed is revoked or expired."""
+    """Return the refusal if the proposing key is revoked or expired, else ``None``."""
     key = key_of_actor(club, proposal.by)
     assert key is not None, "a member proposed it with a key"
     if not key.revoked and at < key.expires_at:
@@ -127,8 +128,7 @@ def other_parties(proposal: Proposal) -> tuple[int, ...]:
 
 
 def waiting_proposal(club: Club, number: int) -> Proposal:
-    """Return a waiting proposal. Raises ``AgainstTheClub`` if it was never made, ``ClubState`` if it no longer
-    waits."""
+    """Return a waiting proposal. Raises ``AgainstTheClub`` for an unknown number, ``ClubState`` for a settled one."""
     proposal = club.proposals.get(number)
     if proposal is None and number > club.proposed:
         raise AgainstTheClub("no_such_proposal", None, proposal=number, last=club.proposed)
@@ -137,13 +137,13 @@ def waiting_proposal(club: Club, number: int) -> Proposal:
     return proposal
 
 
-# Events
+# Decisions and changes
 
 
 def propose(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
-    """Return the event that proposes an act. Raises ``ClubState`` if too many proposals wait.
+    """Return the event that proposes an act, which would now lead to ``events``.
 
-    ``events``: the act's events if it were carried out now.
+    Raises ``ClubState`` if too many proposals wait.
     """
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
@@ -152,10 +152,10 @@ def propose(club: Club, request: commands.ClubRequest, events: tuple[Event, ...]
 
 
 def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that declines a proposal.
+    """Return the event that declines a proposal. Raises what :func:`waiting_proposal` raises.
 
-    Raises what :func:`waiting_proposal` raises. Raises ``NotGranted`` unless the caller has the key that proposed, a
-    scope to confirm, or `self` as the proposer or a party of the payment.
+    Raises ``NotGranted`` unless the caller has the proposing key, a scope of :func:`scopes_to_confirm`, or `self` as
+    the proposer or a party of the payment.
     """
     proposal = waiting_proposal(club, request.proposal)
     me, act = member_of_actor(club, moment.actor), proposal.act
@@ -180,7 +180,7 @@ def _on_confirmed(club: Club, event: ProposalConfirmed, number: int) -> Club:
 
 
 def _on_declined(club: Club, event: ProposalDeclined, number: int) -> Club:
-    """Return the club without the proposal. The payee keeps the proposed numbers, so that an erasure finds them."""
+    """Return the club without the proposal, but with its payment numbers, so that an erasure finds them."""
     club = _without_proposal(club, event.proposal)
     if not isinstance(event.act, commands.PayeeAct):
         return club

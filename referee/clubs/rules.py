@@ -1,4 +1,4 @@
-"""The rules of a club: decisions on its commands, and changes by its events."""
+"""The rules of a club: decisions on commands, and changes by events."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -52,7 +52,7 @@ class ClubRules:
         return events, club
 
     def at_time_of_act(self, club: Club, at: datetime) -> Club:
-        """Return the club with the time of an act. Call it before :meth:`evolve`."""
+        """Return the club with the time of an act, which :meth:`evolve` needs."""
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
@@ -63,10 +63,10 @@ RULES = ClubRules()
 
 
 def _events_or_proposal(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
-    """Return the events of an act, or its proposal if it needs a second person.
+    """Return the events of an act, or a proposal if the act needs a second person. Raises ``Refused``.
 
-    If the club has no second person, the act of a program waits. That of a member or the operator is carried out, and
-    its events are marked ``alone``. Raises ``Refused``.
+    If the club has no second person, the act of a program still waits. An act of a member or the operator is carried
+    out, and its events are marked ``alone``.
     """
     events = DECIDE[type(request)](club, request, moment)
     money.check_planned(club, request)
@@ -82,7 +82,7 @@ def _events_or_proposal(club: Club, request: commands.ClubRequest, moment: Momen
 def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
     """Return the confirmation and the events of the act. Raises ``Refused``.
 
-    If a program or the operator proposed the act, it is decided as the confirmer's, and may wait again.
+    An act of a program or the operator is decided as the confirmer's, and may wait again.
     """
     proposal = proposals.waiting_proposal(club, request.proposal)
     if (refused := proposals.refusal_to_confirm(club, proposal, moment.actor, moment.at)) is not None:
@@ -133,7 +133,7 @@ def _leave(club: Club, request: commands.Leave, moment: Moment) -> Events:
 def _set_payee(club: Club, request: commands.PayeeAct, moment: Moment) -> Events:
     member = commands.payee_of(request)
     if member is not None:
-        unerased_member(club, member)  # A former member may still have a balance.
+        unerased_member(club, member)  # not only a present member, because a former one may have a balance
     return (facts.PayeeSet(member=member, swish=request.swish, iban=request.iban),)
 
 
@@ -141,7 +141,7 @@ def _erase(club: Club, request: commands.Erase, moment: Moment) -> Events:
     member = member_of(club, request.member)
     if member.left is None:
         raise ClubState("member_here", None, member=request.member)
-    if member.erased and not (request.deleted or request.changed):  # The member may have written texts since.
+    if member.erased and not (request.deleted or request.changed):  # texts may have been written since
         raise ClubState("member_erased", None, member=request.member)
     if request.matches:
         raise ClubState("matches_left", None, member=request.member, matches=request.matches)
@@ -149,7 +149,7 @@ def _erase(club: Club, request: commands.Erase, moment: Moment) -> Events:
         raise ClubState("balance_left", None, member=request.member)
     if request.entry > club.closed_through:
         raise ClubState("books_open", None, member=request.member, entry=request.entry)
-    until = date(member.left.year + club.keep_years + 1, 1, 1)  # after whole years from the end of that year
+    until = date(member.left.year + club.keep_years + 1, 1, 1)  # the years begin after that of leaving
     if club.keep_years and facts.day_of(moment.at, club.timezone) < until:
         raise ClubState("books_kept", None, member=request.member, until=until.isoformat())
     given = asdict(request)
@@ -170,7 +170,7 @@ def _set(club: Club, request: commands.Set, moment: Moment) -> Events:
 
 
 def check_currencies(currencies: tuple[str, ...]) -> None:
-    """Raise ``AgainstTheClub`` unless all currencies are known, have hundredths and are named once."""
+    """Raise ``AgainstTheClub`` unless all currencies are known and different, and have hundredths."""
     for currency in currencies:
         if currency not in DECIMALS:
             raise AgainstTheClub("unknown_currency", None, currency=currency)
@@ -201,7 +201,7 @@ def open_evening(club: Club, number: int) -> Evening:
 
 
 def check_present_members(club: Club, numbers: tuple[int, ...]) -> None:
-    """Raise ``Refused`` unless all are present members, each named once."""
+    """Raise ``Refused`` unless all are different, present members."""
     for number in numbers:
         present_member(club, number)
     if twice := [number for number in numbers if numbers.count(number) > 1]:

@@ -14,8 +14,8 @@ APP_SCOPES: tuple[Scope, ...] = ("read",)
 
 
 def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
-    """Return the scope that an act needs; ``None`` for `confirm` and `decline`, whose scope depends on the proposal
-    (:mod:`~referee.clubs.proposals`)."""
+    """Return the scope that an act needs; ``None`` for `confirm` and `decline`, which
+    :mod:`~referee.clubs.proposals` checks."""
     match request:
         case commands.Rename(member=member) | commands.Leave(member=member) if member == member_of_actor(club, actor):
             return _scope_for_own(club, actor)
@@ -40,7 +40,7 @@ def _scope_for_own(club: Club, actor: Actor) -> Scope:
 
 
 def is_own(club: Club, actor: Actor, name: str) -> bool:
-    """Return whether a key is the caller's, or another key of the same member."""
+    """Return whether a key is the caller's own, or another key of the member who calls."""
     key, member = club.key(name), member_of_actor(club, actor)
     return actor == f"key:{name}" or (member is not None and key is not None and key.member == member)
 
@@ -53,7 +53,7 @@ def default_scopes(request: commands.IssueKeySent) -> tuple[Scope, ...]:
 
 
 def scopes_of(club: Club, actor: Actor) -> tuple[Scope, ...]:
-    """Return the scopes of a caller's key; the operator has all."""
+    """Return the scopes of a caller's key; all for the operator, none without a key."""
     key = key_of_actor(club, actor)
     return SCOPES if actor == "operator" else () if key is None else key.scopes
 

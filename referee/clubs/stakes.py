@@ -1,4 +1,4 @@
-"""Checks of a club's settings for stakes when a match is opened."""
+"""A club's settings for stakes, as applied when a match is opened."""
 
 from collections.abc import Sequence
 
@@ -10,10 +10,7 @@ from referee.settlement import sum_of_payments
 
 
 def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int], pot: int) -> None:
-    """Raise ``AgainstTheClub`` if one point, or the points or pot at the start, are worth more than the club's limit.
-
-    If later deals take the match above the limit, the books do not count its result.
-    """
+    """Raise ``AgainstTheClub`` if a point, or the points or pot at the start, exceed the club's limit."""
     at_start = max(sum_of_payments(points), abs(pot)) if rules.has_pot else stakes.unit * max(map(abs, points))
     amount = max(stakes.unit, at_start)
     if club.stake_limit is not None and amount > club.stake_limit:
@@ -21,7 +18,7 @@ def check_limit(club: Club, rules: Ruleset, stakes: Stakes, points: Sequence[int
 
 
 def stakes_need_of(club: Club, rules: Ruleset, dealing: Dealing, points: Sequence[int], pot: int) -> StakesNeed:
-    """Return who must agree to the stakes: all members if the house deals or the points or pot at the start are
-    unusual; otherwise as the club has set."""
+    """Return the people who must agree to the stakes: as the club has set, but all members if the house deals or the
+    start is unusual."""
     usual_start = not pot and all(one == rules.start_points for one in points)
     return club.stakes_need if dealing != "house" and usual_start else "members"

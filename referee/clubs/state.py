@@ -1,4 +1,4 @@
-"""The folded state of a club."""
+"""The state of a club, on which commands are decided."""
 
 from datetime import date, datetime
 
@@ -29,7 +29,7 @@ NO_DIGEST = "0" * 64
 
 
 class Payee(Value):
-    """Payment numbers of a member or the club. ``numbers``: all present and former ones."""
+    """Payment numbers of a member or the club. ``numbers``: all so far."""
 
     swish: NumberRef | None = None
     iban: NumberRef | None = None
@@ -48,10 +48,10 @@ class Member(Value):
 
 
 class Key(Value):
-    """A key with its owner and scopes.
+    """A key of a member or program.
 
-    ``hash`` is the SHA-256 of its secret (empty until an invited key is redeemed). ``before`` is the hash of the
-    previous secret, which is valid until ``until``.
+    ``hash``: SHA-256 of the secret; empty until an invited key is redeemed. ``before``: hash of the previous secret,
+    which is valid until ``until``.
     """
 
     scopes: Scopes
@@ -63,11 +63,11 @@ class Key(Value):
     until: datetime | None = None
     revoked: bool = False
     counts_until: datetime | None = None
-    """Time until which the member still counts as a holder of the scopes, although another member revoked the key."""
+    """Time until which the member still counts as a second person, if another member revoked the key."""
     invitation: Invitation | None = None
     """``None``: the key was issued."""
     given_by: tuple[int, ...] = ()
-    """Members who gave the invitation or confirmed it, or who hold or gave the key that issued this one."""
+    """Members who gave or confirmed the invitation, or who hold or gave the key that issued this key."""
 
     @property
     def behind(self) -> frozenset[int]:
@@ -87,9 +87,9 @@ class Proposal(Value):
     act: ProposedAct
     by: Actor
     member: int | None
-    """Member who sent it; ``None``: a program or the operator."""
+    """Member who proposed; ``None``: a program or the operator."""
     event: int
-    """Number of its event in the club."""
+    """Number of the proposal's event."""
     draft: MoneyDraft | None = None
 
 
@@ -102,7 +102,7 @@ class PaidOut(Value):
 
 
 class Club(Value):
-    """The state on which commands are decided. Members, keys and evenings are numbered from 1, in order."""
+    """The state of a club. Members, keys and evenings are numbered from 1, in order."""
 
     name: str
     currencies: Currencies
@@ -125,7 +125,7 @@ class Club(Value):
     erasures: tuple[Hash, ...] = ()
     """Digests of the erasures, in order."""
     proposed: int = 0
-    """Number of proposals made so far."""
+    """Number of proposals so far."""
     proposals: dict[int, Proposal] = field(default_factory=dict)
     paid_out: dict[str, tuple[PaidOut, ...]] = field(default_factory=dict)
     """Recent payouts by account and currency (``member:5 SEK``)."""

@@ -1,7 +1,6 @@
-"""Attended matches: a game with a docket, which has its cases, its shuffle and its take-backs.
+"""Attended matches: a game with a docket of cases, shuffle and take-backs.
 
-:class:`Procedure` decides requests to the officials and folds their events. It passes all others to the game, which
-does not use this layer.
+:class:`Procedure` decides requests to the officials and folds their events. It passes all others to the game.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +17,7 @@ from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, 
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
 from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
-from referee.officials.state import Attended, AttendedState, Docket, Note, Notes
+from referee.officials.state import Attended, AttendedState, Docket, DocketUpdate, DocketUpdates
 from referee.requests import Appeal, Correct, OpenCase, Request, Ruling, Statement, Withdrawal
 from referee.ruleset import Moment, Ruleset
 from referee.visibility import Event
@@ -27,9 +26,9 @@ Decision = Callable[[Ruleset, AttendedState, Any, Moment], tuple[Event, ...]]
 Evolution = Callable[[Ruleset, AttendedState, Any, int], AttendedState]
 """Returns the match after an event of the officials, given its number."""
 Check = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
-"""Returns the moment to pass to the game with a request, or raises a refusal."""
+"""Returns the moment to pass to the game with a request. Raises ``Refused``."""
 Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
-"""Returns the events to record, given the events that the game decided on."""
+"""Returns the events to record, given the game's events."""
 Consequence = Callable[[Ruleset, AttendedState, Moment], tuple[Event, ...]]
 """Returns the events that are due without a request, if any."""
 
@@ -43,9 +42,9 @@ OFFICIALS_DECIDE: Mapping[type, Decision] = {
     Correct: corrections.correct,
     TakeBack: takeback.take_back,
 }
-"""Decisions on requests in a match with officials."""
+"""Decisions in a match with officials."""
 ALWAYS_DECIDED: Mapping[type, Decision] = {Entropy: shuffle.add_entropy}
-"""Decisions on requests in every attended match."""
+"""Decisions in every attended match."""
 EVOLVE: Mapping[type[Event], Evolution] = {
     CaseOpened: cases.after_opened,
     CaseStated: cases.after_stated,
@@ -61,36 +60,41 @@ EVOLVE: Mapping[type[Event], Evolution] = {
 CHECKS: tuple[Check, ...] = (cases.check_not_held, shuffle.with_seed)
 REVISIONS: Mapping[type, Revision] = {Report: cases.revise_report, Result: cases.revise_result}
 FOR_OFFICIALS: frozenset[type] = frozenset((*OFFICIALS_DECIDE, *ALWAYS_DECIDED, *REVISIONS))
-"""Requests that are decided here, or whose events are revised here."""
-_NOTES: tuple[Notes, ...] = (incidents.NOTES, cases.NOTES, cases.NOTES_AT_END, shuffle.NOTES)
-NOTES: Mapping[type[Event], tuple[Note, ...]] = {
-    kind: tuple(notes[kind] for notes in _NOTES if kind in notes) for kind in chain.from_iterable(_NOTES)
+"""Requests that the game does not decide alone."""
+_UPDATES: tuple[DocketUpdates, ...] = (
+    incidents.DOCKET_UPDATES,
+    cases.DOCKET_UPDATES,
+    cases.DOCKET_UPDATES_AT_END,
+    shuffle.DOCKET_UPDATES,
+)
+DOCKET_UPDATES: Mapping[type[Event], tuple[DocketUpdate, ...]] = {
+    kind: tuple(updates[kind] for updates in _UPDATES if kind in updates) for kind in chain.from_iterable(_UPDATES)
 }
-"""Notes of each type of event of a game, in order. :func:`takeback.note_event` also notes every event."""
+"""Updates of the docket by type of event, in order. :func:`takeback.note_event` follows for every event."""
 CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
 
 
 def attends(opened: MatchOpened) -> bool:
-    """Return whether a match is attended: it has officials or a shuffle by commitment."""
+    """Return whether a match has officials or a shuffle by commitment."""
     return opened.adjudication is not None or opened.shuffle is not None
 
 
-def _may_follow(docket: Docket) -> bool:
-    """Return whether a consequence may be due, as a cheap check before :data:`CONSEQUENCES`."""
+def _may_have_consequences(docket: Docket) -> bool:
+    """Return whether one of :data:`CONSEQUENCES` may return events. This check is cheap."""
     current = docket.shuffle
     return (current is not None and current.commitment is None) or any(case.is_open for case in docket.cases)
 
 
-def _noted(docket: Docket, play: Any, events: tuple[Event, ...], version: int) -> Docket:
+def _docket_after(docket: Docket, play: Any, events: tuple[Event, ...], version: int) -> Docket:
     """Return the docket after events of the game, which follow event ``version`` and lead to the state ``play``.
 
-    A ruling on a knock must be the only event: its note needs the state just after it.
+    A ruling on a knock must be the only event, because its update needs the state just after it.
     """
     number = version
     for event in events:
         number += 1
-        for note in NOTES.get(type(event), ()):
-            docket = note(docket, play, event, number)
+        for update in DOCKET_UPDATES.get(type(event), ()):
+            docket = update(docket, play, event, number)
         if docket.last is not None:
             docket = takeback.note_event(docket, play, event, number)
     return docket
@@ -116,13 +120,14 @@ class Procedure:
         return Attended(play=self.rules.start(opened), docket=docket)
 
     def begin(self, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-        """Return the events after the opening: the commitment to a seed, then the game's events."""
+        """Return the automatic events after the opening: the commitment to a seed, then the game's events."""
         before, state = self._with_consequences((), state, moment)
         seed, number = self._checked(state, None, replace(moment, version=0)).seed, moment.version + len(before)
         events = self.rules.begin(state.play, replace(moment, version=number, seed=seed))
         return self._with_consequences((*before, *events), self._fold(state, events, number), moment)[0]
 
     def take(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
+        """Return the events of a request, and the match after them. Raises ``Refused``."""
         docket = state.docket
         if docket.takes_back is not None:
             state = takeback.before_request(state, request, moment.actor, moment.version + 1)
@@ -130,11 +135,11 @@ class Procedure:
             return self._take_for_officials(state, request, moment)
         if not docket.cases and docket.shuffle is None:  # checks and consequences have nothing to do
             events, play = self.rules.take(state.play, request, moment)
-            docket = _noted(state.docket, play, events, moment.version)
+            docket = _docket_after(state.docket, play, events, moment.version)
             return events, Attended(play=play, docket=docket, before=state.before)
         # Only the game gets the derived seed, which is published later. The next commitment needs the secret seed.
         events, play = self.rules.take(state.play, request, self._checked(state, request, moment))
-        docket = _noted(state.docket, play, events, moment.version)
+        docket = _docket_after(state.docket, play, events, moment.version)
         return self._with_consequences(events, Attended(play=play, docket=docket, before=state.before), moment)
 
     def evolve(self, state: AttendedState, event: Event, number: int) -> AttendedState:
@@ -142,10 +147,11 @@ class Procedure:
         if own is not None:
             return takeback.with_last_act_checked(state, own(self.rules, state, event, number))
         play = self.rules.evolve(state.play, event, number)
-        return Attended(play=play, docket=_noted(state.docket, play, (event,), number - 1), before=state.before)
+        docket = _docket_after(state.docket, play, (event,), number - 1)
+        return Attended(play=play, docket=docket, before=state.before)
 
     def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
-        """Return the result of :meth:`take` for the requests in :data:`FOR_OFFICIALS`."""
+        """Return the result of :meth:`take` for a request in :data:`FOR_OFFICIALS`."""
         kind, attends = type(request), state.docket.terms is not None
         decision = ALWAYS_DECIDED.get(kind) or (OFFICIALS_DECIDE.get(kind) if attends else None)
         if decision is not None:
@@ -157,14 +163,14 @@ class Procedure:
         return self._with_consequences(events, self._fold(state, events, moment.version), moment)
 
     def _checked(self, state: AttendedState, request: Request | None, moment: Moment) -> Moment:
-        """Return the moment to pass to the game. Raises what the checks raise."""
+        """Return the moment to pass to the game. Raises what :data:`CHECKS` raise."""
         for check in CHECKS:
             moment = check(self.rules, state, request, moment)
         return moment
 
     def _with_consequences(self, events: tuple[Event, ...], state: AttendedState, moment: Moment) -> EventsAndMatch:
-        """Return ``events``, which lead to ``state``, with all consequences, and the match after them."""
-        while _may_follow(state.docket):
+        """Return ``events``, which lead to ``state``, with all consequences, and the match after these."""
+        while _may_have_consequences(state.docket):
             after = rulings.moment_after(moment, events)
             news = next(filter(None, (follow(self.rules, state, after) for follow in CONSEQUENCES)), ())
             if not news:

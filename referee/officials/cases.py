@@ -1,4 +1,4 @@
-"""Cases: how knocks, reports and officials open them; statements, withdrawals and appeals (J1, J5-J7, J10)."""
+"""Decisions that open cases, and on statements, withdrawals and appeals (J1, J5-J7, J10)."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from referee.offences import DISMISSED_MAX
 from referee.officials import incidents, remedies, takeback
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
 from referee.officials.rulings import adjudication_of, appeal_until, check_agreement, check_events
-from referee.officials.state import AttendedState, Case, Docket, Notes, status_at
+from referee.officials.state import AttendedState, Case, Docket, DocketUpdates, status_at
 from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, WrongPhase
 from referee.requests import Appeal, OpenCase, Statement, Withdrawal
 from referee.ruleset import Moment, Ruleset
@@ -20,20 +20,20 @@ from referee.value import CaseKind
 from referee.visibility import Event, seen
 
 OPEN_MAX = 3
-"""Maximum cases of one seat that wait for a ruling at the same time."""
+"""Maximum cases opened by one seat that wait for their first ruling."""
 STATEMENTS_MAX = 20
 """Maximum statements of one seat in one case."""
 
 
 def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) -> tuple[Event, ...]:
-    """J1: Return the game's ruling on a knock if events can decide; else the event that opens or joins a case.
+    """Return the game's ruling on a knock or, if events cannot decide, the event that opens or joins a case (J1).
 
-    Raises the game's refusals; WrongPhase only if a case cannot decide either.
+    Raises the game's refusals, and what :func:`_open_or_join` raises.
     """
     try:
         events, decided = _ruled_by_game(rules, state, request, moment)
     except WrongPhase:
-        payer = None if rules.knocks else _payer(rules, state, request.offence, request.accused)
+        payer = None if rules.knocks else _payer_of_unseen(rules, state, request.offence, request.accused)
         if payer is None:
             raise
         return _open_or_join(rules, state, request, request.offence, payer, moment)
@@ -41,16 +41,16 @@ def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) 
     if isinstance(ruling, KnockUpheld):
         reporters = {event: seat for event, seat, _ in state.docket.reports}
         if reporters.get(ruling.rests_on[-1]) not in (None, ruling.payer):
-            return _open(state, request, offence=ruling.offence, payer=ruling.payer, events=ruling.rests_on)
+            return _open_for_knock(state, request, offence=ruling.offence, payer=ruling.payer, events=ruling.rests_on)
     assert isinstance(ruling, KnockUpheld | KnockDismissed), "a knock is ruled on"
-    if isinstance(ruling, KnockDismissed) and _looks_like_nothing(ruling):
-        payer = _payer(rules, state, ruling.named, request.accused)
+    if isinstance(ruling, KnockDismissed) and _seems_for_nothing(ruling):
+        payer = _payer_of_unseen(rules, state, ruling.named, request.accused)
         if payer is not None:
             return _open_or_join(rules, state, request, ruling.named, payer, moment)
     if isinstance(ruling, KnockDismissed) and ruling.of is not None:
         decided = decided or state.docket.case(ruling.of)
         if decided.is_open:
-            return _join(state, decided, request.seat, request.note)
+            return _join_case(state, decided, request.seat, request.note)
         ruling = replace(ruling, of=decided.case)
         if decided.verdict != "upheld":
             ruling = replace(ruling, offence=None, rests_on=())
@@ -61,9 +61,9 @@ def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) 
 def _ruled_by_game(
     rules: Ruleset, state: AttendedState, request: Knock, moment: Moment
 ) -> tuple[tuple[Event, ...], Case | None]:
-    """B-O5: Return the game's events for a knock, as if breaches that cases decide about did not exist.
+    """Return the game's events for a knock as if breaches with a case did not exist, and the first such case (B-O5).
 
-    Also returns the first of these cases; ``None`` if there is no case, or if a breach without a case is upheld.
+    The case is ``None`` if no breach has one, or if the game upholds the knock for a breach without a case.
     """
     play, first = state.play, None
     while True:
@@ -80,13 +80,13 @@ def _ruled_by_game(
         play = offences.with_ledger(play, replace(taken, cases=ledger.cases))
 
 
-def _looks_like_nothing(ruling: KnockDismissed) -> bool:
-    """Return whether a knock was for nothing or seems so: until the deal is over, a late knock does."""
+def _seems_for_nothing(ruling: KnockDismissed) -> bool:
+    """Return whether a knock was for nothing, or was late in a deal that is not over."""
     return ruling.reason == "nothing" or (ruling.reason == "late" and ruling.within_deal)
 
 
-def _payer(rules: Ruleset, state: AttendedState, offence: str | None, accused: int) -> int | None:
-    """Return the payer of an offence that events cannot show; ``None`` for any other, or an impossible, offence."""
+def _payer_of_unseen(rules: Ruleset, state: AttendedState, offence: str | None, accused: int) -> int | None:
+    """Return the payer of an offence; ``None`` if events can show the offence or it is impossible."""
     if rules.unseen is None or offence is None or offence not in rules.unseen(state.play):
         return None
     if accused not in state.play.table.playing:
@@ -100,18 +100,19 @@ def _payer(rules: Ruleset, state: AttendedState, offence: str | None, accused: i
 def _open_or_join(
     rules: Ruleset, state: AttendedState, request: Knock, offence: str | None, payer: int, moment: Moment
 ) -> tuple[Event, ...]:
-    """J1: Return the event by which a knock that no event proves opens a case, or joins the case that waits.
+    """Return the event by which a knock opens a case or joins an open case (J1).
 
-    If a case has already decided about the trick, returns the dismissal; in a game without knocks, raises WrongPhase.
+    If a case has decided about the offence in this trick, returns a dismissal or, in a game without knocks, raises
+    WrongPhase. Also raises what :func:`_join_case` and :func:`opening_events` raise.
     """
     docket = state.docket
     incident = incidents.alleged(state, offence, request.accused, payer, moment.version + 1)
     case = incidents.decided_in(docket, incident)
     if case is not None and case.is_open:
-        return _join(state, case, request.seat, request.note)
+        return _join_case(state, case, request.seat, request.note)
     case = incidents.decided_in(docket, incidents.in_trick(docket, incident))
     if case is None:
-        return _open(state, request, offence=offence, payer=payer)
+        return _open_for_knock(state, request, offence=offence, payer=payer)
     if not rules.knocks:
         raise WrongPhase("decided_already", "J1", case=case.case)
     again = KnockDismissed(
@@ -129,7 +130,8 @@ def _open_or_join(
     return (again,)
 
 
-def _join(state: AttendedState, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
+def _join_case(state: AttendedState, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
+    """Return the statement by which a knock joins a case. Raises WrongPhase after too many statements."""
     _check_statement_limit(case, seat)
     within = state.docket.under_way
     return (CaseStated(case=case.case, seat=seat, agrees=True, text=text, within_deal=within, knocked=True),)
@@ -140,7 +142,7 @@ def _check_statement_limit(case: Case, seat: int) -> None:
         raise WrongPhase("too_many_statements", "J1", limit=STATEMENTS_MAX)
 
 
-def _open(
+def _open_for_knock(
     state: AttendedState,
     request: Knock,
     *,
@@ -163,9 +165,9 @@ def _open(
 
 
 def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int, **fields: Any) -> tuple[Event, ...]:
-    """J1: Return the event that opens a case. ``fields``: further fields of the event.
+    """Return the event that opens a case (J1). ``fields``: further fields of the event.
 
-    Raises WrongPhase if the seat has too many waiting cases, or too many cases in this deal.
+    Raises WrongPhase if the seat ``by`` has opened too many cases that wait, or too many in this deal.
     """
     docket, now = state.docket, phases.deal_of(state.play)
     if not is_official(by):
@@ -181,10 +183,11 @@ def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int
 def revise_report(
     rules: Ruleset, state: AttendedState, request: Report, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J1: Return the events of a report. In a game without knocks only the payer's report costs points at once.
+    """Return the events to record for a report, given the game's ``events`` (J1).
 
-    In such a game, another seat's report opens a case, or joins the case that waits. Raises WrongPhase if a case has
-    decided about the fault, AgainstTheRules if the payer has reported it already.
+    In a game without knocks, a report joins an open case about the fault. Otherwise, the report of a seat that
+    would not pay opens a case. Raises WrongPhase if a case has decided about the fault, AgainstTheRules if the payer
+    has reported the fault already, and what :func:`_join_case` and :func:`opening_events` raise.
     """
     reported = events[0]
     if rules.knocks or not isinstance(reported, Reported) or not reported.breaches:
@@ -193,13 +196,13 @@ def revise_report(
     incident = incidents.alleged(state, request.fault, request.accused, breach.payer, moment.version + 1)
     case = incidents.decided_in(docket, incident)
     if case is not None and case.is_open:
-        return _join(state, case, request.seat)
+        return _join_case(state, case, request.seat)
     own = breach.payer == request.seat
     case = incidents.decided_in(docket, incidents.in_trick(docket, incident))
     if case is not None and not (own and case.verdict == "dismissed"):
         raise WrongPhase("decided_already", "J1", case=case.case)
     if own:
-        table = state.play.table  # in a tally, equal faults may be reported one after the other
+        table = state.play.table  # in a tally, a repeated report is a further fault
         on_record = incidents.is_on_record(docket, table.ledger, incidents.in_trick(docket, incident))
         if on_record and not request.another and not table.tally:
             raise AgainstTheRules("already_reported", breach.rule)
@@ -212,9 +215,9 @@ def revise_report(
 def revise_result(
     rules: Ruleset, state: AttendedState, request: Result, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """J7: Return an entered result's events, with the time for appeals in the rulings on its knocks.
+    """Return an entered result's events, with the end of the time for appeals in each ruling on a knock (J7).
 
-    Raises WrongPhase if a case has already punished the error of a knock.
+    Raises WrongPhase if a case has already punished the error of an upheld knock.
     """
     until = appeal_until(state, moment.at)
     for one in events:
@@ -229,15 +232,15 @@ def revise_result(
 
 
 def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
-    """J1, J9-J11: Return the event that opens a case about an offence, a line of the protocol or a misclick.
+    """Return the event that opens a case about an offence, a line of the protocol or a misclick (J1, J9-J11).
 
-    Raises NotInPlay for an unknown seat, AgainstTheRules for a deal to come or an unknown offence, WrongPhase if no
+    Raises NotInPlay for an unknown seat, AgainstTheRules for a later deal or an unknown offence, WrongPhase if no
     such case is possible now, and the game's refusals.
     """
     docket, now = state.docket, phases.deal_of(state.play)
     for seat in (request.seat, request.accused):
         if seat is not None:
-            _check_seat(state, seat)
+            _check_seat_exists(state, seat)
     by = moment.actor if request.seat is None else actor_at(request.seat)
     deal = now if request.deal is None else request.deal
     if deal > now:
@@ -270,13 +273,13 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
 
 
 def make_statement(rules: Ruleset, state: AttendedState, request: Statement, moment: Moment) -> tuple[Event, ...]:
-    """J1-J2: Return the event of a seat's statement in a case.
+    """Return the event of a seat's statement in a case (J1-J2).
 
-    Raises WrongPhase if the case is decided, after too many statements, or if agreement would punish an error twice;
-    NotInPlay for an unknown seat; AgainstTheRules for an event to come.
+    Raises WrongPhase if the case is decided, after too many statements, or if agreement would punish an error twice.
+    Raises NotInPlay for an unknown seat, and what :func:`check_events` raises.
     """
     case = state.docket.case(request.case)
-    _check_seat(state, request.seat)
+    _check_seat_exists(state, request.seat)
     if not case.is_open:
         raise WrongPhase("case_decided", "J7", status=status_at(case, moment.at))
     _check_statement_limit(case, request.seat)
@@ -295,9 +298,9 @@ def make_statement(rules: Ruleset, state: AttendedState, request: Statement, mom
 
 
 def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: Moment) -> tuple[Event, ...]:
-    """J1: Return the event that withdraws a case.
+    """Return the event that withdraws a case (J1).
 
-    Raises NotYours if the caller is not the opener, WrongPhase after a ruling or if another seat's knock joined.
+    Raises NotYours unless the caller opened the case, WrongPhase after a ruling or if another seat's knock joined.
     """
     case = state.docket.case(request.case)
     if moment.actor != case.by:
@@ -310,15 +313,16 @@ def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: 
 
 
 def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment) -> tuple[Event, ...]:
-    """J7, J10: Return the event of an appeal by a party, or by the official who found an error in their own ruling.
+    """Return the event of an appeal by a party, or by the official who found an error in their own ruling (J7, J10).
 
-    Raises NotYours for a seat that is not a party or did not lose, and for an official who did not rule last;
-    WrongPhase if the case waits for a ruling, was appealed before, or can no longer be appealed.
+    Raises NotYours for a seat that is not a party or did not lose, and for an official who did not rule last.
+    Raises WrongPhase if the case is open, was appealed before, or cannot be appealed. Raises NotInPlay for an
+    unknown seat.
     """
     case = state.docket.case(request.case)
     status, seat = status_at(case, moment.at), request.seat
     if seat is not None:
-        _check_seat(state, seat)
+        _check_seat_exists(state, seat)
         if case.kind == "offence" and seat not in case.parties:
             raise NotYours("not_a_party", "J7")
     elif not case.ruled_by or case.ruled_by[-1] != moment.actor:
@@ -343,7 +347,7 @@ def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment
     return (CaseAppealed(case=case.case, seat=seat, text=request.text, within_deal=within),)
 
 
-def _check_seat(state: AttendedState, seat: int) -> None:
+def _check_seat_exists(state: AttendedState, seat: int) -> None:
     if seat >= state.play.table.seats:
         raise NotInPlay("no_such_seat", None, seat=seat)
 
@@ -353,7 +357,7 @@ WHILE_HELD = (Abandon, Close, Knock, Void, *seating.REQUESTS)
 
 
 def check_not_held(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
-    """J5: Return the moment unchanged. Raises WrongPhase while play is held, except for :data:`WHILE_HELD`."""
+    """Return ``moment`` (J5). Raises WrongPhase while play is held for a case, except for :data:`WHILE_HELD`."""
     if not isinstance(request, WHILE_HELD):
         takeback.check_play_not_held(state.docket)
     return moment
@@ -393,36 +397,36 @@ def after_stated(rules: Ruleset, state: AttendedState, event: CaseStated, number
 
 
 def after_withdrawn(rules: Ruleset, state: AttendedState, event: CaseWithdrawn, number: int) -> AttendedState:
-    """Return the match after a withdrawal, which opens the breach of the case again."""
+    """Return the match with the case withdrawn and its breach open again."""
     play = offences.let_go(state.play, event.case)
     return _with_case_changed(replace(state, play=play), event.case, status="withdrawn")
 
 
 def after_appealed(rules: Ruleset, state: AttendedState, event: CaseAppealed, number: int) -> AttendedState:
-    """Return the match after an appeal: the case waits again, without its statements."""
+    """Return the match with the case open again, without its statements."""
     return _with_case_changed(state, event.case, status="appealed", said=(), reopened=event.seat is None)
 
 
-def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
+def _begin_deal(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
     return docket if docket.under_way else replace(docket, under_way=True)
 
 
-def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+def _end_deal(docket: Docket, play: Any, event: Event, number: int) -> Docket:
     return replace(docket, under_way=False, reports=())
 
 
-def _note_scored(docket: Docket, play: Any, event: DealScored, number: int) -> Docket:
-    """Note in each case of the deal the price and fine that its line has."""
+def _enter_dues(docket: Docket, play: Any, event: DealScored, number: int) -> Docket:
+    """Set ``entered`` in each case of the deal to the price and fine in force."""
     entered = [replace(case, entered=case.due) if case.deal == event.deal else case for case in docket.cases]
     return replace(docket, scored=event.deal, cases=tuple(entered))
 
 
-def _note_report(docket: Docket, play: Any, event: Reported, number: int) -> Docket:
-    report = (number if event.breaches else number + 1, event.seat, docket.led)  # a later breach is the next event
+def _add_report(docket: Docket, play: Any, event: Reported, number: int) -> Docket:
+    report = (number if event.breaches else number + 1, event.seat, docket.led)  # else the next event has the breach
     return replace(docket, reports=(*docket.reports, report))
 
 
-def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
+def _add_ruled_case(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
     """Add a case for a knock on which the referee ruled, with only the fields that every seat may see."""
     deal = phases.deal_of(play)
     event = seen(event, "spectator", public=False)
@@ -454,8 +458,8 @@ def _note_ruling(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed,
     return docket.with_case(case)
 
 
-def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int) -> Docket:
-    """Note in the case the fine for a knock that the referee dismissed."""
+def _set_fine(docket: Docket, play: Any, event: PenaltyImposed, number: int) -> Docket:
+    """Set the fine of a case if the penalty is for its dismissed knock."""
     if event.case is None or event.points < 0:
         return docket
     case = docket.case(event.case)
@@ -464,12 +468,12 @@ def _note_penalty(docket: Docket, play: Any, event: PenaltyImposed, number: int)
     return docket.with_case(replace(case, fine=event.points))
 
 
-NOTES: Notes = {
-    Dealt: _note_dealt,
-    DealScored: _note_scored,
-    Reported: _note_report,
-    KnockUpheld: _note_ruling,
-    KnockDismissed: _note_ruling,
-    PenaltyImposed: _note_penalty,
+DOCKET_UPDATES: DocketUpdates = {
+    Dealt: _begin_deal,
+    DealScored: _enter_dues,
+    Reported: _add_report,
+    KnockUpheld: _add_ruled_case,
+    KnockDismissed: _add_ruled_case,
+    PenaltyImposed: _set_fine,
 }
-NOTES_AT_END: Notes = dict.fromkeys(LAYS_OPEN, _note_end)
+DOCKET_UPDATES_AT_END: DocketUpdates = dict.fromkeys(LAYS_OPEN, _end_deal)

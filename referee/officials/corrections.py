@@ -1,5 +1,4 @@
-"""Corrections: the event that scores finished deals again and contains all numbers that count from then on
-(J8-J10)."""
+"""Corrections, which score finished deals again and contain all numbers that count from then on (J8-J10)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -27,7 +26,7 @@ from referee.visibility import Event, Recorded
 
 
 def correct(rules: Ruleset, state: AttendedState, request: Correct, moment: Moment) -> tuple[Event, ...]:
-    """J9, J10: Return a correction and the events that follow. Raises what :func:`make_correction` raises."""
+    """Return a correction and the events for the next deal (J9, J10). Raises what :func:`make_correction` raises."""
     event = make_correction(rules, state, request, moment)
     return event, *next_deal_events(rules, state, event, moment)
 
@@ -35,11 +34,11 @@ def correct(rules: Ruleset, state: AttendedState, request: Correct, moment: Mome
 def make_correction(
     rules: Ruleset, state: AttendedState, request: Correct, moment: Moment, *, replaces: int | None = None
 ) -> ProtocolCorrected:
-    """J8, J9: Return a correction, to be recorded as the event after ``moment.version``.
+    """Return a correction, to be recorded as the event after ``moment.version`` (J8, J9).
 
-    ``replaces``: number of an earlier correction that then no longer counts. Raises AgainstTheRules if a deal has no
-    line, WrongPhase if a later deal depends on a changed number and the request does not strike it, and what
-    :func:`check_time` raises.
+    ``replaces``: number of an earlier correction that no longer counts. Raises WrongPhase if a deal depends on a
+    changed number and the request does not strike it. Also raises what :func:`_first_deal` and :func:`check_time`
+    raise.
     """
     history, play, number = moment.history, state.play, moment.version + 1
     check_time(rules, state, moment, beyond_doubt=request.beyond_doubt)
@@ -79,8 +78,10 @@ def make_correction(
 def _first_deal(
     request: Correct, history: Sequence[Recorded], lines: Mapping[int, Line], replaces: int | None
 ) -> int:
-    """Return the first deal that a correction changes. Raises AgainstTheRules if a named deal has no line, or if the
-    request names and replaces none."""
+    """Return the first deal that a correction names or that the replaced correction changed.
+
+    Raises AgainstTheRules if a named deal has no line, or without any deal.
+    """
     deals = {one.deal for one in request.scripts} | set(request.strike)
     unknown = deals - {line.deal for line in lines.values()}
     if replaces is not None:
@@ -95,14 +96,14 @@ def _first_deal(
 
 
 def check_time(rules: Ruleset, state: AttendedState, moment: Moment, *, beyond_doubt: bool = False) -> None:
-    """J8, J9: Raise WrongPhase if no correction is possible now. ``beyond_doubt`` lifts the time limit."""
+    """Raise WrongPhase if no correction is possible now (J8, J9). ``beyond_doubt`` lifts the time limit."""
     check_between_deals(rules, state)
     if not beyond_doubt and (until := _correction_until(state, moment.history)) is not None and moment.at >= until:
         raise WrongPhase("window_closed", "J8", until=until)
 
 
 def check_between_deals(rules: Ruleset, state: AttendedState) -> None:
-    """J9: Raise WrongPhase if a deal is under way, or if the game cannot score a deal again."""
+    """Raise WrongPhase if a deal is under way or the game cannot score deals again (J9)."""
     play = state.play
     if rules.scored is None:
         raise WrongPhase("not_in_this_game", None)
@@ -115,7 +116,8 @@ def next_deal_events(
 ) -> tuple[Event, ...]:
     """Return the commitment and draws for the next deal, which follow the correction ``event``.
 
-    Returns none for a preview, whose moment has no seed: an official could preview until the draw suits them."""
+    Returns none for a preview, which has no seed, because an official could repeat it until the draw suits them.
+    """
     if not moment.seed:
         return ()
     number = moment.version + 1
@@ -129,7 +131,7 @@ def next_deal_events(
 
 
 def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, number: int) -> AttendedState:
-    """Return the match after a correction. The case of the correction notes the seats that gained."""
+    """Return the match after a correction, with the seats that gained in the correction's case."""
     assert rules.resumed is not None, "a game that scores again can resume"
     docket = state.docket
     if event.case is not None and event.case <= len(docket.cases):
@@ -140,7 +142,7 @@ def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrect
 
 
 def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> datetime | None:
-    """J8: Return the time limit for corrections; ``None``: no limit."""
+    """Return the time limit for corrections; ``None``: no limit (J8)."""
     ended_at: datetime | None = None
     for recorded in history:
         if type(recorded.event) in ENDS:
@@ -150,7 +152,7 @@ def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> date
 
 
 def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
-    """J8: Return the time limit for corrections of a match that ended at this time."""
+    """Return the time limit for corrections of a match that ended at this time (J8)."""
     return ended_at + timedelta(minutes=terms.correction_minutes)
 
 
@@ -161,14 +163,15 @@ ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
 def ended_after(event: Event, at: datetime, before: datetime | None) -> datetime | None:
     """Return the time at which the match ended, after one of :data:`ENDS`; ``None`` if the match goes on.
 
-    ``before``: the time returned for the earlier events. A correction keeps it if the match was over and stays so."""
+    ``before``: time returned for the earlier events. A correction does not change this time if the match stays over.
+    """
     if isinstance(event, ProtocolCorrected):
         return None if event.won is None else before or at
     return at
 
 
 def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
-    """Return the new numbers of a line, with the whole new line if the numbers do not suffice."""
+    """Return the new numbers of a line, with the whole new line if more than the numbers has changed."""
     numbers = LineCorrected(event=number, before=now.before, points=now.points)
     if isinstance(now, DealVoided):
         return numbers

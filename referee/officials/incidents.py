@@ -1,4 +1,4 @@
-"""Incidents: the errors that cases are about. Finds the cases and breaches about one error (B-O5, J1, J3)."""
+"""Incidents, the errors that cases are about, and the cases and breaches about one incident (B-O5, J1, J3)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from referee import offences, phases
 from referee.events import LAYS_OPEN, CardPlayed, Dealt, KnockUpheld, TrickTaken
 from referee.officials.events.cases import CaseRuled
 from referee.officials.events.tally import ResultEntered
-from referee.officials.state import AttendedState, Case, Docket, Notes, Span
+from referee.officials.state import AttendedState, Case, Docket, DocketUpdates, Span
 from referee.value import Value
 from referee.visibility import Event
 
@@ -19,20 +19,20 @@ class Incident(Value):
 
     deal: int
     players: frozenset[int]
-    """Accused and payer: a wrong cut may be alleged against each of them (B17)."""
+    """Accused and payer, because a wrong cut may be alleged against either (B17)."""
     offence: str | None
     events: tuple[int, ...]
     """Events that show the error; empty if it is only alleged."""
     span: Span
     named: bool = False
-    """True if an official named the events: other events may then show the same error."""
+    """True if the events are only those that an official named."""
 
 
 def may_be_same(one: Incident, other: Incident) -> bool:
     """Return whether two incidents may be one error.
 
-    Deal, offence and a player must be equal. In addition, an event shows both, or the spans overlap and one of the
-    incidents is only alleged.
+    Deal, offence and a player must be equal. In addition, an event shows both, or the spans overlap and one incident
+    is alleged or ``named``.
     """
     if (one.deal, one.offence) != (other.deal, other.offence) or one.players.isdisjoint(other.players):
         return False
@@ -69,7 +69,7 @@ def of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
 
 
 def alleged(state: AttendedState, offence: str | None, accused: int, payer: int, now: int) -> Incident:
-    """Return the incident of a knock at event ``now`` that names no event: any such error in the deal so far."""
+    """Return an incident that no event shows: the offence at any time in the deal, up to event ``now``."""
     return Incident(
         deal=phases.deal_of(state.play),
         players=frozenset((accused, payer)),
@@ -85,10 +85,9 @@ def in_trick(docket: Docket, incident: Incident) -> Incident:
 
 
 def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
-    """Return the span of an error.
+    """Return the span of the events that show an error; without events, the deal up to event ``now``.
 
-    It covers the events that show the error (for a report, from the beginning of the trick) or, if no event does, the
-    deal up to event ``now``.
+    The span of a reported error begins with the trick.
     """
     if not events:
         return docket.begun, now
@@ -99,7 +98,7 @@ def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
 def punished_in(
     docket: Docket, incident: Incident, except_case: int | None = None, counts: Callable[[Case], bool] | None = None
 ) -> int | None:
-    """Return the number of the case that has a penalty in force for this incident, if any.
+    """Return the number of the first case with a penalty in force for this incident, else ``None``.
 
     Skips ``except_case``, and cases for which ``counts`` returns false.
     """
@@ -116,7 +115,7 @@ def punished_in(
 
 
 def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) -> bool:
-    """D-O24: Return whether this incident is in the deal's ledger as a fault that costs points without a knock."""
+    """Return whether the deal's ledger has this incident as a fault that costs points without a knock (D-O24)."""
     return any(
         may_be_same(replace(incident, events=events, span=span_of(docket, events, one.event)), incident)
         for one in ledger.breaches
@@ -126,9 +125,9 @@ def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) ->
 
 
 def decided_in(docket: Docket, incident: Incident) -> Case | None:
-    """Return the case that decides about this incident, if any.
+    """Return the case that decides about this incident, else ``None``.
 
-    A case that waits comes first, then one that punishes. A knock that the referee dismissed decides nothing.
+    An open case comes first, then that of :func:`punished_in`. The referee's dismissal of a knock does not count.
     """
 
     def decides(case: Case) -> bool:
@@ -141,37 +140,36 @@ def decided_in(docket: Docket, incident: Incident) -> Case | None:
     return next(iter((*waiting, *punished, *cases)), None)
 
 
-# Notes on where deals and tricks begin
+# Beginnings of deals and tricks
 
 
-def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+def _await_next_deal(docket: Docket, play: Any, event: Event, number: int) -> Docket:
     return replace(docket, begun=number, led=number, awaits_lead=False)
 
 
-def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
-    """Begin a trick if this is a second dealing in a deal."""
+def _begin_trick_at_second_dealing(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
     return replace(docket, led=number, awaits_lead=False) if docket.under_way else docket
 
 
-def _note_card(docket: Docket, play: Any, event: CardPlayed, number: int) -> Docket:
+def _begin_awaited_trick(docket: Docket, play: Any, event: CardPlayed, number: int) -> Docket:
     return replace(docket, led=number, awaits_lead=False) if docket.awaits_lead else docket
 
 
-def _note_trick(docket: Docket, play: Any, event: TrickTaken, number: int) -> Docket:
-    """End the trick. In a tally it also begins with this event."""
+def _end_trick(docket: Docket, play: Any, event: TrickTaken, number: int) -> Docket:
+    """Return the docket after a trick, which in a tally also begins with this event."""
     if docket.awaits_lead is None:
         return docket
     return replace(docket, led=number if docket.awaits_lead else docket.led, awaits_lead=True)
 
 
-def _note_result(docket: Docket, play: Any, event: ResultEntered, number: int) -> Docket:
+def _make_deal_one_trick(docket: Docket, play: Any, event: ResultEntered, number: int) -> Docket:
     return replace(docket, led=docket.begun, awaits_lead=None)
 
 
-NOTES: Notes = {
-    **dict.fromkeys(LAYS_OPEN, _note_end),
-    Dealt: _note_dealt,
-    CardPlayed: _note_card,
-    TrickTaken: _note_trick,
-    ResultEntered: _note_result,
+DOCKET_UPDATES: DocketUpdates = {
+    **dict.fromkeys(LAYS_OPEN, _await_next_deal),
+    Dealt: _begin_trick_at_second_dealing,
+    CardPlayed: _begin_awaited_trick,
+    TrickTaken: _end_trick,
+    ResultEntered: _make_deal_one_trick,
 }

@@ -1,7 +1,6 @@
-"""Temporary event numbers for the facts of a correction.
+"""Temporary event numbers for the facts of a correction, because games compare event numbers (B71, B-O12).
 
-One event contains all these facts, but games compare event numbers (B71, B-O12). Recorded lines have the numbers of
-the ruling and the correction instead.
+Recorded lines have the numbers of the ruling and the correction instead.
 """
 
 from typing import Any
@@ -14,22 +13,22 @@ from referee.visibility import Event
 
 
 def recorded_form(fact: Event, correction: int) -> Event:
-    """Return a fact in which event numbers greater than ``correction`` are replaced by ``correction``."""
+    """Return a fact with ``correction`` instead of each event number above it."""
     if isinstance(fact, KnockUpheld | KnockDismissed):
-        return replace(fact, rests_on=_limited(fact.rests_on, correction))
+        return replace(fact, rests_on=_capped(fact.rests_on, correction))
     breaches: tuple[Breach, ...] | None = getattr(fact, "breaches", None)
     if not breaches:
         return fact
-    shown = [replace(breach, shown_by=_limited(breach.shown_by, correction)) for breach in breaches]
+    shown = [replace(breach, shown_by=_capped(breach.shown_by, correction)) for breach in breaches]
     return replace(fact, breaches=tuple(shown))
 
 
-def _limited(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
+def _capped(numbers: tuple[int, ...], last: int) -> tuple[int, ...]:
     return tuple(dict.fromkeys([min(number, last) for number in numbers]))
 
 
 class Numbering:
-    """Gives out numbers greater than ``last``, and maps each to the number of a recorded event."""
+    """Makes temporary numbers greater than ``last``, and maps each to the number of a recorded event."""
 
     def __init__(self, last: int) -> None:
         self._last = last
@@ -37,19 +36,20 @@ class Numbering:
         """Recorded events of the deal under way, by number."""
 
     def next(self, correction: int) -> int:
-        """Return a number for the next fact of this correction. The number before it stands for the ruling."""
+        """Return a number for the next fact of this correction. The number below it means the ruling."""
         self._last += 2
         self._recorded[self._last - 1] = correction - 1
         self._recorded[self._last] = correction
         return self._last
 
     def events(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the recorded numbers for these numbers, each once."""
+        """Return these numbers without repetition, with recorded numbers instead of temporary ones."""
         if self._recorded.keys().isdisjoint(numbers):
             return numbers
         return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
 
     def line(self, line: DealScored) -> DealScored:
+        """Return the line with recorded numbers."""
         if not self._recorded:
             return line
         return replace(
@@ -60,9 +60,9 @@ class Numbering:
         )
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """Return the ledger after a deal, with recorded numbers for its breaches, and forget the numbers made so far.
+        """Return the ledger after a deal with recorded numbers, and forget the temporary ones.
 
-        Later deals have no other numbers of a scored deal.
+        Later deals refer to a scored deal only by this ledger.
         """
         if not self._recorded:
             return ledger
@@ -71,7 +71,7 @@ class Numbering:
         return ledger
 
     def _detail(self, value: Any) -> Any:
-        """Return a part of a line's detail with recorded numbers in each list named ``events``."""
+        """Return a part of a line's detail with recorded numbers in every list named ``events``."""
         if isinstance(value, dict):
             return {
                 name: list(self.events(tuple(part))) if name == "events" else self._detail(part)

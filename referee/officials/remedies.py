@@ -1,6 +1,6 @@
 """The effects of a ruling: points in the deal under way, or corrected lines of the protocol (J9).
 
-A later ruling on a case replaces the correction by an earlier ruling.
+The correction by a later ruling on a case replaces that by an earlier ruling.
 """
 
 from collections.abc import Callable
@@ -30,8 +30,8 @@ class Price(NamedTuple):
     rule: str
 
 
-def priced(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1) -> tuple[Event, ...]:
-    """J3: Return the events that add the price of an offence to a deal or, with ``sign`` -1, remove it.
+def price_events(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1) -> tuple[Event, ...]:
+    """Return the events that add the price of an offence to a deal or, with ``sign`` -1, remove it (J3).
 
     Raises WrongPhase if the game has no prices, and the game's refusal if the offence is impossible.
     """
@@ -41,8 +41,8 @@ def priced(rules: Ruleset, play: Any, offence: str, accused: int, sign: int = 1)
 
 
 def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
-    """J3: Return the price of an offence. Raises what :func:`priced` raises."""
-    due = priced(rules, play, offence, accused)[0]
+    """Return the price of an offence (J3). Raises what :func:`price_events` raises."""
+    due = price_events(rules, play, offence, accused)[0]
     if isinstance(due, PenaltyImposed):
         return Price(due.seat, due.points, due.rule)
     assert isinstance(due, Reported), "a price is imposed, or falls due with the score"
@@ -51,11 +51,11 @@ def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
 
 
 def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment) -> None:
-    """B-O5, J3: Raise WrongPhase if a different case or a recorded fault punishes the incident already."""
+    """Raise WrongPhase if a different case or a recorded fault already punishes the incident (B-O5, J3)."""
     if ruled.verdict != "upheld" or ruled.offence is None:
         return
     if case.verdict == "upheld" and case.offence == ruled.offence:
-        return  # this case itself has the penalty in force
+        return  # the penalty in force is that of this case
     incident, written = incidents.of_ruling(state.docket, case, ruled), case.deal <= state.docket.scored
     counts = _penalty_still_counts(rules, case, ruled, moment) if written else None
     punished = incidents.punished_in(state.docket, incident, case.case, counts)
@@ -69,7 +69,7 @@ def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: Ca
 
 
 def _penalty_still_counts(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
-    """Return a function that returns whether another case's penalty counts: no later result replaced its deal."""
+    """Return a function of another case: false if a later result replaced the deal with the penalty."""
 
     def counts(other: Case) -> bool:
         if other.corrected is not None or other.entered is None:
@@ -82,7 +82,7 @@ def _penalty_still_counts(rules: Ruleset, case: Case, ruled: CaseRuled, moment: 
 
 
 def awaits_score(state: AttendedState, case: Case) -> bool:
-    """Return whether the match goes on and the deal of the case is not scored."""
+    """Return whether the match continues and the case's deal is not scored."""
     return case.deal > state.docket.scored and not isinstance(state.play, Over)
 
 
@@ -95,12 +95,12 @@ def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: D
     if has_price and due is not None and due.offence == found:
         found = None  # the deal has the price already
     elif has_price and due is not None and due.offence is not None and case.accused is not None:
-        for event in priced(rules, play, due.offence, case.accused, -1):
+        for event in price_events(rules, play, due.offence, case.accused, -1):
             if isinstance(event, PenaltyImposed) and due.payer is not None and due.points is not None:
                 event = replace(event, seat=due.payer, points=-due.points)
             events += (event,)
     if found is not None and case.accused is not None:
-        events += priced(rules, play, found, case.accused)
+        events += price_events(rules, play, found, case.accused)
     if upheld and due is not None and due.fine and case.opener is not None:  # the knock was right
         events += (PenaltyImposed(seat=case.opener, points=-due.fine, rule=ruled.rule),)
     return tuple([replace(one, case=case.case) if isinstance(one, PenaltyImposed) else one for one in events])
@@ -109,23 +109,23 @@ def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: D
 def game_before_score(
     rules: Ruleset, state: AttendedState, deal: int, moment: Moment, replaces: int | None = None
 ) -> Any:
-    """Return the game just before a deal was scored, or the present game if it is not scored.
+    """Return the game just before a deal was scored, or the present game if the deal is not scored.
 
-    ``replaces``: number of a correction to leave out. Raises WrongPhase if the deal does not count.
+    ``replaces``: number of a correction to ignore. Raises WrongPhase if the deal does not count.
     """
     if deal > state.docket.scored:
         return state.play
-    return _state_in(rescore(rules, moment.history, replaces=replaces).played, deal)
+    return _state_of_deal(rescore(rules, moment.history, replaces=replaces).played, deal)
 
 
-def _state_in(states: Any, deal: int) -> Any:
+def _state_of_deal(states: Any, deal: int) -> Any:
     if deal not in states:
         raise WrongPhase("line_struck", "J9", deal=deal)
     return states[deal]
 
 
 def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Result, moment: Moment) -> Script:
-    """J9: Return the script that replaces a deal with a result.
+    """Return the script that replaces a deal with a result (J9).
 
     Raises the game's first refusal, with its place in the result; WrongPhase if results cannot be entered in the game
     or the deal does not count.
@@ -133,14 +133,14 @@ def script_of_result(rules: Ruleset, rescored: Rescored, deal: int, result: Resu
     if rules.result is None or rules.script is None:
         raise WrongPhase("not_in_this_game", "J9")
     enter = result_decision(rules.result, rules.script, rules.take)
-    events = enter(as_tally(_state_in(rescored.before, deal)), result, moment)
+    events = enter(as_tally(_state_of_deal(rescored.before, deal)), result, moment)
     score = next(place for place, event in enumerate(events) if isinstance(event, DealScored))
     number = moment.version + 1
     return script(deal, [recorded_form(event, number) for event in events[:score]], whole=True)
 
 
 def check_result(rules: Ruleset, deal: int, result: Result, moment: Moment) -> None:
-    """J9: Raise what :func:`script_of_result` raises, and WrongPhase if the line shows the result already."""
+    """Raise what :func:`script_of_result` raises, and WrongPhase if the line shows the result already (J9)."""
     now = rescore(rules, moment.history)
     script = script_of_result(rules, now, deal, result, moment)
     if same_lines_and_outcome(rules, rescore(rules, moment.history, (script,)), now):
@@ -160,7 +160,7 @@ def same_lines_and_outcome(rules: Ruleset, one: Rescored, other: Rescored) -> bo
 
 
 def _without_proof(line: Line) -> Any:
-    """Return a line as plain JSON values, without event numbers and details that need the cards."""
+    """Return a line as plain JSON values, without event numbers and noted breaches."""
     plain = as_json(line)
     plain.get("detail", {}).pop("noted", None)
     for name in ("entries", "pot_entries"):
@@ -179,10 +179,10 @@ def _repeats_last_ruling(case: Case, ruled: CaseRuled) -> bool:
 def correction_events(
     rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment
 ) -> tuple[Event, ...]:
-    """J8, J9: Return the correction that a ruling requires and the events that follow; none if no line changes.
+    """Return the correction that a ruling requires and the events that follow; none if no line changes (J8, J9).
 
-    ``moment``: just after the ruling. Raises WrongPhase if the line shows the result already, if the deal does not
-    count, or if no correction is possible now.
+    ``moment``: just after the ruling. Raises WrongPhase if the line shows the result already or the deal does not
+    count, and what :func:`corrections.make_correction` raises.
     """
     if _repeats_last_ruling(case, ruled):
         return ()
@@ -196,9 +196,9 @@ def correction_events(
         if case.kind == "entry" and same_lines_and_outcome(rules, rescored, rescore(rules, history)):
             raise WrongPhase("line_says_so", "J9", deal=deal)
     if due is not None and deal in rescored.whole and due.event > rescored.begun[deal]:
-        due = None  # the later result replaced the deal with its knocks
+        due = None  # the later result replaced the deal and its penalties
     if ruled.verdict == "upheld" or deal in rescored.played:
-        points = point_events(rules, _state_in(rescored.played, deal), case, ruled, due)
+        points = point_events(rules, _state_of_deal(rescored.played, deal), case, ruled, due)
         scripts += (script(deal, points),) if points else ()
     if not (scripts or remedy.strike or case.corrected):
         return ()

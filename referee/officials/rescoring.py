@@ -1,6 +1,6 @@
 """A replay of a match with corrected facts for some of its deals (J9).
 
-All acts, dealers and playing seats stay as recorded. The game makes each line again, with all that depends on it.
+Acts, dealers and playing seats stay as recorded. The game makes each line again, with its consequences.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ from referee.value import Value
 from referee.visibility import Event, Recorded
 
 COUNT_IN_ANY_DEAL: frozenset[type[Event]] = frozenset((Reported, KnockUpheld, KnockDismissed, PenaltyImposed))
-"""Events that count even if a correction changes which seats should have played their deal."""
+"""Types of events that count even if a correction changes which seats should have played the deal."""
 
 
 class Rescored(Value):
@@ -52,26 +52,26 @@ class Rescored(Value):
     struck: tuple[int, ...]
     """Scored deals that do not count."""
     dependent: tuple[int, ...]
-    """Deals that were played, or ended at their last trick, only because of a number that is now different."""
+    """Deals that were played, or ended at their last trick, because of a number that is now different."""
     end: Event | None
     ended_by: int
-    """Number of the recorded event that ended the match, or of its last line; 0: the match goes on."""
+    """Number of the event that ended the match or wrote the winning line; 0: the match goes on."""
     duel: tuple[int, ...]
-    """Seats that play the next deal, if it is a duel."""
+    """Seats that play the next deal, if it is a duel; else empty."""
     called: tuple[int, ...]
-    """Seats that play the next deal, if it is a duel, without these corrections."""
+    """Value of ``duel`` as recorded, before these corrections."""
     before: Mapping[int, Any]
     """State at the beginning of each deal that counts."""
     played: Mapping[int, Any]
     """State just before the score of each deal that counts."""
     whole: frozenset[int]
-    """Deals that a script replaces as a whole."""
+    """Deals that a script replaced as a whole."""
     begun: Mapping[int, int]
     """Number of the recorded event that dealt the cards or entered the result, by deal."""
 
 
 def script(deal: int, facts: Iterable[Event], *, whole: bool = False) -> Script:
-    """Return the script of a deal: facts to add just before its score or, with ``whole``, to replace the deal."""
+    """Return a script: facts to add just before the score of a deal or, with ``whole``, to replace the deal."""
     scripted = [Scripted(topic=fact.TOPIC, event=as_json(fact)) for fact in facts]
     return Script(deal=deal, events=tuple(scripted), whole=whole)
 
@@ -87,12 +87,12 @@ def _events_by_topic(rules: Ruleset) -> Mapping[str, type[Event]]:
 
 
 def as_tally(state: Any) -> Any:
-    """Return the state before a deal as in a tally, so that a result can be entered."""
+    """Return the state as in a tally, so that a deal's result can be entered."""
     return replace(state, table=replace(state.table, house=False, tally=True, penalise=True))
 
 
 class _Corrections:
-    """The scripts and strikes of all corrections that count. A later correction overrides an earlier one."""
+    """The scripts and struck deals of all corrections that count. A later correction overrides an earlier one."""
 
     def __init__(self, rules: Ruleset) -> None:
         self.event_types = _events_by_topic(rules)
@@ -111,7 +111,7 @@ class _Corrections:
                 self.add(number, event.scripts, event.strike)
 
     def add(self, number: int, scripts: Iterable[Script], strike: Iterable[int]) -> None:
-        """Add the scripts and strikes of event ``number``. A script for a whole deal removes an earlier strike."""
+        """Add the correction of event ``number``. A script for a whole deal that was struck restores the deal."""
         for one in scripts:
             facts = tuple([msgspec.convert(fact.event, self.event_types[fact.topic]) for fact in one.events])
             if one.whole:
@@ -130,10 +130,10 @@ def rescore(
     number: int | None = None,
     replaces: int | None = None,
 ) -> Rescored:
-    """Return the match with these scripts and earlier corrections, without struck deals and acts taken back (J11).
+    """Return the match with a new correction and the earlier ones, without acts taken back (J11).
 
-    ``number``: number of the event that will record the scripts, by default the next. ``replaces``: number of an
-    earlier correction that no longer counts.
+    ``scripts``, ``strike`` (deals) and ``number`` (of the event, by default the next) describe the new correction.
+    ``replaces``: number of an earlier correction that no longer counts.
     """
     if number is None:
         number = history[-1].originator_version + 1
@@ -168,7 +168,7 @@ class _Replay:
         """Number of events of ``history`` that have been read."""
         self.state: Any = rules.start(opened)
         self.base = self.state
-        """State after the last line that counts or the last void, before a card of the next deal is dealt."""
+        """State after the last line that counts or the last void, before the next deal."""
         self.lines: dict[int, Line] = {}
         self.struck: set[int] = set()
         self.dependent: set[int] = set()
@@ -179,9 +179,9 @@ class _Replay:
         self.played: dict[int, Any] = {}
         self.whole: set[int] = set()
         self.terms = {name: getattr(self.state.table, name) for name in ("house", "tally", "penalise")}
-        """Match's own values of the fields that :func:`as_tally` sets."""
+        """Original values of the fields that :func:`as_tally` sets."""
         self.dealers: dict[tuple[int, int], int] = {}
-        """Seat that dealt, by the number of earlier corrections and the deal."""
+        """Dealer, by the number of earlier corrections and the deal."""
         self.begun: dict[int, int] = {}
         self.corrections_read = 0
         self._read_dealers_and_begins(landmarks)
@@ -191,7 +191,7 @@ class _Replay:
         self.called: tuple[int, ...] = ()
         self.deal = 1
         self.usual = self.state.table.dealer, self.state.table.playing
-        """Next dealer and playing seats, unless the record has others."""
+        """Next dealer and playing seats, unless other ones are recorded."""
         self.is_skipping = 1 in corrections.strike
         """True while recorded events are skipped, because the deal does not count or its script has been folded."""
         self.is_scripted = False
@@ -251,7 +251,7 @@ class _Replay:
         )
 
     def kinds_to_fold(self, known: frozenset[type[Event]]) -> frozenset[type[Event]]:
-        """Return the types of events that are folded as recorded now. ``known``: all types of the game."""
+        """Return the types of events to fold as recorded from now on. ``known``: all types of the game."""
         if self.is_skipping or self.end is not None:
             return frozenset()
         return known if self.duel == self.called else COUNT_IN_ANY_DEAL
@@ -259,12 +259,12 @@ class _Replay:
     # Deals
 
     def first_dealer_drawn(self, number: int, event: FirstDealerDrawn, recorded: Recorded) -> None:
-        """Fold the draw of the first dealer. No correction changes it."""
+        """Fold the draw of the first dealer."""
         self.state = self.base = self.rules.evolve(self.state, event, number)
         self.usual = event.seat, self.usual[1]
 
     def deal_begun(self, number: int, event: Dealt | ResultEntered, recorded: Recorded) -> None:
-        """Fold the event, or the script that replaces the whole deal. Drop a deal that other seats should play."""
+        """Fold the event, or the script that replaces the deal. Drop the deal if other seats should play it."""
         if self.is_skipping or self.end is not None:
             return
         if self.duel != self.called:
@@ -285,7 +285,7 @@ class _Replay:
             self.state = self.rules.evolve(self.state, event, number)
 
     def trick_taken(self, number: int, event: TrickTaken, recorded: Recorded) -> None:
-        """Fold a trick. Drop the deal if the trick ends the play by only the old, or only the new, numbers."""
+        """Fold a trick. Drop the deal if the changed numbers decide whether its play ends at this trick."""
         if self.is_skipping or self.end is not None:
             return
         self.state = self.rules.evolve(self.state, event, number)
@@ -298,7 +298,7 @@ class _Replay:
                 self.drop_deal()
 
     def deal_scored(self, number: int, event: DealScored, recorded: Recorded) -> None:
-        """Score a deal that counts, with the added facts; mark any other deal as struck or dependent."""
+        """Score a deal that counts, with the added facts. Mark any other deal as struck or dependent."""
         deal = event.deal
         if self.end is not None:
             self.struck.add(deal)
@@ -314,10 +314,10 @@ class _Replay:
         self.is_skipping = self.is_scripted = self.is_dependent = False
         self.recorded_points, self.recorded_out, self.called = event.points, event.eliminated, ()
         self.base, self.deal = self.state, deal + 1
-        self.next_deal()
+        self.prepare_next_deal()
 
     def score(self, number: int, deal: int) -> None:
-        """Fold the game's line of the deal with its consequences. Drop the deal if the game makes no line."""
+        """Fold the game's line of the deal and its consequences. Drop the deal if the game makes no line."""
         assert self.rules.scored is not None, "the game can score a deal again"
         scored = self.rules.scored(self.state, "")
         if not scored:
@@ -338,7 +338,7 @@ class _Replay:
         self.state = replace(self.state, table=replace(table, ledger=self.numbering.ledger(table.ledger)))
 
     def drop_deal(self) -> None:
-        """Return to the state before the deal, and mark the deal as dependent."""
+        """Restore the state before the deal, and mark the deal as dependent."""
         self.state, self.is_skipping, self.is_dependent, self.is_scripted = self.base, True, True, False
         self.before.pop(self.deal, None)
         self.played.pop(self.deal, None)
@@ -350,8 +350,8 @@ class _Replay:
                 fact = replace(fact, rests_on=_open_breach_event(self.state.table.ledger, fact))
             self.state = self.rules.evolve(self.state, fact, self.numbering.next(correction))
 
-    def next_deal(self) -> None:
-        """Set dealer and playing seats of the next deal: in a duel from its line, else as recorded or as usual."""
+    def prepare_next_deal(self) -> None:
+        """Set the dealer and playing seats of the next deal, unless the match is over or the deal is struck."""
         self.is_skipping = self.end is None and self.deal in self.corrections.strike
         if self.end is not None:
             return
@@ -376,12 +376,12 @@ class _Replay:
     # Events that the replay makes again
 
     def consequence(self, number: int, event: Event, recorded: Recorded) -> None:
-        """Skip a recorded consequence of a line, but note the seats called to a duel."""
+        """Skip a recorded consequence of a line, but store the seats that it calls to a duel."""
         if seats := seats_called(event):
             self.called = seats
 
     def deal_voided(self, number: int, event: DealVoided, recorded: Recorded) -> None:
-        """Void the deal again, with a new line if its penalties were entered."""
+        """Void the deal again, with a new line if the void had one."""
         if self.is_skipping or self.end is not None:
             if event.points:
                 (self.dependent if self.is_dependent else self.struck).add(event.deal)
@@ -407,7 +407,7 @@ class _Replay:
         return event
 
     def protocol_corrected(self, number: int, event: ProtocolCorrected, recorded: Recorded) -> None:
-        """Take the recorded numbers from a correction, because later deals were played with them."""
+        """Use a correction's numbers as the recorded numbers, because later deals were played with them."""
         self.recorded_points, self.recorded_out, self.called = event.points, event.eliminated, event.duel
         if self.end is not None:
             return
@@ -416,11 +416,11 @@ class _Replay:
             self.state = replace(self.base, table=replace(self.base.table, ledger=ledger))
         self.corrections_read += 1
         self.seat_next_deal(*self.usual)
-        self.next_deal()
+        self.prepare_next_deal()
 
 
 def _open_breach_event(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
-    """Return the event of the first open breach that a scripted knock may be about, if any."""
+    """Return the event of the first open breach with the knock's offence and accused; empty: no such breach."""
     return next(
         (
             (one.event,)
@@ -432,11 +432,11 @@ def _open_breach_event(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
 
 
 _LANDMARKS = frozenset((Dealt, ResultEntered, DealScored, ProtocolCorrected, ActTakenBack, TakeBackAsked))
-"""Types of events that a replay looks at before it begins."""
+"""Types of events that are read before a replay begins."""
 
 
 def seats_called(event: Event) -> tuple[int, ...]:
-    """Return the seats that a game's own consequence of a line calls to a duel."""
+    """Return the seats that the event calls to a duel; empty for any other event."""
     own = not isinstance(event, MatchWon | PlayerEliminated)
     return getattr(event, "seats", ()) if own else ()
 
@@ -452,4 +452,4 @@ STEPS: Mapping[type[Event], Callable[[_Replay, int, Any, Recorded], None]] = {
     MatchAbandoned: _Replay.match_ended,
     ProtocolCorrected: _Replay.protocol_corrected,
 }
-"""Steps of a replay. Other events are folded as recorded."""
+"""Steps of a replay. Other events are folded as recorded or, if they follow from a line, skipped."""

@@ -24,19 +24,19 @@ def adjudication_of(state: AttendedState) -> Adjudication:
 
 
 def appeal_until(state: AttendedState, at: datetime) -> datetime | None:
-    """J7: Return the end of the time to appeal from a ruling; ``None`` if no appeal is possible."""
+    """Return the end of the time for appeals from a ruling made ``at`` this time; ``None``: no appeals (J7)."""
     minutes = adjudication_of(state).appeal_minutes
     return at + timedelta(minutes=minutes) if minutes else None
 
 
 def check_events(events: tuple[int, ...], moment: Moment) -> None:
-    """Raise AgainstTheRules if one of these events is still to come."""
+    """Raise AgainstTheRules if one of these numbers is higher than that of the last event."""
     if to_come := [number for number in events if number > moment.version]:
         raise AgainstTheRules("event_to_come", "J1", event=to_come[0], last=moment.version)
 
 
 def decide_ruling(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) -> tuple[Event, ...]:
-    """J3-J4, J7-J10: Return an official's ruling on a case, with its consequences.
+    """Return an official's ruling on a case, with its consequences (J3-J4, J7-J10).
 
     Raises AgainstTheRules if the standard, remedy or offence does not fit the verdict. Also raises what
     :func:`check_may_rule`, :func:`check_events` and :func:`with_consequences` raise.
@@ -48,7 +48,7 @@ def decide_ruling(rules: Ruleset, state: AttendedState, request: Ruling, moment:
         raise AgainstTheRules("undetermined_dismisses", "J4")
     if request.standard == "agreed_facts" and not _losing_side_agreed(case, upheld=upheld):
         raise AgainstTheRules("facts_not_agreed", "J2")
-    undone = case.corrected is not None  # deals played only because of that correction may have to be struck
+    undone = case.corrected is not None  # deals played because of that correction may have to be struck
     if not upheld and (remedy.void or remedy.result is not None or (remedy.strike and not undone)):
         raise AgainstTheRules("remedy_for_nothing", "J3")
     if case.kind == "misclick" and (remedy.void or remedy.result is not None or remedy.strike):
@@ -70,7 +70,7 @@ def decide_ruling(rules: Ruleset, state: AttendedState, request: Ruling, moment:
         precedents=tuple(Precedent(match=one.match, case=one.case) for one in request.precedents),
         remedy=Remedy(
             void=remedy.void,
-            result=case.result if upheld and remedy.result is None else remedy.result,  # by default the opener's
+            result=case.result if upheld and remedy.result is None else remedy.result,
             strike=remedy.strike,
         ),
         within_deal=state.docket.under_way,
@@ -79,7 +79,7 @@ def decide_ruling(rules: Ruleset, state: AttendedState, request: Ruling, moment:
 
 
 def check_may_rule(case: Case, moment: Moment) -> None:
-    """J7, J10: Raise NotYours if the official may not rule on this case again, WrongPhase if no ruling is due."""
+    """Raise NotYours if the official may not rule on the case again, WrongPhase if it is not open (J7, J10)."""
     status = status_at(case, moment.at)
     if status == "withdrawn":
         raise WrongPhase("case_decided", "J7", status=status)
@@ -94,26 +94,26 @@ def check_may_rule(case: Case, moment: Moment) -> None:
 
 
 def _losing_side_agreed(case: Case, *, upheld: bool) -> bool:
-    """J2: Return whether the side that would lose by this verdict agreed in its statements."""
+    """Return whether the side that would lose by this verdict admitted the facts in its statements (J2)."""
     if not upheld:
         return case.opener is not None and case.agrees(case.opener) is False
     return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.opener))
 
 
 def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J2: Return the events of a ruling on the first case that is agreed and can be ruled on now, if any."""
+    """Return the ruling on the first agreed case that can be decided now, with consequences; else no events (J2)."""
     for case in state.docket.cases:
         if not (case.is_open and _all_concerned_agree(state, case)):
             continue
         try:
             return _decide_agreed_case(rules, state, case, moment)
         except Refused:
-            continue  # the case stays open: an official rules, or a later act makes the ruling possible
+            continue  # the case stays open: an official may rule, or a later act may make this ruling possible
     return ()
 
 
 def _all_concerned_agree(state: AttendedState, case: Case) -> bool:
-    """J2: Return whether the payer agrees to an offence, or all other seats concerned to any other case."""
+    """Return whether the payer agrees to an offence, or all concerned but the opener to another case (J2)."""
     if case.kind == "offence":
         return bool(case.agrees(case.payer)) or (case.payer == case.opener and case.status == "pending")
     table = state.play.table
@@ -123,11 +123,11 @@ def _all_concerned_agree(state: AttendedState, case: Case) -> bool:
 
 
 def check_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> None:
-    """B-O5, J2: Raise WrongPhase if agreement would punish an error twice."""
-    remedies.check_unpunished(rules, state, case, _ruling_on_agreement(state, case), moment)
+    """Raise WrongPhase if agreement would punish an error twice (B-O5, J2)."""
+    remedies.check_unpunished(rules, state, case, _agreed_ruling(state, case), moment)
 
 
-def _ruling_on_agreement(state: AttendedState, case: Case) -> CaseRuled:
+def _agreed_ruling(state: AttendedState, case: Case) -> CaseRuled:
     return CaseRuled(
         case=case.case,
         instance=case.instance + 1,
@@ -142,10 +142,11 @@ def _ruling_on_agreement(state: AttendedState, case: Case) -> CaseRuled:
 
 
 def _decide_agreed_case(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> tuple[Event, ...]:
-    ruled = _ruling_on_agreement(state, case)
+    """Return the agreed ruling with its consequences. Raises ``Refused``."""
+    ruled = _agreed_ruling(state, case)
     written = case.kind != "misclick" and case.deal <= state.docket.scored
     if written:
-        corrections.check_time(rules, state, moment)  # before the slow replay
+        corrections.check_time(rules, state, moment)  # first, because the replay is slow
     if case.offence is not None and case.accused is not None and (written or remedies.awaits_score(state, case)):
         play = remedies.game_before_score(rules, state, case.deal, moment, case.corrected)
         ruled = replace(ruled, rule=remedies.price(rules, play, case.offence, case.accused).rule)
@@ -158,9 +159,9 @@ def with_consequences(
     """Return a ruling with its price and time for appeals, and the events that put it into effect.
 
     Raises WrongPhase if the error is punished already or the remedy does not fit the state of the deal. Also raises
-    what :func:`~referee.officials.remedies.price` and :func:`~referee.officials.takeback.take_back_events` raise.
+    what :func:`remedies.price`, :func:`remedies.correction_events` and :func:`takeback.take_back_events` raise.
     """
-    if case.kind == "misclick" and ruled.verdict == "upheld":  # no appeal, because play continues at once
+    if case.kind == "misclick" and ruled.verdict == "upheld":  # without appeal, because play continues at once
         return ruled, *takeback.take_back_events(state, case)
     remedies.check_unpunished(rules, state, case, ruled, moment)
     remedy, written = ruled.remedy, case.deal <= state.docket.scored
@@ -200,7 +201,7 @@ def _play_after(rules: Ruleset, play: Any, events: tuple[Event, ...], number: in
 
 
 def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
-    """Return the moment after these events, with a history that includes them."""
+    """Return the moment after these events, which its history includes."""
     if not events:
         return moment
     more = [
@@ -214,7 +215,7 @@ def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
 def after_ruled(rules: Ruleset, state: AttendedState, event: CaseRuled, number: int) -> AttendedState:
     case = state.docket.case(event.case)
     upheld, span = event.verdict == "upheld", case.span
-    if upheld and event.rests_on and not case.events:  # the case is now also about these events
+    if upheld and event.rests_on and not case.events:
         span = min(span[0], *event.rests_on), max(span[1], *event.rests_on)
     case = replace(
         case,

@@ -1,6 +1,6 @@
-"""The verifiable shuffle (J13): the house commits to a seed before each deal, and then each seat adds digits.
+"""The verifiable shuffle: the house commits to a seed before each deal, and then each seat adds digits (J13).
 
-So neither can choose the cards. ``openapi/guides/shuffle.md`` describes the calculation.
+So neither the house nor a seat can choose the cards. ``openapi/guides/shuffle.md`` describes the calculation.
 """
 
 import re
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from referee.acts import Deal, Entropy
 from referee.events import LAYS_OPEN, Dealt, MatchOpened
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
-from referee.officials.state import AttendedState, Commitment, Docket, Notes, Shuffle
+from referee.officials.state import AttendedState, Commitment, Docket, DocketUpdates, Shuffle
 from referee.phases import Over
 from referee.refusals import WrongPhase
 from referee.ruleset import Moment, Ruleset
@@ -24,7 +24,7 @@ _SEED = re.compile("[0-9a-f]{64}")
 
 
 def shuffle_of(opened: MatchOpened) -> Shuffle | None:
-    """Return the shuffle of a new match, if the house commits to seeds."""
+    """Return the shuffle of a new match; ``None`` if the house does not commit to seeds."""
     return None if opened.shuffle is None else Shuffle(seconds=opened.entropy_seconds)
 
 
@@ -44,7 +44,7 @@ def _hash(text: str) -> str:
 
 
 def seats_to_add(state: AttendedState) -> tuple[int, ...]:
-    """Return the seats of the next deal that have not yet added to its shuffle."""
+    """Return the seats that can still add digits to the shuffle of the next deal."""
     commitment = _commitment(state)
     if commitment is None or commitment.dealt or isinstance(state.play, Over):
         return ()
@@ -57,13 +57,13 @@ def _commitment(state: AttendedState) -> Commitment | None:
 
 
 def add_entropy(rules: Ruleset, state: AttendedState, act: Entropy, moment: Moment) -> tuple[Event, ...]:
-    """J13: Return the event of the digits that a seat adds to the shuffle.
+    """Return the event of the digits that a seat adds to the shuffle (J13).
 
-    Raises WrongPhase after the deal or if the seat has added digits already, and the game's refusals.
+    Raises WrongPhase if the cards are dealt or the seat has added digits already, and the game's refusals.
     """
     commitment = _commitment(state)
     if commitment is None:
-        return rules.take(state.play, act, moment)[0]  # the game refuses the act, as in a match without officials
+        return rules.take(state.play, act, moment)[0]  # the game refuses the act
     with suppress(WrongPhase):
         rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
     if commitment.dealt:
@@ -82,7 +82,7 @@ def after_entropy(rules: Ruleset, state: AttendedState, event: EntropyGiven, num
 
 
 def commit(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[ShuffleCommitted, ...]:
-    """Return a new commitment if the next deal has none."""
+    """Return a new commitment; empty if none is needed."""
     shuffle = state.docket.shuffle
     if shuffle is None or shuffle.commitment is not None or isinstance(state.play, Over):
         return ()
@@ -100,7 +100,7 @@ def after_commitment(rules: Ruleset, state: AttendedState, event: ShuffleCommitt
 def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
     """Return the moment with the seed by which the house deals or draws; unchanged without a commitment.
 
-    Raises WrongPhase for a request to deal while the deal waits for seats to add digits.
+    Raises WrongPhase for the dealer's request to deal while seats have time to add digits.
     """
     commitment = _commitment(state)
     if commitment is None:
@@ -112,21 +112,21 @@ def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment
     return replace(moment, seed=f"2:{moment.version}:{shuffle_key(moment, commitment)}")
 
 
-def _note_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
+def _mark_dealt(docket: Docket, play: Any, event: Dealt, number: int) -> Docket:
     shuffle = docket.shuffle
     if shuffle is None or shuffle.commitment is None:
         return docket
     return _with_commitment(docket, replace(shuffle.commitment, dealt=True))
 
 
-def _note_end(docket: Docket, play: Any, event: Event, number: int) -> Docket:
+def _drop_commitment(docket: Docket, play: Any, event: Event, number: int) -> Docket:
     shuffle = docket.shuffle
     return docket if shuffle is None or shuffle.commitment is None else _with_commitment(docket, None)
 
 
-NOTES: Notes = {
-    Dealt: _note_dealt,
-    **dict.fromkeys(LAYS_OPEN, _note_end),
+DOCKET_UPDATES: DocketUpdates = {
+    Dealt: _mark_dealt,
+    **dict.fromkeys(LAYS_OPEN, _drop_commitment),
 }
 
 

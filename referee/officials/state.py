@@ -1,4 +1,4 @@
-"""The state of an attended match: the game, and the docket of its officials."""
+"""The state of an attended match: the game and the docket."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -18,7 +18,7 @@ P = TypeVar("P")
 CaseStatus = Literal["pending", "ruled", "appealed", "withdrawn", "final"]
 
 Span = tuple[int, int]
-"""First and last event between which an incident happened."""
+"""First and last event of the time in which an incident happened."""
 
 
 class Due(Value):
@@ -28,7 +28,7 @@ class Due(Value):
     payer: int | None
     points: int | None
     fine: int
-    """Points against the opener for a knock that the referee dismissed."""
+    """Points against the opener for a dismissed knock."""
     event: int
     """Number of the ruling's event."""
 
@@ -40,7 +40,6 @@ class Case(Value):
     by: Actor
     kind: CaseKind
     deal: int
-    """Deal that the case is about."""
     during: int
     """Deal that was under way, or came next, when the case was opened."""
     offence: str | None = None
@@ -50,20 +49,20 @@ class Case(Value):
     events: tuple[int, ...] = ()
     span: Span = (0, 0)
     of: int | None = None
-    """Case that decides about the same incident, if the referee dismissed this knock because of it."""
+    """Earlier case about the incident, which made the referee dismiss this knock; ``None``: none."""
     joined: tuple[int, ...] = ()
     """Seats whose knocks joined the case."""
     result: Result | None = None
     """Right result of the deal, according to the opener."""
     said: tuple[tuple[int, bool], ...] = ()
-    """Statements: each a seat, and whether it agrees with the opener."""
+    """Statements: a seat, and whether the seat agrees with the opener."""
     status: CaseStatus = "pending"
     """Status without time limits (:func:`status_at`); never ``final``."""
     instance: int = 0
     """0: not ruled on; 1: after the first ruling; 2: after the ruling on an appeal."""
     verdict: Verdict | None = None
     ruled_by: tuple[Actor | None, ...] = ()
-    """Officials who ruled; ``None`` for the referee."""
+    """Officials who ruled; ``None`` for the referee: the service itself."""
     reopened: bool = False
     """True after the official who ruled has found their own error (J10)."""
     appeal_until: datetime | None = None
@@ -74,11 +73,11 @@ class Case(Value):
     ruling: int = 0
     """Number of the last ruling's event."""
     entered: Due | None = None
-    """Price and fine that the line of the deal had when it was scored."""
+    """Price and fine in force when the deal was scored."""
     corrected: int | None = None
     """Number of the last correction for this case."""
     gained: tuple[int, ...] = ()
-    """Seats whose points were improved by that correction."""
+    """Seats whose points improved by that correction."""
 
     @property
     def due(self) -> Due | None:
@@ -108,14 +107,14 @@ class Case(Value):
         return tuple(sorted(seat for seat in concerned if seat is not None))
 
     def went_against(self, seat: int) -> bool:
-        """J7: Return whether the last ruling went against a seat.
+        """Return whether the last ruling went against a seat (J7).
 
-        About an offence: if upheld, against the accused and the payer; if dismissed, against the seats that knocked.
-        Otherwise: if upheld, against the seats that did not gain; if dismissed, against the seats that agreed to the
-        claim. An upheld claim goes against its opener only if the official did more than the opener asked for.
+        A dismissal goes against the opener, the seats that knocked and, unless about an offence, those that agreed.
+        An upheld offence goes against the accused and the payer, another upheld claim against the seats that did not
+        gain. An upheld claim goes against its opener only if the official did more than the opener asked for.
         """
         upheld, said = self.verdict == "upheld", self.agrees(seat)
-        more = self.remedy != Remedy(result=self.result)  # more than the opener asked for
+        more = self.remedy != Remedy(result=self.result)
         if not upheld:
             return seat in (self.opener, *self.joined) or (self.kind != "offence" and said is True)
         if self.kind == "offence":
@@ -124,14 +123,14 @@ class Case(Value):
 
 
 def status_at(case: Case, at: datetime) -> CaseStatus:
-    """J7: Return the status of a case; ``final`` for a ruling if the time for appeals is over."""
+    """Return the status of a case; ``final`` for a ruling if the time for appeals is over (J7)."""
     if case.status == "ruled" and (case.appeal_until is None or at >= case.appeal_until):
         return "final"
     return case.status
 
 
 def cases_holding_play(docket: "Docket") -> tuple[int, ...]:
-    """J5: Return the numbers of the cases for which play is held."""
+    """Return the numbers of the open cases if the match holds play until they are decided, else none (J5)."""
     if docket.terms is None or docket.terms.pending != "hold":
         return ()
     return tuple(case.case for case in docket.cases if case.is_open)
@@ -143,7 +142,7 @@ class Commitment(Value):
     seed: str
     hash: str
     until: datetime | None
-    """Time until which the deal waits for the seats to add digits; ``None``: it does not wait."""
+    """Time until which the deal waits for digits; ``None``: it does not wait."""
     entropy: tuple[str, ...]
     """Digits added by each seat; empty: none."""
     dealt: bool = False
@@ -153,9 +152,9 @@ class Shuffle(Value):
     """The shuffle of a match in which the house commits to each seed."""
 
     seconds: int
-    """Seconds a deal waits for the seats to add digits; 0: it does not wait."""
+    """Seconds a deal waits for digits; 0: it does not wait."""
     commitment: Commitment | None = None
-    """Commitment for the present or next deal, if made."""
+    """Commitment for the present or next deal; ``None``: not made yet."""
 
 
 TakesBack = Literal["agreed", "alone"]
@@ -169,28 +168,27 @@ class LastAct(Value):
     first: int
     """Number of the act's first event."""
     last: int = 0
-    """Number of the act's last event so far; 0: it has made no event of the game."""
+    """Number of the act's last event so far; 0: none."""
     seen: bool = False
     """True if the act showed players something, drew by chance or ended the deal."""
     done: bool = False
-    """True after a later request other than an act: later events do not belong to this act."""
+    """True after a request other than an act, because later events then do not belong to this act."""
     asked: tuple[int, ...] = ()
     """Seats that asked to take the act back, the actor first."""
 
 
 class Docket(Value):
-    """The officials' part of a match."""
+    """The part of the state that is not the game's: cases, shuffle and take-backs."""
 
     terms: Adjudication | None = None
     """Officials and their time limits; ``None``: the match has no officials."""
     cases: tuple[Case, ...] = ()
-    """All cases, by number."""
     reports: tuple[tuple[int, int, int], ...] = ()
-    """Reports of the deal: the event with the breach, the seat that reported it, the first event of its trick."""
+    """Reports of the deal, each with the event of the breach, the reporting seat and the first event of the trick."""
     begun: int = 0
     """Last event before the deal under way."""
     led: int = 0
-    """First event of this trick or, between tricks, of the last trick; in the first trick equal to ``begun``."""
+    """First event of the trick under way or, between tricks, of the last trick; in the first trick ``begun``."""
     awaits_lead: bool | None = False
     """True if the next card begins a trick; ``None``: the deal is entered whole."""
     under_way: bool = False
@@ -214,14 +212,14 @@ class Docket(Value):
 
 class Attended(Value, Generic[P], tag="attended"):
     play: P
-    """State of the game, as in a match without officials."""
+    """State of the game."""
     docket: Docket
     before: "Attended[P] | None" = None
-    """Match before the last act, if acts can be taken back in it."""
+    """Match before the last act, if the act can be taken back."""
 
 
 AttendedState = Attended[Any]
 
-Note = Callable[[Docket, Any, Any, int], Docket]
+DocketUpdate = Callable[[Docket, Any, Any, int], Docket]
 """Returns the docket after an event, given the docket before, the game after, the event and its number."""
-Notes = Mapping[type[Event], Note]
+DocketUpdates = Mapping[type[Event], DocketUpdate]

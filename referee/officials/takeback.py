@@ -20,20 +20,23 @@ from referee.visibility import Event, seen
 
 
 def take_back_mode(opened: MatchOpened) -> TakesBack | None:
-    """Return how acts are taken back: in a tally ``alone``, otherwise ``agreed``; ``None`` if they cannot be."""
+    """Return ``alone`` in a tally, otherwise ``agreed``; ``None`` if the match has no take-backs."""
     if opened.adjudication is None or not opened.adjudication.take_back:
         return None
     return "alone" if opened.dealing == "tally" else "agreed"
 
 
 def check_opening(opened: MatchOpened) -> None:
-    """J11: Raise AgainstTheRules for take-backs by agreement in a match with breaches, which they would remove."""
+    """Raise AgainstTheRules for take-backs by agreement if acts can be breaches, which they would remove (J11)."""
     if take_back_mode(opened) == "agreed" and opened.enforcement == "penalise":
         raise AgainstTheRules("take_back_needs_refuse", "J11")
 
 
 def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
-    """Return the match prepared for a request's events, of which ``first`` is the first. An act stores the state."""
+    """Return the match before a request's events, with the present state stored if the request is an act.
+
+    ``first``: number of the first event.
+    """
     docket = state.docket
     if docket.takes_back is None:
         return state
@@ -46,7 +49,7 @@ def before_request(state: AttendedState, request: Request, actor: Actor, first: 
 
 
 def note_event(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    """Return the docket after an event, which belongs to the last act or ends its possible take-back."""
+    """Return the docket after an event, which belongs to the last act or makes its take-back impossible."""
     if (last := docket.last) is None:
         return docket
     if last.done:
@@ -56,7 +59,7 @@ def note_event(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _reveals(event: Event, seats: int) -> bool:
-    """J11: Return whether an event shows seats different data, has a seed or ends a deal."""
+    """Return whether an event shows different data to different seats, has a seed, or ends a deal (J11)."""
     if type(event) in LAYS_OPEN or getattr(event, "seed", None) is not None:
         return True
     if not event.HIDDEN:
@@ -66,7 +69,7 @@ def _reveals(event: Event, seats: int) -> bool:
 
 
 def with_last_act_checked(before: AttendedState, after: AttendedState) -> AttendedState:
-    """Return ``after``, without its last act if an event of the officials changed the game."""
+    """Return ``after``, without its last act if the event between the two changed the game."""
     if (
         after.docket.last is None
         or after.play is before.play
@@ -77,22 +80,22 @@ def with_last_act_checked(before: AttendedState, after: AttendedState) -> Attend
 
 
 def _with_lasting_parts(play: Any, now: Any) -> Any:
-    """Return the earlier game ``play`` with the present seating and number of cases."""
+    """Return the earlier game ``play`` with the seating and number of cases of the present game ``now``."""
     table, ledger = play.table, replace(play.table.ledger, cases=now.table.ledger.cases)
     return replace(play, table=replace(table, ledger=ledger, seating=now.table.seating))
 
 
 def check_play_not_held(docket: Docket) -> None:
-    """J5: Raise WrongPhase while play is held for a case."""
+    """Raise WrongPhase while play is held for a case (J5)."""
     if waiting := cases_holding_play(docket):
         raise WrongPhase("held", "J5", cases=waiting)
 
 
 def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
-    """J11: Return the event of a seat that asks to take back the last act, or agrees to it.
+    """Return the event of a seat that asks for the take-back of the last act, or agrees to it (J11).
 
-    When all seats agree, also returns the take-back. Raises WrongPhase while play is held and if the seat has asked
-    already, the game's refusals, and what :func:`act_to_take_back` raises.
+    If no other agreement is needed, returns the take-back, too. Raises WrongPhase while play is held or if the seat
+    has asked already, the game's refusals, and what :func:`act_to_take_back` raises.
     """
     with suppress(WrongPhase):
         rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
@@ -113,7 +116,7 @@ def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Momen
 def act_to_take_back(state: AttendedState, by: Actor | None = None) -> LastAct:
     """Return the last act.
 
-    Raises WrongPhase if it cannot be taken back, or if its seat must ask first and ``by`` is a different seat.
+    Raises WrongPhase if the act cannot be taken back, or if its seat must ask before the seat ``by`` can.
     """
     takes_back = state.docket.takes_back
     if takes_back is None:
@@ -136,9 +139,9 @@ def seats_to_agree(state: AttendedState) -> tuple[int, ...]:
 
 
 def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
-    """J11: Return the numbers of the last act's events, for a case about a misclick.
+    """Return the numbers of the last act's events, for a case about a misclick (J11).
 
-    Raises what :func:`act_to_take_back` raises, and WrongPhase if the act is not of the seat ``by``.
+    Raises what :func:`act_to_take_back` raises, and WrongPhase if the seat ``by`` may not claim the act.
     """
     last = act_to_take_back(state, by)
     if state.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
@@ -147,9 +150,9 @@ def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
 
 
 def take_back_events(state: AttendedState, case: Case) -> tuple[Event, ...]:
-    """J11: Return the event that takes back the act of a case.
+    """Return the event that takes back the act of a case (J11).
 
-    Raises WrongPhase if it is not the last act, and what :func:`act_to_take_back` raises.
+    Raises WrongPhase if the act is not the last, and what :func:`act_to_take_back` raises.
     """
     last = act_to_take_back(state)
     if last.first not in case.events:
@@ -158,7 +161,7 @@ def take_back_events(state: AttendedState, case: Case) -> tuple[Event, ...]:
 
 
 def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-    """J11: Return the event that withdraws a misclick case whose act can no longer be taken back, if any."""
+    """Return the event that withdraws a misclick case whose act cannot be taken back now; else no event (J11)."""
     for case in state.docket.cases:
         if case.is_open and case.kind == "misclick":
             try:
@@ -169,7 +172,7 @@ def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> 
 
 
 def offered(state: AttendedState, seat: int) -> tuple[Act, ...]:
-    """Return the take-back that a seat may request or agree to now, if any."""
+    """Return the take-back that a seat may request or agree to now; empty: the seat may not."""
     docket, table = state.docket, state.play.table
     if docket.takes_back is None or isinstance(state.play, Over) or seat not in table.active:
         return ()

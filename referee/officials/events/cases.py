@@ -1,4 +1,4 @@
-"""Events of a case, a question that the events of a match cannot decide (J1-J7).
+"""Events of a case (J1-J7).
 
 Until a deal is over, only the writer and the officials see a text that was written during the deal.
 """
@@ -27,20 +27,20 @@ class Remedy(Value, omit_defaults=True):
     void: bool = False
     """True if the deal under way is dealt again."""
     result: Result | None = None
-    """Right result of the deal, instead of the recorded one."""
+    """Right result of the deal."""
     strike: wire_types.Deals = ()
-    """Deals whose lines are struck, because they were played only as the result of a wrong number."""
+    """Deals to strike, because they were played only as the result of a wrong number."""
 
 
 def text_for_writer(event: Any, field: str, viewer: Viewer) -> str:
-    """Return a text. Until its deal is over, return an empty text for all viewers but the writer."""
+    """Return a text; empty if it was written during the deal and the viewer is not the writer."""
     writer = seat_of(event.by) if isinstance(event, CaseOpened) else event.seat
     text: str = getattr(event, field)
     return text if not event.within_deal or viewer == writer else ""
 
 
 def result_without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
-    """Return a result. Until its deal is over, return it without notes for all viewers but the opener."""
+    """Return a result, without notes if they were written during the deal and the viewer is not the opener."""
     result: Result | None = getattr(opened, field)
     if result is None or not result.knocks or not opened.within_deal or viewer == seat_of(opened.by):
         return result
@@ -48,13 +48,13 @@ def result_without_notes(opened: Any, field: str, viewer: Viewer) -> Result | No
 
 
 def text_after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
-    """Return an official's text; an empty text until its deal is over."""
+    """Return an official's text; empty if it was written during the deal."""
     text: str = getattr(ruled, field)
     return "" if ruled.within_deal else text
 
 
 class CaseOpened(Event):
-    """A case was opened, about a question that events cannot decide (J1)."""
+    """A case was opened (J1)."""
 
     TOPIC: ClassVar[str] = "case/opened"
     HIDDEN: ClassVar[Hidden] = {"text": text_for_writer, "result": result_without_notes}
@@ -65,19 +65,19 @@ class CaseOpened(Event):
     deal: wire_types.DealNumber
     """Deal that the case is about."""
     offence: OffenceText | None = None
-    """Alleged offence; left out: the case is about a line or a misclick."""
+    """Alleged offence; left out: the case is not about one."""
     accused: Seat | None = None
-    """Accused seat; left out: the case accuses no seat."""
+    """Accused seat; left out: none."""
     payer: Seat | None = None
     """Seat that would pay; left out: none."""
     events: wire_types.Events = ()
     """Events that the case rests on, such as a report."""
     result: Result | None = None
-    """Right result according to the opener; its notes are hidden like ``text``. Left out: not about a line."""
+    """Right result according to the opener, with its notes hidden like ``text``; left out: not about a line."""
     text: wire_types.Text = ""
     """Opener's text; left out: none, or hidden from the caller."""
     within_deal: bool = False
-    """True if opened during a deal: the text is hidden until that deal is over."""
+    """True if opened during a deal, whose end reveals the text."""
 
 
 class CaseStated(Event):
@@ -94,7 +94,7 @@ class CaseStated(Event):
     text: wire_types.Text = ""
     """Seat's text; left out: none, or hidden from the caller."""
     within_deal: bool = False
-    """True if made during a deal: the text is hidden until that deal is over."""
+    """True if made during a deal, whose end reveals the text."""
     knocked: bool = False
     """True if the statement is a knock that joined the case (J1)."""
 
@@ -105,7 +105,7 @@ class CaseWithdrawn(Event):
     TOPIC: ClassVar[str] = "case/withdrawn"
     case: wire_types.CaseNumber
     overtaken: bool = False
-    """False: its opener withdrew it. True: automatically, because its act can no longer be taken back (J11)."""
+    """True if withdrawn automatically, because the act can no longer be taken back (J11); else by the opener."""
 
 
 class CaseRuled(Event):
@@ -121,7 +121,7 @@ class CaseRuled(Event):
     """Standard of proof that the facts meet."""
     rule: RuleId
     offence: OffenceText | None = None
-    """Offence; left out: the case is about a line or a misclick."""
+    """Offence; left out: the case is not about one."""
     official: Actor | None = None
     """Official who ruled; left out: the referee ruled by agreement."""
     payer: Seat | None = None
@@ -133,11 +133,10 @@ class CaseRuled(Event):
     reason: wire_types.Text = ""
     precedents: wire_types.Many[Precedent] = ()
     remedy: Remedy = Remedy()
-    """Effects in addition to the penalty."""
     appeal_until: Time | None = None
     """End of the time for appeals (J7); left out: the ruling is final."""
     within_deal: bool = False
-    """True if made during a deal: the reason is hidden until that deal is over."""
+    """True if made during a deal, whose end reveals the reason."""
 
 
 class CaseAppealed(Event):
@@ -151,7 +150,7 @@ class CaseAppealed(Event):
     text: wire_types.Text = ""
     """Reason; left out: none, or hidden from the caller."""
     within_deal: bool = False
-    """True if made during a deal: the text is hidden until that deal is over."""
+    """True if made during a deal, whose end reveals the text."""
 
 
 FACTS: tuple[type[Event], ...] = (CaseOpened, CaseStated, CaseWithdrawn, CaseRuled, CaseAppealed)

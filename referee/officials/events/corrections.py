@@ -1,4 +1,4 @@
-"""Events of a correction: finished deals are scored again, with all that depends on them (J9)."""
+"""The event of a correction, which scores finished deals again, and the history of lines (J9)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, cast
@@ -25,7 +25,6 @@ class Script(Value):
 
     deal: wire_types.DealNumber
     events: wire_types.Many[Scripted]
-    """Events, in order."""
     whole: bool = False
     """True: the events replace the whole deal up to its score. False: they are inserted just before its score."""
 
@@ -46,11 +45,11 @@ class LineCorrected(Value, omit_defaults=True):
     before: wire_types.PointsBySeat
     points: wire_types.PointsBySeat
     eliminated: wire_types.Seats = ()
-    """All seats out of the match after the line."""
+    """Seats out of the match after the line."""
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     score: DealScored | None = None
-    """Whole new line; left out: only the other fields of this object have changed."""
+    """Whole new line, if more than these fields has changed."""
 
 
 class Ended(Value, omit_defaults=True):
@@ -70,9 +69,8 @@ class Ended(Value, omit_defaults=True):
     pot_before: wire_types.Money = 0
     """Pot before it was shared."""
     shares: wire_types.MoneyBySeat = ()
-    """Amounts drawn from the pot, by seat; left out: the pot was not shared."""
+    """Amounts drawn from the pot; left out: the pot was not shared."""
     payments: wire_types.Many[Payment] = ()
-    """Payments between the seats, as in ``match/won``."""
 
 
 class ProtocolCorrected(Event):
@@ -85,18 +83,15 @@ class ProtocolCorrected(Event):
     deal: wire_types.DealNumber
     """First deal that is corrected."""
     why: Why
-    """Rule and reason of the correction."""
     lines: wire_types.Many[LineCorrected]
-    """Lines that have changed, in order."""
+    """Changed lines, in order."""
     struck: wire_types.Many[wire_types.DealNumber]
     """All deals that do not count now: struck by the official, or played after the match was won."""
     points: wire_types.PointsBySeat
-    """Present points."""
     eliminated: wire_types.Seats
     dealer: Seat
     """Next dealer."""
     next_deal: wire_types.DealNumber
-    """Number of the next deal."""
     halves: bool = False
     """True if ``points``, of this event and of its lines, count half points."""
     pot: wire_types.Money | None = None
@@ -157,7 +152,7 @@ def reference_to(number: int, by: ProtocolCorrected) -> CorrectedBy:
 
 
 def corrections_of_line(deal: int, event: int, corrections: Corrections) -> Corrections:
-    """Return the corrections that change, strike or restore the line that ``event`` wrote."""
+    """Return the corrections that change, strike or restore the line of ``deal`` that ``event`` wrote."""
     found, struck = [], False
     for number, by in corrections:
         if any(one.event == event for one in by.lines) or (deal in by.struck) != struck:
@@ -167,15 +162,15 @@ def corrections_of_line(deal: int, event: int, corrections: Corrections) -> Corr
 
 
 Win = MatchWon | Ended
-"""Win of a match by a line: ``MatchWon`` as first recorded, ``Ended`` after a correction."""
+"""Win of a match by a line: as first recorded, or after a correction."""
 
 
 class FormerLine(NamedTuple):
-    """A version of a line that no longer counts, and the correction that changed it."""
+    """An earlier version of a line, and the correction that replaced it."""
 
     line: DealScored
     won: Win | None
-    """Win of the match by this line, if any."""
+    """Win of the match by this version, if any."""
     by: CorrectedBy
 
 
@@ -183,13 +178,16 @@ class LineHistory(NamedTuple):
     line: DealScored
     won: Win | None
     was: tuple[FormerLine, ...]
-    """Line before each of its corrections."""
+    """Earlier versions of the line, in order."""
     struck: CorrectedBy | None
     """Correction that struck the line; ``None``: the line is not struck."""
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
-    """Return the history of the line that ``event`` wrote. ``won``: the win of the match by this line."""
+    """Return the history of the line ``written`` by event number ``event``.
+
+    ``won``: the recorded win of the match by this line, if any.
+    """
     line, win, was, struck = written, cast(Win | None, won), list[FormerLine](), None
     for number, correction in corrections:
         by = reference_to(number, correction)

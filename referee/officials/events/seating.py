@@ -22,7 +22,7 @@ HowAgreed = Annotated[
 
 
 class Invited(Event):
-    """An invitation to a seat or role was made. It replaces an earlier one that was not redeemed."""
+    """An invitation to a seat or role was made. It replaces an earlier invitation that was not redeemed."""
 
     TOPIC: ClassVar[str] = "match/invited"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}
@@ -30,9 +30,8 @@ class Invited(Event):
     """Number of the invitation in the match, from 1."""
     role: Role
     hash: wire_types.HiddenHash
-    """SHA-256 of the code; hidden from every viewer."""
+    """SHA-256 of the code."""
     by: Actor
-    """Inviting actor."""
     expires_at: Time
     """Time until which the invitation can be redeemed."""
     seat: Seat | None = None
@@ -48,7 +47,6 @@ class InvitationRedeemed(Event):
 
     TOPIC: ClassVar[str] = "match/invitation-redeemed"
     invitation: wire_types.InvitationNumber
-    """Number of the invitation in the match."""
 
 
 class StakesAgreed(Event):
@@ -56,11 +54,9 @@ class StakesAgreed(Event):
 
     TOPIC: ClassVar[str] = "stakes/agreed"
     seats: wire_types.Seats
-    """Seats that agreed."""
     how: HowAgreed
-    """Way in which these seats agreed."""
     invitation: wire_types.InvitationNumber | None = None
-    """Number of the invitation that was redeemed, if the seats agreed by redeeming one."""
+    """Number of the invitation by whose redemption the seats agreed, if any."""
 
 
 class StakesDeclined(Event):

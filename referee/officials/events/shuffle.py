@@ -15,9 +15,9 @@ class ShuffleCommitted(Event):
     commitment: wire_types.Hash
     """SHA-256 of ``seed`` as text."""
     seed: wire_types.HiddenHash
-    """Seed. Empty for all viewers, officials included, until the deal is over."""
+    """Seed; empty for all viewers, even officials, until the deal is over."""
     until: Time | None = None
-    """Time until which the deal waits for the seats to add digits; left out: it does not wait."""
+    """Time until which the deal waits for digits of the seats; left out: it does not wait."""
 
 
 class EntropyGiven(Event):

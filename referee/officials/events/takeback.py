@@ -9,25 +9,21 @@ from referee.visibility import Event, Recorded
 
 
 class TakeBackAsked(Event):
-    """A seat asked to take back the last act of the match, or agreed to take it back."""
+    """A seat asked to take back the last act, which made events ``first`` to ``last``, or agreed to take it back."""
 
     TOPIC: ClassVar[str] = "act/take-back-asked"
     seat: Seat
     first: EventNumber
-    """First event of the act."""
     last: EventNumber
-    """Last event of the act."""
 
 
 class ActTakenBack(Event):
-    """The last act was taken back: the match is as before event ``first``."""
+    """The last act was taken back. Events ``first`` to ``last`` no longer count."""
 
     TOPIC: ClassVar[str] = "act/taken-back"
     case: wire_types.CaseNumber
     first: EventNumber
-    """First event that no longer counts."""
     last: EventNumber
-    """Last event that no longer counts."""
     seat: Seat | None = None
     """Seat that took back its act; left out: a ruling in the case took it back."""
 
@@ -41,7 +37,7 @@ class ActTakenBack(Event):
 
 
 def without_taken_back(history: Iterable[Recorded]) -> list[Recorded]:
-    """Return the history without take-backs, requests for them and undone events."""
+    """Return the history without take-backs, requests for take-backs and undone events."""
     kept: list[Recorded] = []
     for recorded in history:
         event = recorded.event
