@@ -123,6 +123,7 @@ class SetPayee(SetPayeeSent, kw_only=True, tag="set_payee"):
 
     SCHEMA: ClassVar[str] = "SetPayeeProposed"
     member: MemberSent
+    """Member whose numbers the act sets."""
 
 
 class SetClubPayee(ClubAct, tag="set_club_payee"):
@@ -223,7 +224,8 @@ class Set(ClubAct, tag="set"):
     """Codes of ISO 4217; the first is the default. Currencies cannot be removed."""
     timezone: ZoneSent | None = None
     payout_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
-    """Sum of a member's payouts within 30 days above which a payout needs a second person, in minor units."""
+    """Sum of a member's payouts in one currency within 30 days above which a payout needs a second person, in minor
+    units."""
     keep_years: Annotated[int, Meta(ge=0, le=100)] | None = None
     """Years after the year of leaving in which a member cannot be erased: 7 if the Swedish bookkeeping law
     applies."""

@@ -186,7 +186,6 @@ class ClubFounded(Event):
     currencies: Currencies
     timezone: Zone
     founder: Ref
-    """Name of the first member."""
     hash: wire_types.HiddenHash
     """SHA-256 of the founder's key."""
     expires_at: Time
@@ -201,7 +200,8 @@ class ClubSet(Event):
     currencies: Currencies | None = None
     timezone: Zone | None = None
     payout_limit: wire_types.Money | None = None
-    """Sum of a member's payouts within 30 days above which a payout needs a second person, in minor units."""
+    """Sum of a member's payouts in one currency within 30 days above which a payout needs a second person, in minor
+    units."""
     keep_years: wire_types.Years | None = None
     """Years for which the books must be kept; 0: no minimum."""
     sie: SieAccounts | None = None
@@ -247,7 +247,7 @@ class MemberErased(Event):
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
     """Member's balances at that time, by currency of the club: all 0."""
     entry: wire_types.EntryCount = 0
-    """Number of the last entry on the member's account, which is closed; 0: no entry."""
+    """Number of the last entry on the member's account, which a closing covers; 0: no entry."""
     deleted: wire_types.Tally = 0
     """Number of texts by the member that were deleted."""
     changed: wire_types.Tally = 0
@@ -284,7 +284,7 @@ class KeyIssued(Event):
 
 
 class KeyInvited(Event):
-    """A member was invited to a key. Its secret is shown when the member redeems the invitation's code."""
+    """A member was invited to a key, whose secret is shown when the member redeems the invitation's code."""
 
     TOPIC: ClassVar[str] = "key/invited"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}
@@ -313,7 +313,7 @@ class KeyRedeemed(Event):
 
 
 class KeyRotated(Event):
-    """The secret of a key was replaced. The key's id and scopes stay."""
+    """The secret of a key was replaced."""
 
     TOPIC: ClassVar[str] = "key/rotated"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody"}

@@ -92,7 +92,7 @@ def _check_not_others_secret(club: Club, member: int, actor: Actor) -> None:
 
 
 def responsible_members(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return the members responsible for an invitation: the holder of the actor's key or, if none, its givers."""
+    """Return the members responsible for an invitation: the holder of the actor's key, or a program key's givers."""
     member = member_of_actor(club, actor)
     return _members_sharing_key(club, actor) if member is None else (member,)
 

@@ -136,7 +136,7 @@ def _pay(club: Club, request: commands.Pay, moment: Moment) -> Events:
 
 
 def check_planned(club: Club, request: commands.ClubRequest) -> None:
-    """Raise ``Refused`` if a payment is not as planned, or if a proposal already waits for its ``plan``.
+    """Raise ``Refused`` if a payment with a ``plan`` is not in the plan, differs from it, or is already proposed.
 
     Do not check a confirmation, because the payment was made even if the plan has changed.
     """

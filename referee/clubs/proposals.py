@@ -141,9 +141,9 @@ def waiting_proposal(club: Club, number: int) -> Proposal:
 
 
 def propose(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
-    """Return the event that proposes an act, which would now lead to ``events``.
+    """Return the event that proposes an act. Raises ``ClubState`` if too many proposals wait.
 
-    Raises ``ClubState`` if too many proposals wait.
+    ``events``: the act's events without confirmation.
     """
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)

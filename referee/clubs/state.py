@@ -29,7 +29,7 @@ NO_DIGEST = "0" * 64
 
 
 class Payee(Value):
-    """Payment numbers of a member or the club. ``numbers``: all so far."""
+    """Payment numbers of a member or the club. ``numbers``: present and former numbers."""
 
     swish: NumberRef | None = None
     iban: NumberRef | None = None

@@ -30,7 +30,7 @@ Check = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
 Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
 """Returns the events to record, given the game's events."""
 Consequence = Callable[[Ruleset, AttendedState, Moment], tuple[Event, ...]]
-"""Returns the events that are due without a request, if any."""
+"""Returns the events that are due without a request."""
 
 OFFICIALS_DECIDE: Mapping[type, Decision] = {
     Knock: cases.knock,
@@ -80,7 +80,7 @@ def attends(opened: MatchOpened) -> bool:
 
 
 def _may_have_consequences(docket: Docket) -> bool:
-    """Return whether one of :data:`CONSEQUENCES` may return events. This check is cheap."""
+    """Return whether :data:`CONSEQUENCES` may have events, as a cheap check."""
     current = docket.shuffle
     return (current is not None and current.commitment is None) or any(case.is_open for case in docket.cases)
 

@@ -185,9 +185,9 @@ def revise_report(
 ) -> tuple[Event, ...]:
     """Return the events to record for a report, given the game's ``events`` (J1).
 
-    In a game without knocks, a report joins an open case about the fault. Otherwise, the report of a seat that
-    would not pay opens a case. Raises WrongPhase if a case has decided about the fault, AgainstTheRules if the payer
-    has reported the fault already, and what :func:`_join_case` and :func:`opening_events` raise.
+    In a game without knocks, a report joins an open case about the fault. If no such case is open, the report of a
+    seat that would not pay opens one. Raises WrongPhase if a case has decided about the fault, AgainstTheRules if the
+    payer has reported the fault already, and what :func:`_join_case` and :func:`opening_events` raise.
     """
     reported = events[0]
     if rules.knocks or not isinstance(reported, Reported) or not reported.breaches:

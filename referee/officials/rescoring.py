@@ -256,8 +256,6 @@ class _Replay:
             return frozenset()
         return known if self.duel == self.called else COUNT_IN_ANY_DEAL
 
-    # Deals
-
     def first_dealer_drawn(self, number: int, event: FirstDealerDrawn, recorded: Recorded) -> None:
         """Fold the draw of the first dealer."""
         self.state = self.base = self.rules.evolve(self.state, event, number)

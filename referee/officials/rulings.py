@@ -94,7 +94,7 @@ def check_may_rule(case: Case, moment: Moment) -> None:
 
 
 def _losing_side_agreed(case: Case, *, upheld: bool) -> bool:
-    """Return whether the side that would lose by this verdict admitted the facts in its statements (J2)."""
+    """Return whether the side that would lose by this verdict accepted the verdict in its statements (J2)."""
     if not upheld:
         return case.opener is not None and case.agrees(case.opener) is False
     return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.opener))
@@ -113,7 +113,7 @@ def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> t
 
 
 def _all_concerned_agree(state: AttendedState, case: Case) -> bool:
-    """Return whether the payer agrees to an offence, or all concerned but the opener to another case (J2)."""
+    """Return whether the seats that must agree do so: the payer of an offence, else all but the opener (J2)."""
     if case.kind == "offence":
         return bool(case.agrees(case.payer)) or (case.payer == case.opener and case.status == "pending")
     table = state.play.table
@@ -201,7 +201,7 @@ def _play_after(rules: Ruleset, play: Any, events: tuple[Event, ...], number: in
 
 
 def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
-    """Return the moment after these events, which its history includes."""
+    """Return the moment after these events, with the events in its history."""
     if not events:
         return moment
     more = [

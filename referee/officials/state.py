@@ -77,7 +77,7 @@ class Case(Value):
     corrected: int | None = None
     """Number of the last correction for this case."""
     gained: tuple[int, ...] = ()
-    """Seats whose points improved by that correction."""
+    """Seats whose points the last correction for this case improved."""
 
     @property
     def due(self) -> Due | None:

@@ -49,7 +49,7 @@ class LineCorrected(Value, omit_defaults=True):
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
     score: DealScored | None = None
-    """Whole new line, if more than these fields has changed."""
+    """Whole new line, if more than the other fields changed."""
 
 
 class Ended(Value, omit_defaults=True):
