@@ -3,11 +3,11 @@
 python shuffle.py MATCH [DEAL ...] [--kept FILE] < EVENTS
 
 MATCH is the id of the match. EVENTS are all its events from the first on, as JSON, one page or event on each line.
-FILE has events that you kept when you received them: without them the server could have replaced the commitment, or
+FILE has events that you kept when you received them. They show that the server did not replace the commitment, or
 the digits that a seat added, after the deal.
 
-Prints a verdict for each deal, or for each DEAL. Exits with 0 if the record is complete and the deals are fair, else
-with 1. Needs only Python 3.11. guides/shuffle.md says how a shuffle is computed.
+Prints a verdict for each deal, or for each DEAL. Exits with 0 if the record is complete and these deals are fair,
+else with 1. Needs only Python 3.11. guides/shuffle.md says how a shuffle is computed.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from hashlib import sha256
 
 ENVELOPE = "number act_number at actor act event"
 FOR_OFFICIALS = "digest prev hash request"
-FIELDS = {  # required and optional fields by topic; of other topics only the envelope is checked
+FIELDS = {  # required and optional fields by topic; of other topics only ENVELOPE is checked
     "match/opened": (
         "ruleset edition options players dealing enforcement points tokens official",
         "pot taken_over first_dealer stakes adjudication officials dockets shuffle entropy_seconds club evening table"
@@ -67,7 +67,7 @@ class NotFair(Exception):
 
 
 class Broken(Exception):
-    """A fault in the record: nothing is proved from this event on."""
+    """A fault in the record: the deals from here on are not proved fair."""
 
 
 def digest(text):
@@ -75,7 +75,7 @@ def digest(text):
 
 
 def order_by(key, game):
-    """Return a game's pack in the order that follows from a key."""
+    """Return a game's pack, shuffled by a key."""
     cards = [suit + rank for suit in "SHDC" for rank in RANKS]
     stream = (byte for block in range(99) for byte in sha256(f"{key}\n{block}".encode()).digest())
     for left in range(52, 1, -1):
@@ -85,7 +85,7 @@ def order_by(key, game):
 
 
 def packets(cards, count, sizes):
-    """Return the hands if cards are dealt in packets of these sizes."""
+    """Return ``count`` hands, dealt in packets of these sizes."""
     hands, at = [[] for _ in range(count)], 0
     for size in sizes:
         for hand in hands:
@@ -107,7 +107,7 @@ def expect(event, message, **fields):
 
 
 def agrees(kept, now):
-    """Return whether a kept value is unchanged. A hidden value was kept empty and agrees with any value."""
+    """Return whether a kept value is unchanged. An empty kept value was hidden: it agrees with any value."""
     if isinstance(kept, dict) and isinstance(now, dict):
         return all(agrees(value, now.get(name)) for name, value in kept.items() if name != "breaches")
     if isinstance(kept, list) and isinstance(now, list):
@@ -116,7 +116,7 @@ def agrees(kept, now):
 
 
 class Match:
-    """The state of a match after the events so far."""
+    """The state of a match. A method on_… applies an event, and raises NotFair if the event is wrong."""
 
     def __init__(self, match, kept):
         self.match, self.kept, self.number = match, kept, 0
@@ -130,7 +130,7 @@ class Match:
         self.stake = self.declarer = None
 
     def take(self, line):
-        """Apply the next event. Raise Broken if it cannot be read."""
+        """Apply the next event, and note a fault of its deal. Raise Broken if the record is wrong."""
         try:
             self.check_envelope(line)
             if line["event"]["topic"] in FIELDS:
@@ -143,7 +143,7 @@ class Match:
             raise Broken(f"event {self.number} cannot be read: {error!r}") from error
 
     def check_envelope(self, line):
-        """Raise Broken unless an event has the next number and its fields, and agrees with the kept event."""
+        """Raise Broken unless an event has the next number and the right fields, and agrees with the kept event."""
         needed, allowed = set(ENVELOPE.split()), set(FOR_OFFICIALS.split())
         if not needed <= line.keys() <= needed | allowed or type(line["number"]) is not int:
             raise Broken(f"the line after event {self.number} is not an event")
@@ -168,7 +168,7 @@ class Match:
         return [(seat + step) % self.seats for step in range(1, self.seats + 1)]
 
     def order(self, number):
-        """Return the seed as events show it, and the cards in order, for the act after event ``number``.
+        """Return the seed as events show it, and the shuffled cards, for the act after event ``number``.
 
         Raise NotFair unless the seed matches the commitment."""
         if not self.commitment:
@@ -252,16 +252,16 @@ class Match:
             raise NotFair(f"seat {self.dealer} has to deal")
         if self.game == RAMS and self.stake != (self.number - 1, self.dealer, actor, at):
             raise NotFair("the dealer has not staked in the act of the deal")
-        seed, cards = self.order(self.number - (2 if self.game == RAMS else 1))  # D14: the act has a stake
+        seed, cards = self.order(self.number - (2 if self.game == RAMS else 1))  # D14: the stake comes first
         waiting = [seat for seat in self.playing() if seat not in self.added]
         if self.until and waiting and datetime.fromisoformat(at) < self.until:
             raise NotFair(f"the deal did not wait for the seats {waiting}")
         self.lay_out(event, seed, cards)
 
     def lay_out(self, event, seed, cards):
-        """A9-A10, B18-B19, C12, D17-D20, E-O4: Raise NotFair unless the hands come from these cards, in order."""
+        """A9-A10, B18-B19, C12, D17-D20, E-O4: Deal these cards. Raise NotFair unless the event shows them."""
         order, sizes = [seat for seat in self.from_left_of(self.dealer) if seat in self.playing()], (3, 3)
-        if self.game == RAMS:  # with six the dealer gets no cards; else the widow comes before the dealer
+        if self.game == RAMS:  # with six players the dealer gets no cards; else the widow comes before the dealer
             order, sizes = [*order[:-1], "widow", *order[-1:][: self.seats < 6]], (3, 2)
         given = dict(zip(order, packets(cards, len(order), sizes), strict=True))
         self.pack, fields = cards[sum(sizes) * len(order) :], {}
@@ -293,11 +293,11 @@ class Match:
         self.asked = [one for one in self.asked if not event["first"] <= one[0] <= event["last"]]
 
     def on_deal_new_hands(self, event, actor, at):
-        """A13-A15: Deal to the seats that asked. If the stock is too short, shuffle the thrown cards into it."""
+        """A13-A15: Deal to the seats that asked. If the stock is too short, add the thrown cards, shuffled."""
         seats, cards, fields = [seat for _, seat in self.asked], self.pack, {}
         self.thrown, self.asked = [*self.thrown, *(card for seat in seats for card in self.hand(seat))], []
         if len(cards) < 6 * len(seats):
-            fields["seed"], new = self.order(self.number - 2)  # before the act of the seat that spoke last
+            fields["seed"], new = self.order(self.number - 2)  # the event before the act of the last seat
             fields["last"], cards = True, cards + [card for card in new if card in self.thrown]
         given = dict(zip(seats, packets(cards, len(seats), (3, 3)), strict=True))
         self.pack, self.hands = cards[6 * len(seats) :], self.hands | given
@@ -397,7 +397,7 @@ def events_in(lines):
 
 
 def checked(match, lines):
-    """Return the fault of the record, or None. Deals after the fault are not fair."""
+    """Apply the events. Return the fault of the record, or None. Deals after the fault are not proved fair."""
     broken = None
     for line in events_in(lines):
         try:

@@ -5,10 +5,9 @@ python verify.py --contradicts BUNDLE VKEY LATER_BUNDLE
 
 BUNDLE is a file with an answer of GET …/bundle, byte for byte. VKEY is the verifier key of GET /v1/log, as you noted
 it before; while two keys sign, give both, separated by a space. OLD_CHECKPOINT is a file with a checkpoint that you
-kept; its size is the parameter from= of the bundle. The exit code is 0 if everything is proved, 1 if something is
-false or missing, and 3 if the rows are correct, but some are not shown or later rows are not excluded. --contradicts
-exits with 0 if a row of LATER_BUNDLE contradicts a signed last row in BUNDLE, else with 1. Needs Python 3.11 and
-openssl 3. Shares no code with the service."""
+kept; its size is the parameter from= of the bundle. Exits with 0 if everything is proved, with 1 if something is
+false or missing, and with 3 if the rows are correct, but others exist or may exist. --contradicts exits with 0 if a
+row of LATER_BUNDLE contradicts a signed last row in BUNDLE, else with 1. Needs Python 3.11 and openssl 3."""
 
 import json
 import subprocess
@@ -26,25 +25,26 @@ Row = namedtuple("Row", "index owner number topic leaf event prev")  # owner: th
 
 
 def demand(holds, message):
+    """Raise ValueError with the message unless the condition holds."""
     if not holds:
         raise ValueError(message)
 
 
 def unpacked(text, length=None):
-    """Return the bytes of a base64 text. Demand the canonical form, and this length."""
+    """Return the bytes of a base64 text. Demand the canonical form, and ``length`` bytes."""
     data = b64decode(text.encode(), validate=True)
     demand(b64encode(data).decode() == text and length in (None, len(data)), f"{text[:44]!a} is no valid base64 here")
     return data
 
 
 def fields(value, names, what):
-    """Return the values of an object. Demand exactly these names in this order."""
+    """Return the values of an object. Demand exactly these fields in this order."""
     demand(isinstance(value, dict) and " ".join(value) == names, f"{what} must have exactly the fields {names}")
     return value.values()
 
 
 def signed_lines(note, vkeys, every=True):
-    """Return the lines of a note. Demand that all keys (``every``), or at least one, have signed it, and no other."""
+    """Return the lines of a note but the first. Demand a signature of each key (``every``) or one, and no other."""
     text, _, below = note.partition("\n\n")
     lines, signatures, known = text.split("\n"), below.split("\n"), {}
     for name, digits, key in (vkey.split("+", 2) for vkey in vkeys.split()):
@@ -80,7 +80,7 @@ def last_row(note, vkeys):
 
 
 def roots(at, last, first, path):
-    """RFC 9162, 2.1.3.2, 2.1.4.2: Return the roots of the older tree, which ends at ``at``, and of the whole tree."""
+    """RFC 9162, 2.1.3.2, 2.1.4.2: Return the roots of the older tree, with leaf ``at`` last, and of the whole."""
     old = new = first
     for part in path:
         demand(last > 0, "the proof is too long")
@@ -94,12 +94,12 @@ def roots(at, last, first, path):
 
 
 def extends(proof, size, root, old_note, vkeys):
-    """Return the sentence about the kept checkpoint. Demand that the log extends this checkpoint."""
+    """Return a sentence about the old checkpoint. Demand that the log extends it."""
     older, old_root = checkpoint(old_note, vkeys, every=False)
     demand(older == 0 or proof is not None, f"ask for the bundle with ?from={older}")
     start, parts = fields(proof, "from proof", "the section consistency")
     demand(start == older > 0, f"the old checkpoint has {older} rows, but the proof begins at {start!a}")
-    high = older if older == size else older & -older  # the older tree ends with a full subtree of this size
+    high = older if older == size else older & -older  # size of the last full subtree of the older tree
     path = [old_root, *(unpacked(part, 32) for part in parts)][high < older :]
     both = roots(older // high - 1, (size - 1) // high, path[0], path[1:])
     demand(both == (old_root, root), f"the log does not extend the checkpoint of {older} rows")
@@ -107,7 +107,7 @@ def extends(proof, size, root, old_note, vkeys):
 
 
 def rows_in(listed, size, root):
-    """Return the rows by owner. Demand that each is in the log, in order, and linked to its previous row."""
+    """Return the rows by owner. Demand that each is in the log, in order, and has the hash of the row before it."""
     found, place = {}, -1
     for one in listed:
         index, owner, version, topic, state, proof = fields(one, "index id version topic state proof", "a row")
@@ -149,7 +149,7 @@ def complete(aggregate, rows, size, vkeys):
 
 
 def money(rows):
-    """Return the settlements and entries that follow from the rows. A debit is above zero."""
+    """Return the settlements, and the entries by cause and kind, that follow from the rows. Debits are above zero."""
     openings = {row.owner: row.event for row in rows if row.topic == "match/opened" and row.event.get("stakes")}
     settled, entries, agreed, entered = {}, {}, {}, {}
     for row in rows:
@@ -160,7 +160,7 @@ def money(rows):
             sums = {one["account"]: one["amount"] for one in row.event["postings"]}
             made = [(row.event["kind"], row.event["currency"], sums)]
         elif row.topic == "stakes/declined":
-            openings[row.owner] = opened and {**opened, "members": []}  # a declined match is never entered
+            openings[row.owner] = opened and {**opened, "members": []}  # the books never count a declined match
         elif opened and (undone or row.topic == "protocol/corrected" or "settlement" in row.event):
             amounts = amounts_of(row, opened["stakes"])
             settled[row.owner] = {"match": row.owner, "event": row.number, **opened["stakes"]}
@@ -181,13 +181,13 @@ def money(rows):
 
 
 def counted(amounts, limit):
-    """Return the amounts that are entered; empty if they move more than the limit of the match."""
+    """Return the amounts that the books count; empty if they move more than the limit of the match."""
     moved = max(sum(one for one in amounts if one > 0), -sum(one for one in amounts if one < 0))
     return amounts if limit is None or moved <= limit else []
 
 
 def amounts_of(row, stakes):
-    """Return the amounts by seat of a row that ends or corrects a match. Demand that its payments add up to them."""
+    """Return the amounts by seat of an end or correction of a match. Demand that its payments add up to them."""
     end = row.event if "settlement" in row.event else row.event.get("won") or {}
     amounts, point = end.get("settlement") or [], stakes["unit"] // (2 if row.event.get("halves") else 1)
     paid = [0] * len(amounts)
@@ -199,8 +199,8 @@ def amounts_of(row, stakes):
 
 
 def check_closing(club, closing, found, ranges, entries, made):
-    """Demand that the rows are all rows of one closing of this club, and agree with the entries."""
-    own = found[club]  # all rows of the club
+    """Demand that the bundle has all rows of one closing of this club, and that they agree with the entries."""
+    own = found[club]
     before, this = own[0].event if own[1:] and own[0].topic == "books/closed" else None, own[-1].event
     demand(own[-1].topic == "books/closed" and this["closing"] == closing, f"the last row is not closing {closing}")
     demand(len(ranges[club]) == 1 and (before or own[0].number == 1), "rows of the club are missing")
@@ -237,7 +237,7 @@ def sections_of(file):
 
 
 def verify(file, vkeys, old_file=None):
-    """Yield a sentence for each proved section, then for each gap a sentence that begins with NOT SHOWN."""
+    """Yield a sentence for each proved section, then one for each gap, which begins with NOT SHOWN."""
     about, note, proof, aggregates, listed, settlements, entries = sections_of(file)
     kind, owner, closing = fields(about, "kind id closing", "the section about")
     size, root = checkpoint(note, vkeys)
@@ -269,7 +269,7 @@ def verify(file, vkeys, old_file=None):
 
 
 def contradicts(file, vkeys, later_file):
-    """Yield the contradictions between the signed last rows in one bundle and the rows of another."""
+    """Yield a sentence for each row of the later bundle that contradicts a signed last row in the first."""
     _, note, _, _, listed, _, _ = sections_of(later_file)
     found = rows_in(listed, *checkpoint(note, vkeys))
     for statement in (one["statement"] for one in sections_of(file)[3] if one["statement"]):

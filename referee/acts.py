@@ -1,4 +1,4 @@
-"""The acts that clients send to a match, as a union with the tag ``act``, and the knock."""
+"""The acts that clients send to a match, and the knock. The field ``act`` names the type."""
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, cast
 
@@ -79,7 +79,7 @@ class Cut(SeatAct, tag="cut"):
 
 
 class Deal(SeatAct, tag="deal"):
-    """Deal. In house dealing no other field is sent."""
+    """Deal. In house dealing, send only `seat`."""
 
     hands: Annotated[tuple[Hand, ...], Meta(max_length=8)] | None = None
     counts: Annotated[tuple[Annotated[int, Meta(ge=0, le=52)], ...], Meta(max_length=8)] | None = None
@@ -146,7 +146,7 @@ class Report(SeatAct, tag="report"):
     accused: SeatSent
     fault: Annotated[Fault, Meta(title="Fault", description="A fault that the cards cannot show.")]
     another: bool = False
-    """True: a further error of this kind in the same trick."""
+    """True: a further fault of this kind in the same trick."""
 
 
 class Score(SeatAct, tag="score"):
@@ -176,7 +176,7 @@ class Announce(SeatAct, tag="announce"):
 
 
 class Exchange(SeatAct, tag="exchange"):
-    """Lay away a card and take the turned-up one."""
+    """Exchange a card for the turned-up card."""
 
     card: Card | None = None
 
@@ -235,7 +235,7 @@ class Abandon(Act, tag="abandon"):
 # A whole deal, from the score sheet
 
 TRICKS_MAX = 16
-"""More than any deal has, so that a rule and not the parser refuses too many tricks."""
+"""More than any deal has: a rule, and not the parser, refuses too many tricks."""
 KNOCKS_MAX = 64
 AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
 """Number of complete tricks."""
@@ -418,12 +418,12 @@ AnyAct = (
     | Void
     | Abandon
 )
-"""Acts of the kernel and its games. Installed games have more (``ACTS`` of ``referee.games``)."""
+"""Acts of the kernel and its games. ``referee.games.ACTS`` has also those of installed games."""
 
 
 class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="knock"):
-    """A knock on the table: ``seat`` accuses ``accused``. Without ``offence`` the referee takes the oldest open
-    breach."""
+    """A knock on the table: ``seat`` accuses ``accused``. Without ``offence`` the knock is about the oldest
+    open breach."""
 
     SCHEMA: ClassVar[str] = "KnockRecorded"
     """Name in the API's description, where `Knock` is the type that a client sends."""

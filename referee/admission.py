@@ -1,4 +1,4 @@
-"""Requests that admit people to a match: tokens for its seats and roles, and invitations to them."""
+"""Requests that admit people to a match: tokens and invitations."""
 
 from typing import Annotated, Literal
 

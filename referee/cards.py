@@ -46,7 +46,7 @@ def clockwise(first: int, seats: int) -> tuple[int, ...]:
 
 
 def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
-    """Return the pack in the order that this seed always gives. Of a seed ``2:n:key``, only ``key`` counts.
+    """Return the pack, shuffled by the seed. Of a seed ``2:n:key``, only ``key`` counts.
 
     All 52 cards are shuffled; then those that are not in ``pack`` are left out.
     """

@@ -1,4 +1,4 @@
-"""The events that all games share. They hold codes and numbers, no sentences. A stored ``TOPIC`` never changes."""
+"""The events that all games share. Their fields are codes and numbers. A ``TOPIC`` never changes: rows store it."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -61,7 +61,7 @@ Visibility = Annotated[
 
 
 def in_points(numbers: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
-    """Return the points: the numbers themselves or, with ``halves``, half of each."""
+    """Return the numbers as points; with ``halves``, half of each number."""
     return tuple([number / 2 if number % 2 else number // 2 for number in numbers]) if halves else numbers
 
 
@@ -84,10 +84,10 @@ class Stakes(Value, forbid_unknown_fields=True):
 
 
 class Breach(Value, omit_defaults=True):
-    """An act against the rules that costs nothing until a player knocks. Only officials may see it.
+    """An act against the rules. Only officials see it. After a knock ``payer`` goes up ``points`` by ``rule``.
 
-    After a knock ``payer`` goes up ``points`` by ``rule``. ``closes_after``: number of complete tricks after which a
-    knock is too late; ``None``: when the deal is scored.
+    ``closes_after``: number of complete tricks after which a knock is too late; ``None``: a knock is possible until
+    the deal is scored.
     """
 
     offence: OffenceText
@@ -99,9 +99,9 @@ class Breach(Value, omit_defaults=True):
     shown_by: wire_types.Events = ()
     """Earlier events that prove the breach."""
     by: Seat | None = None
-    """Seat that did it, if the rules hold a different seat (``seat``) responsible."""
+    """Seat that broke the rule, if a different seat (``seat``) is responsible."""
     tricks: wire_types.Count | None = None
-    """Number of tricks begun, or entered, before a reported error. ``None``: the number does not matter."""
+    """Number of tricks begun, or entered, before a reported fault. ``None``: the number does not matter."""
 
 
 class Entry(Value):
@@ -135,7 +135,7 @@ class Payment(Value, omit_defaults=True):
 
 
 class Adjudication(Value):
-    """The officials of a match and their time limits. The roles are ``official``, ``official:2`` and so on."""
+    """The officials of a match and their time limits. They act as ``official``, ``official:2`` and so on."""
 
     officials: wire_types.Officials
     """Names of the officials."""
@@ -144,13 +144,13 @@ class Adjudication(Value):
     correction_minutes: wire_types.Minutes = 30
     """Time after the end of the match to correct a score (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
-    """Effect of an open case on play: it goes on, or is held (J5)."""
+    """Effect of an open case: play goes on, or waits for the ruling (J5)."""
     take_back: bool = False
     """True if the last act can be taken back when all seats agree (J11)."""
 
 
 class MatchOpened(Event):
-    """A match was opened. Every option has a value. Hashes of tokens are valid in this match only."""
+    """A match was opened. ``options`` has all options. Hashes of tokens are valid in this match only."""
 
     TOPIC: ClassVar[str] = "match/opened"
     HIDDEN: ClassVar[Hidden] = {
@@ -178,7 +178,7 @@ class MatchOpened(Event):
     officials: wire_types.BySeat[wire_types.Hash] = ()
     """Hashes of the other officials' tokens. Never shown."""
     dockets: wire_types.BySeat[wire_types.Hash] = ()
-    """Encrypted SHA-256 of each official's token, with which all matches of a token are found. Never shown."""
+    """Encrypted SHA-256 of each official's token, to find all matches of a token. Never shown."""
     shuffle: Shuffling | None = None
     """Null: the server uses a seed of its own, and no client can check the shuffle."""
     entropy_seconds: wire_types.EntropySeconds = 0
@@ -192,13 +192,13 @@ class MatchOpened(Event):
     visibility: Visibility = "public"
     stakes_need: StakesNeed = "members"
     given_by: wire_types.Givers = ()
-    """Members who hold or gave the key that opened the match and may know its tokens."""
+    """Members who hold or gave the key that opened the match. They may know its tokens."""
     stake_limit: wire_types.Money | None = None
     """Maximum sum of the match's payments, in minor units. The books count no match above it; null: no limit."""
 
 
 class TokenEnded(Event):
-    """The token that a seat or a role had is no longer valid."""
+    """The token of a seat or a role is no longer valid."""
 
     TOPIC: ClassVar[str] = "match/token-ended"
     seat: Seat | None = None
@@ -237,12 +237,12 @@ class FirstDealerDrawn(Event):
 
 
 def veiled_hands(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """Return the hands by seat, empty except the viewer's own; ``None`` unless the hands are face up."""
+    """Return the hands by seat, all empty but the viewer's own; ``None`` unless seats see their hands at once."""
     return by_seat(dealt, field, viewer) if dealt.face_up else None
 
 
 def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
-    """Return the numbers of cards by seat. If one is wrong, return the right number for every seat with cards."""
+    """Return the numbers of cards by seat. If one is wrong, return the right number for all seats with cards."""
     counts: tuple[int, ...] = dealt.counts
     return tuple([dealt.each if count else 0 for count in counts]) if dealt.each else counts
 
@@ -297,11 +297,11 @@ class TrickTaken(Event):
     trick: wire_types.TrickNumber
     uncontested: bool = False
     grace_until: Time | None = None
-    """Time until which only the asker may lead to trick five (B-O29)."""
+    """Time until which only the seat that asked may lead to trick five (B-O29)."""
     second: Seat | None = None
     """Seat that had played the second best card, if it was entered."""
     breaches: wire_types.Many[Breach] = ()
-    """Breaches made by a lead before an act that was due (tally only)."""
+    """Breaches of a seat that led before it did an act that was due (tally only)."""
 
 
 class Reported(Event):
@@ -322,7 +322,7 @@ def veiled_note(ruling: Any, field: str, viewer: Viewer) -> str:
 
 
 class KnockUpheld(Event):
-    """A knock was right. ``rests_on``: the events that prove it."""
+    """A knock was right. ``rests_on``: the events that prove the breach."""
 
     TOPIC: ClassVar[str] = "knock/upheld"
     HIDDEN: ClassVar[Hidden] = {"note": veiled_note}
@@ -341,11 +341,11 @@ class KnockUpheld(Event):
 
 
 _LATE_SHOWN_AS: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
-"""Fields of a ruling on a late knock as players see them until the deal is over."""
+"""Fields of the dismissal of a late knock, as players see them until the deal is over."""
 
 
 def veiled_reason(ruling: Any, field: str, viewer: Viewer) -> Any:
-    """Return a dismissal's field; during the deal a late knock looks like a knock for nothing."""
+    """Return a field of a dismissal. If ``within_deal``, a late knock looks like a knock for nothing."""
     late = ruling.reason == "late" and ruling.within_deal
     return _LATE_SHOWN_AS[field] if late else getattr(ruling, field)
 
@@ -355,7 +355,7 @@ DismissalReason = Annotated[
     Meta(
         title="DismissalReason",
         description="Why a knock was wrong. `nothing`: no rule was broken. `late`: a rule was broken, but the knock "
-        "came too late. `again`: a different case decides about it. `enforced`: the referee refuses what "
+        "came too late. `again`: a different case decides about the breach. `enforced`: the referee refuses what "
         "the rules forbid.",
     ),
 ]
@@ -378,7 +378,7 @@ class KnockDismissed(Event):
     """Number of the case that decides about the same incident, if the reason is ``again``."""
     note: wire_types.Note = ""
     within_deal: bool = False
-    """True if the ruling came during the deal. Until it ends, other seats do not learn that the knock was late."""
+    """True if the deal of the breach goes on. Until it is over, a late knock looks like a knock for nothing."""
     appeal_until: Time | None = None
     note_kept: bool = False
 
@@ -422,7 +422,7 @@ class DealScored(Event):
 
 
 class PlayEnded(Event):
-    """The play of the deal is over; it waits to be written into the protocol."""
+    """The play of the deal is over. The deal waits to be scored."""
 
     TOPIC: ClassVar[str] = "deal/play-ended"
     kind: DealKind
@@ -431,7 +431,7 @@ class PlayEnded(Event):
 class DealVoided(Event):
     """An official voided the deal under way: it is dealt again.
 
-    If penalties enter the protocol at once, ``before`` plus ``entries`` gives ``points``.
+    If penalties count at once, ``before`` plus ``entries`` gives ``points``.
     """
 
     TOPIC: ClassVar[str] = "deal/voided"
@@ -505,7 +505,7 @@ class MatchAbandoned(Event):
 
 ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon))
 LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
-"""Events that end a deal. Each opens itself and all earlier events to all viewers."""
+"""Events that end a deal. All viewers may then see the event and all earlier events."""
 
 
 def event_kinds_in(module: ModuleType) -> tuple[type[Event], ...]:

@@ -8,7 +8,7 @@ from referee.visibility import Recorded
 
 
 class HistoryNeeded(Exception):
-    """A decision needs the recorded events, which the caller has not supplied."""
+    """A decision needs the recorded events, but the caller has not supplied them."""
 
 
 class History(Sequence[Recorded]):

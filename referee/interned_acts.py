@@ -1,4 +1,4 @@
-"""Acts that are offered often, created once and shared."""
+"""Acts that are offered often: created once, then shared."""
 
 from referee.acts import Act, Play
 from referee.cards import CARD, Cards

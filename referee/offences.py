@@ -1,7 +1,4 @@
-"""Breaches that stay open until a player knocks, and the rulings on knocks (B11-B12, B-O1 to B-O5, B-O32).
-
-The referee rules at once, from the deal's ledger: the list of its breaches and penalties.
-"""
+"""The ledger of a deal's breaches and penalties, and the rulings on knocks (B11-B12, B-O1 to B-O5, B-O32)."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
@@ -16,7 +13,7 @@ from referee.value import Value
 from referee.visibility import Event
 
 DISMISSED_MAX = 20
-"""Maximum dismissed knocks of a seat in a deal, so that knocks cannot fill the match."""
+"""Maximum dismissed knocks of a seat in a deal. Without it, knocks could fill the match."""
 
 
 class NotedBreach(Value):
@@ -25,7 +22,7 @@ class NotedBreach(Value):
     case: int | None = None
     """Case that took up the breach; ``None``: it is open."""
     voided: bool = False
-    """True if the deal in which the breach was taken up was voided."""
+    """True if the deal of the breach was voided."""
 
 
 class Penalty(Value):
@@ -36,11 +33,11 @@ class Penalty(Value):
     rule: str
     events: tuple[int, ...]
     case: int | None = None
-    """Case that imposed the penalty, or lifted it."""
+    """Case that imposed the penalty; below zero points, the case lifts an earlier penalty."""
 
 
 class Ledger(Value):
-    """The breaches and penalties of a deal. Each method that returns a ledger returns a changed copy."""
+    """The breaches and penalties of a deal. A method that returns a ledger returns a changed copy."""
 
     breaches: tuple[NotedBreach, ...] = field(default=(), name="standings")
     """Stored as ``standings`` in snapshots."""
@@ -50,20 +47,21 @@ class Ledger(Value):
     cases: int = 0
     """Number of the last case."""
     dismissed: tuple[int, ...] = ()
-    """Seat of each dismissed knock, including knocks before the deal was voided."""
+    """Seat of each dismissed knock, also of those before the deal was voided."""
 
     @property
     def next_case(self) -> int:
-        """The number of the next case, in the game or before the officials."""
+        """The number of the next case or ruling on a knock."""
         return self.cases + 1
 
     def points(self, seat: int) -> int:
+        """Return the sum of a seat's penalties."""
         if not self.penalties:
             return 0
         return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
 
     def lasting(self, seat: int) -> tuple[Penalty, ...]:
-        """Return a seat's penalties, except those that the case that imposed them lifted again."""
+        """Return a seat's penalties, without those that their case lifted again."""
         lasting: list[Penalty] = []
         for penalty in self.penalties:
             if penalty.seat != seat:
@@ -79,7 +77,7 @@ class Ledger(Value):
         return tuple(lasting)
 
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
-        """Add these breaches, which are open since ``event``."""
+        """Add open breaches of event number ``event``."""
         new = [NotedBreach(breach=breach, event=event) for breach in breaches]
         return replace(self, breaches=(*self.breaches, *new))
 
@@ -98,7 +96,7 @@ class Ledger(Value):
         )
 
     def without(self, offence: str, accused: int) -> "Ledger":
-        """Remove the accused's last breach of this offence that no earlier event proves, if any."""
+        """Remove the accused's last breach of this offence that no earlier event proves, if it exists."""
         found = [
             place
             for place, record in enumerate(self.breaches)
@@ -108,13 +106,13 @@ class Ledger(Value):
         return replace(self, breaches=left)
 
     def ruled(self, event: KnockUpheld | KnockDismissed) -> "Ledger":
-        """Note a ruling. A breach for which a knock was upheld cannot be knocked for again (B-O5)."""
+        """Note a ruling. If the knock was upheld, its case takes up the breach (B-O5)."""
         if isinstance(event, KnockUpheld):
             return self.taken_up(event.case, event.accused, event.offence, event.rests_on)
         return replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
 
     def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
-        """Note that ``case`` takes up the open breach that was noted at the last event of ``rests_on``."""
+        """Note that ``case`` takes up the open breach of the last event in ``rests_on``, if it exists."""
 
         def is_meant(record: NotedBreach) -> bool:
             breach, events = record.breach, rests_on[-1:]
@@ -143,9 +141,9 @@ class Ledger(Value):
         return replace(self.noted(breaches, event), past=past)
 
     def misdealt(self, tricks_done: int) -> "Ledger":
-        """Begin again with new cards after a misdeal (B-O41, C-O38).
+        """Begin the deal again after a misdeal (B-O41, C-O38).
 
-        A breach that is still open can be knocked for until the first new trick is complete.
+        An open breach with a limit stays open until the first new trick is complete.
         """
         breaches = []
         for record in self.breaches:
@@ -156,20 +154,20 @@ class Ledger(Value):
         return replace(self, breaches=tuple(breaches))
 
     def closed(self) -> "Ledger":
-        """Return the next deal's ledger. Breaches without a knock have lapsed (B-O2)."""
+        """Return the ledger of the next deal, in which all breaches are past (B-O2)."""
         return Ledger(past=self.breaches, cases=self.cases)
 
     def voided(self) -> "Ledger":
-        """Begin the voided deal again. Punished breaches stay, with their penalties (B-O38, B-O5)."""
+        """Begin the voided deal again. Punished breaches and penalties stay; open ones are past (B-O38, B-O5)."""
         punished = tuple(replace(record, voided=True) for record in self.breaches if record.case is not None)
         past = tuple(record for record in self.breaches if record.case is None)
         return replace(self, past=past, breaches=punished)
 
     def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
-        """Return the breaches that all seats know and a knock may be about, the latest last.
+        """Return the breaches that match and that all seats know, the latest last.
 
-        First choice: breaches of this deal that a case took up. Second, if the knock ``named`` an offence: such
-        breaches of the previous deal. Third: the other breaches of the previous deal.
+        The first choice is the breaches of this deal that a case took up; the second, with ``named``, those of the
+        previous deal; the third, the previous deal's breaches without a case.
         """
         taken = tuple(record for record in self.breaches if record.case is not None and matches(record))
         if taken:
@@ -207,8 +205,8 @@ def adjudicate(
 ) -> tuple[Event, ...]:
     """Return the ruling on a knock, and its penalty, if any.
 
-    ``rules``: the rules to cite for ``nothing``, ``late``, ``again`` and ``fine``. A knock for nothing or too late
-    costs the knocker ``fine`` points (B-O3, B-O5, B-O32).
+    ``rules``: the rules to cite, by reason and for ``fine``. A knock for nothing or a late knock costs the knocker
+    ``fine`` points (B-O3, B-O5, B-O32).
     """
     case = ledger.next_case
 
@@ -233,7 +231,7 @@ def adjudicate(
         )
         return upheld, PenaltyImposed(seat=breach.payer, points=breach.points, rule=breach.rule, case=case)
     here = tuple(filter(matches, ledger.breaches))
-    # A breach that lapsed in this deal is hidden.
+    # Players do not know a breach that lapsed in this deal, so it counts last.
     known = ledger.known(matches, named=knock.offence is not None) or here
     again = any(record.case is not None for record in known)
     reason: Literal["nothing", "late", "again"] = "again" if again else "late" if known else "nothing"
@@ -268,7 +266,7 @@ def nothing_to_punish(ledger: Ledger, knock: Knock, rule: str) -> KnockDismissed
     )
 
 
-# Changes of the state, in every phase
+# The functions below return the state with a changed ledger.
 
 
 def with_ledger(state: Any, ledger: Ledger) -> Any:

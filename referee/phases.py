@@ -56,13 +56,12 @@ from referee.whole_deal import result_decision
 
 
 class Table(Value):
-    """The part of a deal's state that all games share. Each game adds fields. ``points`` are by seat."""
+    """The part of the state that all games share. Each game adds fields. ``points`` are by seat."""
 
     seats: int
     penalise: bool
     house: bool
     tally: bool
-    """True if only the tally is kept: the cards are never entered."""
     stakes: Stakes | None
     points: tuple[int, ...]
     pot: int
@@ -81,7 +80,7 @@ Options = TypeVar("Options", bound=msgspec.Struct)
 
 
 def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
-    """Return the table of a match just opened. ``own``: the fields that only this game has."""
+    """Return the table at the opening of a match. ``own``: the fields that only this game has."""
     everybody = clockwise(0, len(opened.players))
     return kind(
         seats=len(everybody),
@@ -102,23 +101,23 @@ def table_of(kind: type[T], opened: MatchOpened, **own: Any) -> T:
 
 
 def options_of(kind: type[Options], opened: MatchOpened) -> Options:
-    """Return the options of a match. Options newer than the match have their defaults."""
+    """Return the options of a match. Options that are newer than the match have their defaults."""
     known = {name: opened.options[name] for name in kind.__struct_fields__ if name in opened.options}
     return msgspec.convert(known, kind)
 
 
 def by_its_source(options: Mapping[str, Any]) -> Basis | None:
-    """Return the basis of a game whose source has rules for money."""
+    """Return the basis ``source``, for games whose source has rules for money."""
     return "source"
 
 
 def by_house_rule(options: Mapping[str, Any]) -> Basis | None:
-    """Return the basis of a game whose source has no rules for money: ``None`` without the option ``money``."""
+    """Return the basis ``house``, for games whose source has no money; ``None`` without the option ``money``."""
     return None if options.get("money", "none") == "none" else "house"
 
 
 def with_settlement(table: Table, won: MatchWon, payments: tuple[Payment, ...]) -> MatchWon:
-    """Return the end of the match; in a match for money, with these payments and the settlement."""
+    """Return the event ``won``; in a match for money, with these payments and the settlement."""
     if table.stakes is None:
         return won
     settled = received(payments, table.seats, table.stakes.unit, halves=won.halves)
@@ -126,7 +125,7 @@ def with_settlement(table: Table, won: MatchWon, payments: tuple[Payment, ...]) 
 
 
 class Over(Value, Generic[T], tag="over"):
-    """The match is over. ``winner`` is the first of the winning partners, and ``None`` if the match has no winner."""
+    """The match is over. ``winner``: the first of the winning partners; ``None``: the match has no winner."""
 
     table: T
     winner: int | None
@@ -177,7 +176,7 @@ def table_after_correction(table: T, corrected: ProtocolCorrected, carries: tupl
 
 
 def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: int = 0, **own: Any) -> Shown:
-    """Return the match as this viewer may see it: the fields of all games and the game's ``own``.
+    """Return the match as this viewer may see it. ``own``: the fields that the game adds or replaces.
 
     ``tricks_done``: number of complete tricks, which decides whether a breach is open.
     """
@@ -226,7 +225,7 @@ class Cites(Value):
 
 
 def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
-    """Return a decision that always refuses, with a more specific error than ``wrong_phase``."""
+    """Return a decision that always raises ``kind`` with this code, which says more than ``wrong_phase``."""
 
     def refused(state: Any, act: Any, moment: Moment) -> tuple[Event, ...]:
         raise kind(code, rule)
@@ -235,7 +234,7 @@ def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
 
 
 def by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
-    """Return an evolution that applies the one for the type of the phase."""
+    """Return an evolution that applies the evolution for the type of the phase."""
 
     def evolved(state: Any, event: Any, number: int) -> Any:
         return evolutions[type(state)](state, event, number)
@@ -280,6 +279,8 @@ class Tables(Value):
     script: Callable[[Any, Any], Script] | None = None
     carries: tuple[str, ...] = ()
 
+    # Each public method is the function of :class:`Ruleset` with the same or a similar name.
+
     def take(self, state: Any, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Any]:
         kind: type[Any] = type(request)
         decision = self.decide[type(state)].get(kind)
@@ -309,14 +310,14 @@ class Tables(Value):
     def evolved(self, state: Any, event: Event, number: int) -> Any:
         return self.evolve[type(event)](state, event, number)
 
-    def next_by_itself(self, state: Any, moment: Moment) -> tuple[Event, ...]:
+    def automatic_events(self, state: Any, moment: Moment) -> tuple[Event, ...]:
         return self.follows[type(state)](state, moment)
 
     def is_between_deals(self, state: Any) -> bool:
         return isinstance(state, self.between_deals)
 
     def _other_decision(self, state: Any, request: Any) -> Decision:
-        """Return the decision on a request other than a playing seat's act that the phase has. Raises ``Refused``."""
+        """Return the decision if ``decide`` has none, or if the seat does not play this deal. Raises ``Refused``."""
         kind = type(request)
         if kind in seating.WHENEVER:
             return seating.WHENEVER[kind]
@@ -399,10 +400,7 @@ class Tables(Value):
 
 
 def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | None = None, **rest: Any) -> Ruleset:
-    """Return the ruleset of a game with these tables.
-
-    ``scored``: returns a deal's line and the events after it; without it no deal can be scored again.
-    """
+    """Return the ruleset of a game. ``scored`` and ``rest``: fields of the ruleset that the tables do not have."""
     phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
     covered = tables.decide.keys() | tables.follows.keys() | {Over}
     assert phases == covered, f"unknown phase, or a phase without decisions: {phases ^ covered}"
@@ -425,7 +423,7 @@ def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | No
         result=tables.result,
         script=tables.script,
         knocks=tables.knock is not None,
-        follows=tables.next_by_itself,
+        follows=tables.automatic_events,
         between_deals=tables.is_between_deals,
         scored=scored,
         resumed=None if scored is None else tables.resumed,
@@ -435,7 +433,7 @@ def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | No
 
 
 def nothing_follows(state: Any, moment: Moment) -> tuple[Event, ...]:
-    """Return no event, in a phase that always waits for an act."""
+    """Return no event: the phase always waits for an act."""
     return ()
 
 
@@ -443,7 +441,7 @@ def nothing_offered(state: Any, seat: int) -> tuple[Act, ...]:
     return ()
 
 
-# Evolutions for the common events
+# Evolutions: they return the state after an event.
 
 
 def nothing_changes(state: Any, event: Event, number: int) -> Any:
@@ -469,7 +467,7 @@ def abandoned(state: Any, event: MatchAbandoned, number: int) -> Any:
 
 
 def _common(undealt: Callable[[Any], Any]) -> dict[type[Event], Evolution]:
-    """Return the evolutions for the common events. A game can replace them by its own."""
+    """Return the evolutions for the common events. A game can replace them."""
 
     def first_dealer_drawn(state: Any, event: FirstDealerDrawn, number: int) -> Any:
         return undealt(replace(state.table, dealer=event.seat))

@@ -38,7 +38,7 @@ class NotInPlay(Refused):
 
 
 class OutOfTurn(Refused):
-    """The turn belongs to a different seat."""
+    """The turn is a different seat's."""
 
 
 class NotYours(Refused):
@@ -52,7 +52,7 @@ class InvitationOver(Refused):
 
 
 class NoSuchCard(Refused):
-    """The card is not held, was named twice or seen before, or is not in the pack."""
+    """The card is not in the hand or in the pack, or was named twice, or seen before."""
 
 
 class AgainstTheRules(Refused):

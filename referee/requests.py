@@ -23,7 +23,7 @@ class Proceeding(Value, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class OpenCase(Proceeding, tag_field="act", tag="case"):
-    """Open a case. About an offence only an official opens one: a seat sends a knock instead."""
+    """Open a case. Only an official opens one about an offence: a seat knocks instead."""
 
     kind: CaseKind
     seat: SeatSent | None = None
@@ -150,7 +150,7 @@ Request = (
     | Ruling
     | Correct
 )
-"""Any request to a match. The stored field ``act`` or, for a knock, ``knock`` names its kind."""
+"""Any request to a match. The field ``act`` names its type."""
 
 
 def act_name(request: Value) -> str:

@@ -36,7 +36,7 @@ class Moment(msgspec.Struct, frozen=True):
     """The circumstances of a decision.
 
     ``version``: number of the match's last event. ``seed``: source of chance; empty for a preview. ``history``: the
-    events so far, for decisions that need more than the state.
+    events so far, which few decisions need.
     """
 
     version: int
@@ -122,7 +122,7 @@ class Nothing(TypedDict):
 
 
 def nothing_carried(state: Any) -> dict[str, Any]:
-    """Return no values, for games whose deals take over only numbers of the protocol."""
+    """Return no values: for games whose deals take over only numbers of the protocol."""
     return {}
 
 
@@ -131,7 +131,7 @@ def not_for_money(options: Mapping[str, Any]) -> Basis | None:
 
 
 Script = Generator[tuple[str, Request], Any, None]
-"""Yields the acts of a deal, each with a JSON pointer to its place in the result; is sent the state after each."""
+"""Yields the acts of a deal, each with a JSON pointer to its place in the result. Receives the state after each."""
 
 
 class Ruleset(Value):
@@ -166,7 +166,7 @@ class Ruleset(Value):
     legal: Callable[[Any, Viewer], tuple[Act, ...]]
     view: Callable[[Any, Viewer], Shown]
     follows: Callable[[Any, Moment], tuple[Event, ...]]
-    """Returns the next automatic events; empty: the phase waits for an act."""
+    """Returns the next automatic events; none if the phase waits for an act."""
     between_deals: Callable[[Any], bool]
     """Returns whether no cards have been dealt."""
     more: Any = Nothing
@@ -174,32 +174,31 @@ class Ruleset(Value):
     detail: Any = Nothing
     """Type of :attr:`~referee.events.DealScored.detail`."""
     basis: Callable[[Mapping[str, Any]], Basis | None] = not_for_money
-    """Returns whose rules decide the payments with these options; ``None``: matches cannot be for money."""
+    """Takes the options. Returns whose rules decide the payments; ``None``: no match can be for money."""
     has_pot: bool = False
-    """True if points are paid into a pot and from it: in a match with stakes they are minor units of money."""
+    """True if points are paid into a pot and from it. In a match with stakes they are minor units of money."""
     knocks: bool = True
     """True if the game has knocks: an open breach costs nothing until a knock."""
     unseen: Callable[[Any], frozenset[str]] | None = None
-    """Returns the offences that are possible now but that events cannot show (J1). ``None``: the game has no
-    offences."""
+    """Returns the possible offences that events cannot show (J1). ``None``: the game has no offences."""
     priced: Callable[[Any, str, int, int], tuple[Event, ...]] | None = None
     """Takes the state, an offence, the accused seat, and 1 or -1. Returns the events that add the offence's price to
     the deal or, with -1, remove it. ``None``: no offence has a price."""
     carried: Callable[[Any], dict[str, Any]] = nothing_carried
     """Returns, by name, the values that the next deal takes over and that are not in the protocol."""
     result: type[msgspec.Struct] | None = None
-    """Type of a whole deal's result (a part of :class:`~referee.acts.Result`). ``None``: no deal is entered whole."""
+    """Type of a whole deal's result: a part of :class:`~referee.acts.Result`. ``None``: no deal is entered whole."""
     script: Callable[[Any, Any], Script] | None = None
     """Takes the state before a deal and its result. Returns the acts that the result represents."""
     scored: Callable[[Any, str], tuple[Event, ...]] | None = None
-    """Takes the state of a deal that waits to be scored, and a seed. Returns its line and the events that follow.
-    Empty: the play cannot have ended with these numbers. ``None``: deals are never scored again."""
+    """Takes the state of a deal that waits to be scored, and a seed. Returns the line and the events that follow;
+    none if the play cannot have ended with these numbers. ``None``: deals are never scored again."""
     points_end_play: Callable[[Any], bool] | None = None
     """Returns whether the points can end the play of a deal in this match. ``None``: they never can."""
     resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
-    """Returns the state between two deals, or after the match, with the corrected numbers."""
+    """Returns the state between two deals, or after the match, after a correction."""
     carries: tuple[str, ...] = ()
-    """Names of the game's own fields of the table that each deal passes to the next."""
+    """Fields that the game adds to the table and that each deal passes to the next."""
 
     def improved(self, before: int, after: int) -> bool:
         """Return whether the new points are better: nearer to 0 in a game that counts down, else higher."""

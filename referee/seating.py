@@ -33,23 +33,23 @@ class Invitation(invitations.Invitation, kw_only=True):
 
 
 class Seating(Value):
-    """The tokens of a match, its invitations, and the agreement to its stakes."""
+    """The tokens of a match, its invitations, and the agreement to its stakes.
+
+    A token is stored as its hash in this match (:mod:`referee.tokens`); an empty text: there is no token.
+    """
 
     seats: tuple[str, ...]
-    """Hash in this match of each seat's token (:mod:`referee.tokens`); empty: the seat has no token."""
+    """Token of each seat."""
     officials: tuple[str, ...]
-    """Hash of each official's token."""
     given_by: tuple[tuple[int, ...], ...] = ()
     """Members who may know each official's token."""
     scribe: str = ""
-    """Hash of the scribe's token; empty: the role has no token."""
     watcher: str = ""
-    """Hash of the watcher's token; empty: the role has no token."""
     invitations: tuple[Invitation, ...] = ()
     """All invitations ever made, in order."""
     of_club: bool = False
     need: StakesNeed | None = None
-    """People who must agree to the stakes; ``None``: the match has no stakes or no club."""
+    """People who must agree to the stakes; ``None``: no agreement is needed."""
     agreed: tuple[int, ...] = ()
     declined: bool = False
 
@@ -60,7 +60,7 @@ class Seating(Value):
         return tuple([seat for seat, _ in enumerate(self.seats) if seat not in self.agreed])
 
     def token_of(self, role: str, seat: int | None, official: int | None) -> str:
-        """Return the hash of the present token of a seat or role; empty if it has no token."""
+        """Return the token of a seat or role."""
         if role == "seat":
             return self.seats[seat or 0]
         if role == "official":
@@ -99,7 +99,7 @@ def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event,
 def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
     """Return the event of an invitation.
 
-    Raises ``NotYours`` for a seat or official of a club's match, unless the caller has a key or it is their own seat;
+    Raises ``NotYours`` for a seat or official of a club's match, unless the caller has a key or the seat;
     ``WrongPhase`` for too many invitations, or for an official if the match has no club; and what
     :func:`check_place` raises.
     """
@@ -128,8 +128,7 @@ def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
 
 
 def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event, ...]:
-    """Return the events that redeem an invitation: a new token and, if it is awaited, the seat's agreement to the
-    stakes.
+    """Return the events that redeem an invitation, with a new token and, if needed, an agreement to the stakes.
 
     Raises ``InvitationOver`` if the invitation has ended or expired.
     """
@@ -148,7 +147,7 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
     """Return the event by which a seat, or an official for all seats, agrees to the stakes or declines them.
 
-    Raises ``WrongPhase`` if this agreement is not awaited, ``NotYours`` if the members must agree themselves, and
+    Raises ``WrongPhase`` if this agreement is not needed, ``NotYours`` if the members must agree themselves, and
     what :func:`check_place` raises.
     """
     seating: Seating = state.table.seating
@@ -198,12 +197,12 @@ WHENEVER: Mapping[type, Callable[[Any, Any, Moment], tuple[Event, ...]]] = {
     RedeemInvitation: redeem,
     AgreeStakes: agree,
 }
-"""Decisions that can be made in every phase, also when the match is over."""
+"""Decisions on requests that are possible in every phase, also when the match is over."""
 REQUESTS: tuple[type, ...] = (IssueToken, *WHENEVER)
 """Requests that are not part of the play."""
 
 
-# Changes by an event
+# The functions below return the state after an event.
 
 
 def _changed(state: Any, seating: Seating) -> Any:

@@ -1,5 +1,4 @@
-"""Sentences in English and Swedish, made from codes and facts when a client reads them. Their templates are in
-``sentences.toml``."""
+"""Sentences in English and Swedish, made from codes and facts. Their templates are in ``sentences.toml``."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -50,7 +49,7 @@ class Texts(Value, forbid_unknown_fields=True):
 def _texts() -> Texts:
     """Return all texts.
 
-    Raises ``ImportError`` if a text of an installed game cannot be used, or differs from a known text of its code.
+    Raises ``ImportError`` if a text of an installed game cannot be used, or if its code already has another text.
     """
     texts: dict[str, dict[str, Any]] = msgspec.toml.decode((files("referee") / "sentences.toml").read_bytes())
     origins: dict[tuple[str, str], str] = {}
@@ -77,7 +76,7 @@ _SLOT = re.compile(r"\[([^][]*)\]|" + _FIELD.pattern)
 
 _SEATS = {"asker", "awaited", "dealer", "pending", "seat", "turn", "winner"}
 _JOINED_BY_AND = {"awaited", "cards", "cases", "currencies", "deals", "pending", "scopes"}
-"""Facts that list several things, joined by "and"; other lists are choices, joined by "or"."""
+"""Lists joined by "and"; other lists are choices, joined by "or"."""
 _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")
 _OR = Text(en="or", sv="eller")
@@ -102,7 +101,7 @@ _WORDS = {
     "withdrawn": Text(en="withdrawn", sv="återkallat"),
     "final": Text(en="final", sv="slutgiltigt"),
 }
-"""Words for codes that are not readable: bids, acts, suits, and outcomes of cases."""
+"""Words for codes of bids, acts, suits, and outcomes of cases."""
 _NUMBERS = Text(
     en="one two three four five six seven eight nine ten eleven twelve",
     sv="en två tre fyra fem sex sju åtta nio tio elva tolv",
@@ -115,9 +114,9 @@ def fields(template: str) -> set[str]:
 
 
 def filled(template: str, facts: Mapping[str, str]) -> str:
-    """Return the template with its ``{fact}`` or ``{fact:one:more}`` filled in.
+    """Return the template with each ``{fact}`` or ``{fact:one:more}`` replaced; a missing fact becomes "…".
 
-    ``[a|b]`` becomes the first choice whose facts are all given, or nothing; outside, a missing fact becomes "…".
+    ``[a|b]`` becomes the first choice whose facts are all given, or nothing.
     """
 
     def put(slot: re.Match[str]) -> str:
@@ -130,7 +129,7 @@ def filled(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _counted(fact: str, one: str | None, more: str | None) -> str:
-    """Return ``one`` for the fact "1", else ``more``, with ``#`` replaced by the fact; without words, the fact."""
+    """Return ``one`` for the fact "1", else ``more``, with the fact for ``#``; if that is ``None``, the fact."""
     words = one if fact == "1" else more
     return fact if words is None else words.replace("#", fact)
 
@@ -142,7 +141,7 @@ def sentence(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _fact_text(name: str, fact: Any, language: Language) -> str:
-    """Return a fact as text: its word, a time, or the texts of a list joined by commas and "and" or "or"."""
+    """Return a fact as text: its word, its time, or its items joined by commas and "and" or "or"."""
     if isinstance(fact, Sequence) and not isinstance(fact, str):
         *most, last = (_fact_text(name, one, language) for one in fact)
         joint = (_AND if name in _JOINED_BY_AND else _OR).in_(language)
@@ -152,7 +151,7 @@ def _fact_text(name: str, fact: Any, language: Language) -> str:
     if name == "phase" and fact in TEXTS.phases:
         return TEXTS.phases[fact].in_(language)
     if isinstance(fact, datetime):
-        return str(msgspec.to_builtins(fact))  # in the format of the API
+        return str(msgspec.to_builtins(fact))  # as the API writes times
     word = _WORDS.get(fact) if isinstance(fact, str) else None
     return str(fact) if word is None else word.in_(language)
 
@@ -172,7 +171,7 @@ def title(code: str, language: Language) -> str:
 
 
 def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
-    """Return the sentence about the error and its remedy, filled in with the facts that have a value.
+    """Return the sentence about the error and its remedy, with the facts that have a value.
 
     If the code has no text, return its title.
     """
@@ -222,7 +221,7 @@ CaseCode = Literal[
     "misclick_dismissed",
     "taken_back",
 ]
-"""State of a case. Codes with ``misclick``: of a case about a misclick; ``taken_back``: acts were taken back."""
+"""State of a case. ``misclick_…``: the case is about a misclick. ``taken_back``: acts were taken back."""
 
 
 def case(
@@ -243,7 +242,7 @@ def case(
     """Return a sentence with the claim of a case, and the ruling if one was made.
 
     ``by``: the opener. ``official``: the official who ruled; ``None``: the players agreed. ``into_pot``: the penalty
-    goes into a pot (D70), not onto the payer's points.
+    goes into a pot (D70).
     """
 
     def name(actor: Actor) -> str:
@@ -266,7 +265,7 @@ def case(
     return sentence(TEXTS.rulings[code].in_(language), facts)
 
 
-# Single words. Never remove a text: its code may be in stored events.
+# Texts of single codes. Never remove one, because stored events may have its code.
 
 
 def offence(code: str, language: Language) -> str:
@@ -278,5 +277,5 @@ def kind(kind: str, language: Language) -> str:
 
 
 def won(by: str, language: Language) -> str:
-    """Return how a match was won, to follow "Berit won" or "Berit vann"."""
+    """Return the text that follows "Berit won" or "Berit vann"."""
     return TEXTS.wins[by].in_(language)

@@ -1,7 +1,6 @@
 """The settlement of a match: amounts and payments, with the lines and events that show them.
 
-It is calculated from the events of the match alone, so it can check a club's books. In games with a pot, points are
-money.
+It is calculated from the events of the match alone, so it can check a club's books.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -126,8 +125,8 @@ def settlement(
 ) -> Settlement:
     """Return the settlement of a match for money, from all its events.
 
-    Uses the lines after all corrections, without acts taken back. ``balances``: the game has a pot, so points are
-    money. ``provisional``: scores may still be corrected. ``members``: by seat, in a club's match.
+    Acts taken back and lines before their correction do not count. ``balances``: the game has a pot, so points are
+    minor units. ``provisional``: scores may still be corrected. ``members``: by seat, in a club's match.
     """
     sheet = _Sheet(without_taken_back(history))
     lines = [tuple(sheet.balance_lines(seat) if balances else sheet.payment_lines(seat)) for seat in sheet.seats]
@@ -154,7 +153,7 @@ def settlement(
 
 
 def sum_of_payments(amounts: Sequence[int]) -> int:
-    """Return the sum of the payments for these amounts by seat. The pot pays or gets the rest."""
+    """Return the sum of the payments that these amounts by seat need. The pot pays or gets the difference."""
     paid = -sum([amount for amount in amounts if amount < 0])
     return max(paid, sum(amounts) + paid)
 
@@ -186,7 +185,7 @@ def received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool
 
 
 def worth(points: int, unit: int, halves: bool) -> int:
-    """Return the minor units for these points; with ``halves``, for half points. Then ``unit`` is even (E-O42)."""
+    """Return the minor units for these points; with ``halves``, for half points, and ``unit`` is even (E-O42)."""
     return points * unit // 2 if halves else points * unit
 
 
@@ -271,10 +270,10 @@ class _Sheet:
         return in_points((2 * amount // self.stakes.unit,), True)[0]
 
     def payments_due(self) -> Iterator[PaymentDue]:
-        """Yield the payments, except those of 0."""
+        """Yield the payments, except those of 0. A winner who pays is the payer (B-O21)."""
         for payment in self.payments:
             payer, payee, amount = payment.payer, payment.payee, worth(payment.points, self.stakes.unit, self.halves)
-            if amount < 0:  # B-O21: the winner pays
+            if amount < 0:
                 payer, payee, amount = payee, payer, -amount
             if amount:
                 points = self.points_worth(amount)
@@ -282,7 +281,7 @@ class _Sheet:
 
 
 def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
-    """Return the payments at the end of a match. In old rows without payments, all others pay the winner."""
+    """Return the payments of a won match, else none. In an old row without payments, all others pay the winner."""
     if not isinstance(end, MatchWon | Ended):
         return ()
     if end.payments or end.seat is None or end.settlement is None:

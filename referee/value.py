@@ -1,7 +1,7 @@
 """The base type of all values, and the types of the API's single values.
 
-A type with a ``title`` has that name in the API's description. Stored rows are trusted, so some patterns are only
-published (``extra_json_schema``).
+A type with a ``title`` has that name in the API's description. Bounds in ``extra_json_schema`` are only published: a
+value from a stored row is not checked.
 """
 
 from datetime import datetime
@@ -26,9 +26,9 @@ from referee.vocabulary import with_installed
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class Value(Struct, frozen=True, gc=False):
-    """A value: its fields are given by name and never change.
+    """A value. Its fields are given by name and never change.
 
-    The garbage collector ignores values, so a value must not contain itself: such a cycle would never be freed.
+    A value must not contain itself, because the garbage collector ignores values and would never free it.
     """
 
 
@@ -48,7 +48,7 @@ def with_item(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
 
 
 def tied(by: str, what: str) -> Meta:
-    """Mark a field whose type depends on the field ``by`` of its object or of an object that contains it."""
+    """Mark a field whose type ``what`` depends on the field ``by`` of its object or of an outer object."""
     return Meta(extra_json_schema={"x-tied": (by, what)})
 
 
@@ -72,7 +72,7 @@ CardText = Annotated[
     str,
     Meta(title="Card", description=_CARD_SAYS, examples=["SA"], extra_json_schema={"pattern": _CARD, "maxLength": 2}),
 ]
-"""Card in an answer; the pattern is not checked."""
+"""Card in an answer."""
 
 RuleId = Annotated[
     str,
@@ -152,7 +152,7 @@ class SeatAndBid(TypedDict):
 
 
 def _word(title: str, values: str, says: str) -> Meta:
-    """Return the bounds of a code whose values are the keys of a table in ``sentences.toml``."""
+    """Describe a code. Its ``values`` are the keys of this table in ``sentences.toml``."""
     return Meta(title=title, description=says, extra_json_schema={"x-values": values})
 
 

@@ -1,4 +1,4 @@
-"""Events, their place in a match, and the visibility of their fields."""
+"""Events of a match, and the visibility of their fields."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -14,36 +14,36 @@ from referee.actors import Actor
 from referee.value import Seat, Value
 
 Viewer = Seat | Literal["official", "spectator"]
-"""Seat, the officials, or any other client."""
+"""A seat, an official, or any other client."""
 Veil = Callable[[Any, str, Viewer], Any]
-"""Returns the value of a field, by name, for a viewer who may not see it yet."""
+"""Takes an event, a field's name and a viewer who may not see the field yet. Returns the value to show."""
 Audience = Literal["nobody", "sealed", "official", "open", "own", "by_seat"] | Veil
 """Viewers who may see a field.
 
-``nobody``: no viewer, ever. ``official``: officials, always. All other fields are open to all when the deal is over.
+``nobody``: no viewer, ever. ``official``: only officials, always. All viewers see other fields when the deal is over.
 Until then ``sealed``: no viewer; ``open``: officials; ``own``: officials and the event's ``seat``; ``by_seat``:
-officials see all, each seat its own item; a function: officials see the field, other viewers what it returns.
+officials, and each seat its own item; a :data:`Veil`: officials see the field, other viewers the value returned.
 """
 Hidden = Mapping[str, Audience]
 
 
 class Event(Value, omit_defaults=True):
-    """A fact of a match, which never changes. All viewers see the fields that ``HIDDEN`` does not name."""
+    """A fact of a match. All viewers see the fields that ``HIDDEN`` does not name."""
 
     TOPIC: ClassVar[str]
     HIDDEN: ClassVar[Hidden] = {}
     OF_THE_LINE: ClassVar[bool] = False
-    """True if the event follows from a line of the protocol alone, so that a correction of the line can change it."""
+    """True if the event follows from a line of the protocol: a correction of the line can change it."""
 
 
 E = TypeVar("E", bound=Event)
 KERNEL = __name__.partition(".")[0]
-"""Package of the event types that no installed game brings."""
+"""Package of the event types that belong to no installed game."""
 _encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
 
 class _Beginnings(dict[type, bytes]):
-    """The first bytes of an event as JSON, with its topic, by type."""
+    """The first bytes of an event as JSON, with its topic, by type of event."""
 
     def __missing__(self, kind: type[Event]) -> bytes:
         self[kind] = begun = b'{"topic":"%b",' % kind.TOPIC.encode()
@@ -65,10 +65,9 @@ def with_topic(event: Event) -> msgspec.Raw:
 def stored_with_topic(kind: type[Event], official: bool, public: bool) -> Callable[[bytes], msgspec.Raw | None]:
     """Return a function that adds the topic to the stored JSON of an event, without decoding the event.
 
-    The result equals :func:`with_topic` of the event as the viewer may see it. It is ``None`` if the event must be
-    decoded: the JSON has an escape or a character that is not printable ASCII, or may have a field that is hidden
-    from the viewer. Events of installed games are always decoded: only a row of the kernel has no field that its
-    type has lost.
+    It returns what :func:`with_topic` returns for the event as the viewer may see it; ``None`` if the event must be
+    decoded: the JSON has an escape or a character that is not printable ASCII, or may have a hidden field.
+    Events of installed games are always decoded, because old rows may have fields that their type no longer has.
     """
     hidden = _hidden(kind, official, public)
     if kind.__module__.partition(".")[0] != KERNEL or any(callable(instead) for _, instead in hidden):
@@ -85,7 +84,7 @@ def stored_with_topic(kind: type[Event], official: bool, public: bool) -> Callab
 
 
 def seen(event: E, viewer: Viewer, public: bool) -> E:
-    """Return the event as this viewer may see it. ``public``: the deal is over and its cards are open to all."""
+    """Return the event as this viewer may see it. ``public``: the deal is over."""
     if not event.HIDDEN:
         return event
     changed: dict[str, Any] = {}
@@ -99,7 +98,7 @@ def seen(event: E, viewer: Viewer, public: bool) -> E:
 
 @cache
 def _hidden(kind: type[Event], official: bool, public: bool) -> tuple[tuple[str, Any], ...]:
-    """Return the fields hidden from a viewer, each with the value or the :data:`Veil` that replaces it."""
+    """Return the names of the hidden fields, each with the value or :data:`Veil` that replaces the field."""
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     return tuple(
         (name, _replacement(audience, fields[name]))
@@ -115,7 +114,7 @@ def _is_hidden(audience: Audience, official: bool, public: bool) -> bool:
 
 
 def _replacement(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
-    """Return what replaces a hidden field: its default, an empty value if it has none, or a :data:`Veil`."""
+    """Return the :data:`Veil` or the value that replaces a hidden field: its default, or an empty value."""
     if not isinstance(audience, str):
         return audience
     if audience == "by_seat":
@@ -133,7 +132,7 @@ def _plain_type(kind: Any) -> Any:
 
 
 def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """Return the tuple with only the viewer's own item filled; ``None`` for ``None``."""
+    """Return a field's items by seat, all empty but the viewer's own; ``None`` for ``None``."""
     hands = getattr(event, field)
     return None if hands is None else tuple([hand if seat == viewer else () for seat, hand in enumerate(hands)])
 
@@ -153,16 +152,15 @@ class OfAct(Protocol):
 
 
 def differs_in_act(one: OfAct, before: OfAct) -> bool:
-    """Return whether two successive events cannot belong to one act."""
+    """Return whether two successive events cannot belong to the same act."""
     return one.act_id != before.act_id or one.at != before.at or one.actor != before.actor
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """An event with its place: number ``originator_version`` of match ``originator_id``.
+    """Event number ``originator_version`` of match ``originator_id``.
 
-    ``act_id``: the Idempotency-Key of its act. ``digest``: of the request. ``prev``: the SHA-256 of the row before
-    it. ``request``: as JSON, with the first event of an act only. ``salt``: random bytes; empty for an event that is
-    not stored.
+    ``act_id``: the Idempotency-Key of its act. ``digest``: a hash of the request. ``prev``: the SHA-256 of the row
+    before. ``request``: as JSON, only with the first event of an act. ``salt``: random bytes; empty: not stored.
     """
 
     originator_id: UUID
@@ -182,8 +180,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 def with_act_numbers(events: Iterable[Recorded], first: int) -> Iterator[tuple[Recorded, int]]:
-    """Yield successive events, each with the number of the first event of its act; ``first`` is the first such
-    number."""
+    """Yield successive events, each with the number of the first event of its act: for the first act, ``first``."""
     number, before = first, None
     for one in events:
         if before is not None and one.begins_after(before):

@@ -1,7 +1,7 @@
 """The words (codes of bids, faults and so on) that installed games add to those of the kernel.
 
-An installed game may have a file ``words.toml`` in its package. It is read before the types that contain the words
-are made; :mod:`referee.games` imports the package later.
+An installed game may have a file ``words.toml`` in its package. It is read before the package is imported, because
+the kernel's types contain the words.
 """
 
 from importlib.metadata import entry_points
@@ -15,7 +15,7 @@ from msgspec import Meta
 
 ENTRY_POINT_GROUP = "knacka.games"
 INSTALLED_PACKAGES: tuple[str, ...] = tuple(sorted({point.module for point in entry_points(group=ENTRY_POINT_GROUP)}))
-"""Package of each installed game, in alphabetical order; it has a ``RULESET``."""
+"""Packages of the installed games, in alphabetical order."""
 
 
 Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{1,40}\Z")]
@@ -37,7 +37,7 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     faults: tuple[Word, ...] = ()
     """Codes of faults that players report. Each is also in ``offences``."""
     due: tuple[Word, ...] = ()
-    """Acts that the rules may demand before the play goes on."""
+    """Acts that may be due before the play goes on."""
     result: dict[FieldName, ResultField] = {}
     """Fields of a whole deal's result."""
     notation: dict[Word, str] = {}
@@ -68,7 +68,7 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 def _words_of(package: str) -> Words:
-    """Return the words of an installed game, without importing its package or a package that contains it."""
+    """Return the words of an installed game without an import of its package. Raises ``ImportError``."""
     top, *inner = package.split(".")
     spec = find_spec(top)
     folder = None
@@ -90,5 +90,5 @@ INSTALLED: dict[str, Words] = {package: _words_of(package) for package in INSTAL
 
 
 def with_installed(own: tuple[str, ...], kind: Literal["bids", "faults", "due", "offences"]) -> tuple[str, ...]:
-    """Return the kernel's words and those of the installed games, each once."""
+    """Return the kernel's ``own`` words and those of the installed games, each once."""
     return tuple(dict.fromkeys((*own, *(word for words in INSTALLED.values() for word in getattr(words, kind)))))

@@ -1,4 +1,4 @@
-"""Entry of a whole deal from a score sheet: the acts that its result represents are decided one by one."""
+"""Entry of a whole deal from a score sheet, as a series of acts."""
 
 from collections.abc import Callable
 from typing import Any
@@ -36,7 +36,7 @@ _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Resul
 def result_decision(
     kind: type[msgspec.Struct], script: Callable[[Any, Any], Script], take: Taking
 ) -> Callable[[Any, Result, Moment], tuple[Event, ...]]:
-    """Return a decision on results. It returns the events of all acts, or raises the first refusal.
+    """Return a decision on results. It returns the events of the acts in ``script``, or raises the first refusal.
 
     ``facts["at"]`` of the refusal is a JSON pointer to the place in the result.
     """

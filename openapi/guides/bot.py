@@ -11,7 +11,7 @@ import httpx
 
 
 def wait_if_busy(answer: httpx.Response) -> bool:
-    """Return whether to repeat the request. If so, first sleep for as long as the service asks."""
+    """Return whether to repeat the request, after a sleep of the length that the service asks for."""
     if again := answer.status_code in (429, 503):
         time.sleep(float(answer.headers.get("Retry-After", 1)))
     return again
@@ -48,10 +48,10 @@ def play(base: str, match: str, seat: int, token: str) -> None:
             version = state["version"]
             legal = seat in state["to_act"] and client.get(f"/legal-acts?min_version={version}").json()
             if not legal:
-                continue  # it is not this seat's turn, or no longer
+                continue  # it is not, or no longer, this seat's turn
             act, once = random.choice(legal), {"Idempotency-Key": uuid.uuid4().hex, "If-Match": f'"{version}"'}
             while wait_if_busy(answer := client.post("/acts", json=act, headers=once)):
-                pass  # with the same key the act is done only once
+                pass  # because of its key the act is done only once
             if answer.status_code not in (201, 412):  # 412: the state has changed; the stream sends the next one
                 sys.exit(f"{act} was refused: {answer.text}")
 

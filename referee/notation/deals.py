@@ -11,7 +11,7 @@ from referee.value import Value
 
 
 class Header(Value):
-    """The table before the deal. ``players`` and ``points`` are by seat; ``points`` and ``pot`` as on a line."""
+    """The table before the deal. ``players`` and ``points`` are by seat."""
 
     ruleset: str
     players: tuple[str, ...]
@@ -32,16 +32,13 @@ class Header(Value):
     out: tuple[int, ...] = ()
     """Seats that are out of the match."""
     among: tuple[int, ...] = ()
-    """Only seats that play the deal, if it is a duel."""
+    """Seats that play the deal, if it is a duel."""
     carried: dict[str, Any] = msgspec.field(default_factory=dict)
-    """Other values that the deal takes over from earlier deals, by the ruleset's names for them."""
+    """Other values that the deal takes over from earlier deals, by name."""
 
 
 class Ruling(Value):
-    """The ruling on a knock. ``payer`` goes up ``points``; ``None``: no seat pays.
-
-    ``pending``: the knock opened a case, on which an official rules.
-    """
+    """The ruling on a knock. ``payer`` goes up ``points``; ``None``: no seat pays. ``pending``: a case was opened."""
 
     verdict: Literal["upheld", "dismissed", "pending"]
     rule: str
@@ -58,7 +55,7 @@ class Done(Value):
 
 
 class Result(Value):
-    """A line in the protocol. ``won``: the seats that won the match with this line; ``by``: how they won."""
+    """A line of the protocol. ``won``: the seats that won the match with this line; ``by``: how they won."""
 
     kind: str
     points: tuple[int, ...]
@@ -97,8 +94,8 @@ class ResultWas(Value):
 class Deal(Value):
     """A finished deal.
 
-    ``result`` is the line that counts. ``was`` has the original line and the line after each correction except the
-    last. ``struck`` is the correction by which the deal no longer counts.
+    ``result``: the line that counts. ``was``: the earlier lines, oldest first. ``struck``: the correction that
+    struck the deal.
     """
 
     header: Header

@@ -29,7 +29,7 @@ from referee.requests import Proceeding
 from referee.visibility import Event, Recorded
 
 OMITTED_REQUESTS = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation
-"""Requests that are not part of the play at a table."""
+"""Requests that the notation leaves out."""
 
 
 class Step(NamedTuple):
@@ -38,7 +38,7 @@ class Step(NamedTuple):
 
 
 def steps_of(events: Sequence[Recorded]) -> tuple[Step, ...]:
-    """Return the acts of a finished deal, with their events. ``events``: all since the previous deal was scored."""
+    """Return the acts of a finished deal. ``events``: all events since the previous deal was scored."""
     return _steps(events)[0]
 
 
@@ -47,9 +47,9 @@ def deal_of_history(
 ) -> Deal:
     """Return a finished deal from its recorded events. Cards that the house dealt are written as if dealt at a table.
 
-    ``history``: begins with the score of the previous deal, or the opening of the match, and goes at least to the
-    score of this deal; for the last deal, to the last event. ``state``: the state after the first event of
-    ``history``. ``corrections``: all corrections of the match.
+    ``history``: from the score of the previous deal, or the opening of the match, to the score of this deal or
+    later; for the last deal, to the last event. ``state``: the state after the first event of ``history``.
+    ``corrections``: all corrections of the match.
     """
     before = history[0].event
     last = next(place for place, one in enumerate(history) if place and isinstance(one.event, DealScored))
@@ -109,7 +109,7 @@ def _corrected_header(header: Header, opened: MatchOpened, state: Any, by: Proto
 
 
 def _points_at_opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
-    """Return the points at the opening, in the unit of the lines. (``score.before`` may include a voided deal.)"""
+    """Return the points at the opening, as lines count them. (``score.before`` may include a voided deal.)"""
     return tuple(2 * points for points in opened.points) if score.halves else opened.points
 
 
@@ -144,7 +144,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
     automatic: list[Event] = []
     for stored, group in _requests_with_events(events):
         request = None if stored is None else request_of(stored)
-        if request is None or isinstance(request, Proceeding):  # between the acts
+        if request is None or isinstance(request, Proceeding):
             automatic += (one.event for one in group)
             if any(isinstance(one.event, ProtocolCorrected) and one.event.fresh for one in group):
                 steps = [step for step in steps if not isinstance(step.done.act, Draw | Cut)]
@@ -152,12 +152,12 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
         elif not isinstance(request, OMITTED_REQUESTS):
             steps.append(Step(Done(actor=group[0].actor, act=request, ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
-            steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header names the dealer
+            steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header has the dealer
     return tuple(steps), tuple(automatic)
 
 
 def _requests_with_events(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
-    """Yield each stored request with its events, without acts taken back; ``None`` with events before the first."""
+    """Yield each stored request with its events, without acts taken back; ``None``: events before the first."""
     events, first = without_taken_back(events), 0
     for place in range(1, len(events) + 1):
         if place == len(events) or events[place].request is not None:
@@ -170,7 +170,7 @@ def _draw_act(event: CardDrawn) -> Done:
 
 
 def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
-    """Return the ruling in the events of a request; ``None`` if it was no knock."""
+    """Return the ruling in the events of a request; ``None`` if the request was no knock."""
     ruling = events[0].event
     fine = next((one.event for one in events if isinstance(one.event, PenaltyImposed)), None)
     payer, points = (None, 0) if fine is None else (fine.seat, fine.points)
@@ -184,7 +184,7 @@ def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
 
 
 def _with_dealt_cards(steps: tuple[Step, ...]) -> tuple[Done, ...]:
-    """Return the acts with the cards that the house dealt, as a table would enter them."""
+    """Return the acts, with the cards that the house dealt in them."""
     written: list[Done] = []
     for place, (done, events) in enumerate(steps):
         act = done.act
@@ -204,7 +204,7 @@ def _with_dealt_cards(steps: tuple[Step, ...]) -> tuple[Done, ...]:
 
 
 def _with_received_cards(act: RequestCards, steps: tuple[Step, ...]) -> RequestCards:
-    """Return the request with the received cards if the stock was shuffled again; otherwise the request unchanged."""
+    """Return the request, with the cards received if the stock was shuffled again."""
     for event in (one.event for step in steps for one in step.events):
         hands = getattr(event, "hands", None)
         if hands is None or act.seat not in getattr(event, "seats", ()):

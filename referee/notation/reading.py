@@ -1,4 +1,4 @@
-"""Read the text of a deal, which must be exactly as :func:`write` would write it."""
+"""Read the text of a deal, as :func:`write` returns it."""
 
 import json
 import re
@@ -28,7 +28,7 @@ class Unreadable(ValueError):
 
 
 class _Lines:
-    """The lines of a text. ``at``: number of lines already taken."""
+    """The lines of a text. ``at``: number of lines already read."""
 
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
@@ -40,27 +40,27 @@ class _Lines:
         return min(self.at, len(self.lines) - 1) + 1
 
     def word(self, after: int = 0) -> str | None:
-        """Return the word of the next line, or of the line ``after`` lines later; ``None`` after the last line."""
+        """Return the first word of the next line or of one ``after`` lines later; ``None`` after the last line."""
         place = self.at + after
         return self.lines[place][:LINE_WORD_WIDTH].rstrip(" ") if place < len(self.lines) else None
 
     def take(self) -> str:
-        """Return the text after the word of the next line, and move past this line."""
+        """Move past the next line. Return its text after the first word."""
         self.at += 1
         return self.lines[self.at - 1][LINE_WORD_WIDTH:]
 
     def error(self, message: str) -> Unreadable:
-        """Return the error for the line just taken."""
+        """Return the error for the line read last."""
         return Unreadable(max(self.at, 1), message)
 
     def take_required(self, word: str) -> str:
-        """Take the next line. Raises ``Unreadable`` if it begins with a different word."""
+        """Take the next line. Raises ``Unreadable`` if it does not begin with this word."""
         if self.word() != word:
             raise Unreadable(self.number, f"expected a line {word!r}")
         return self.take()
 
     def take_optional(self, word: str) -> str | None:
-        """Take the next line if it begins with this word; otherwise return ``None``."""
+        """Take the next line if it begins with this word; else return ``None``."""
         return self.take() if self.word() == word else None
 
     def section_follows(self, word: str) -> bool:
@@ -74,11 +74,11 @@ class _Lines:
         self.at += 1
 
 
-# The functions below raise ``Unreadable`` for a wrong text.
+# The functions below raise ``Unreadable`` for a wrong text. ``_optional_…``: ``None`` if the line is missing.
 
 
 def _read_number(text: str, halves: bool) -> int | None:
-    """Return a number, counted in halves if ``halves``; ``None`` if the text is no number."""
+    """Return the number, doubled if ``halves``; ``None`` if the text is no number."""
     found = re.fullmatch(r"(-?)(\d{1,18})(½?)", text)
     if found is None or (found[3] and not halves):
         return None
@@ -87,7 +87,7 @@ def _read_number(text: str, halves: bool) -> int | None:
 
 
 def _read_scores(lines: _Lines, text: str, seats: int) -> tuple[tuple[int, ...], bool]:
-    """Return the numbers of all seats, and whether they count halves."""
+    """Return the points by seat, and whether they count halves."""
     halves = text.endswith("  in halves")
     items = text.removesuffix("  in halves").split("  ")
     right = "  ".join(f"P{seat + 1} n" for seat in range(seats))
@@ -221,7 +221,7 @@ def _read_cards(lines: _Lines, text: str) -> tuple[str, ...]:
 
 
 def _split_actor_note(text: str) -> tuple[str, Actor | None]:
-    """Return the text without the note on its actor, and the actor; ``None`` if there is no note."""
+    """Return the text without the note on its actor, and the actor; ``None``: there is no note."""
     found = re.fullmatch(rf"(.*?) \(({actors.WRITTEN})\)", text)
     return (text, None) if found is None else (found[1], actors.parse(found[2]))
 
@@ -355,7 +355,7 @@ def _read_former_results(lines: _Lines, seats: int) -> Iterator[ResultWas]:
 
 
 def parse(text: str) -> Deal:
-    """Return the deal in a text. Raises ``Unreadable`` unless the text is exactly as :func:`write` would write it."""
+    """Return the deal in a text. Raises ``Unreadable`` unless :func:`write` returns exactly this text for it."""
     lines = _Lines(text)
     header = _read_header(lines)
     seats = len(header.players)

@@ -1,4 +1,4 @@
-"""The notation of acts: a word that begins the line, then a text for the content of the act."""
+"""The notation of acts: the word that begins a line, and the text of an act after the player."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _Read = Callable[[str], dict[str, Any] | None]
 class _Word(NamedTuple):
     """The word that begins the line of an act, and functions that write and read the text after the player.
 
-    ``read`` returns the fields of the act. For a wrong text it returns ``None`` or raises ``ValueError``.
+    ``read`` returns the fields of the act. It returns ``None`` or raises ``ValueError`` for a wrong text.
     """
 
     line: str
@@ -37,18 +37,18 @@ def to_json(value: Any) -> str:
 
 
 def _fixed_text(token: str) -> tuple[_Write, _Read]:
-    """Return functions that write this text, and read it as no fields."""
+    """Return functions that write and read this text, for an act without fields."""
     return lambda act: token, lambda text: {} if text == token else None
 
 
 def _one_of(name: str, *tokens: Any) -> tuple[_Write, _Read]:
-    """Return functions that write and read a field with one of these values."""
+    """Return functions that write and read the act's only field, which has one of these values."""
     by_text = {str(token): token for token in tokens}
     return lambda act: str(getattr(act, name)), lambda text: {name: by_text[text]} if text in by_text else None
 
 
 def _allowed_values(kind: str, name: str) -> tuple[Any, ...]:
-    """Return the values that field ``name`` of an act may have."""
+    """Return the values that a field of an act may have."""
     info = msgspec.inspect.type_info(KINDS[kind])
     assert isinstance(info, msgspec.inspect.StructType)
     found: list[Any] = []
@@ -84,7 +84,7 @@ def _write_cards(cards: tuple[str, ...]) -> str:
 
 
 def _word_and_cards(word: str, field: str, without_cards: str | None) -> tuple[_Write, _Read]:
-    """Return functions that write and read a word and cards. ``without_cards``: the text of an act without cards."""
+    """Return functions that write and read a word and cards. ``without_cards``: the text if the act has no cards."""
 
     def write(act: Any) -> str:
         cards = getattr(act, field)
@@ -133,7 +133,7 @@ def _read_declare(text: str) -> dict[str, Any] | None:
 
 
 def _card_or(word: str) -> tuple[_Write, _Read]:
-    """Return functions that write and read a card, or this word if the act names no card."""
+    """Return functions that write and read a card, or this word if the act has no card."""
     return lambda act: act.card or word, lambda text: {} if text == word else _read_card(text)
 
 
@@ -215,15 +215,15 @@ WORDS: dict[str, _Word] = {
     "close": _Word("close", *_fixed_text("")),
     "abandon": _Word("abandon", _write_reason, _read_reason),
 }
-"""Word and functions of each act except ``deal``, which has several lines."""
+"""Words of all acts except ``deal``, which has several lines."""
 
 
 def _json_of(kind: Any) -> tuple[_Write, _Read]:
-    """Return functions that write and read the fields of an act of an installed game, without its seat, as JSON."""
+    """Return functions that write and read the fields of an installed game's act, except its seat, as JSON."""
 
     def write(act: Any) -> str:
         fields = {name: value for name, value in msgspec.to_builtins(act).items() if name not in ("act", "seat")}
-        return to_json(fields).replace("  ", " \\u0020") if fields else ""  # two spaces separate acts
+        return to_json(fields).replace("  ", " \\u0020") if fields else ""  # because two spaces separate acts
 
     def read(text: str) -> dict[str, Any]:
         act = msgspec.convert({"seat": 0, **json.loads(text or "{}"), "act": kind.__struct_config__.tag}, kind)
@@ -235,8 +235,8 @@ def _json_of(kind: Any) -> tuple[_Write, _Read]:
 def _add_words_of_installed_games() -> None:
     """Add to :data:`WORDS` the acts of installed games.
 
-    Raises ``ImportError`` if one has no line word of its own, or a package gives a word to an act that it does not
-    have.
+    Raises ``ImportError`` if an act has no valid line word of its own, or if a package names an act that it does not
+    have or that has a different word in another package.
     """
     own: dict[str, str] = {}
     for package, words in INSTALLED.items():

@@ -33,7 +33,7 @@ def _seats(seats: tuple[int, ...]) -> str:
 
 
 def _actor_note(done: Done) -> str:
-    """Return a note that names the actor; an empty text if the actor is the seat of the act."""
+    """Return a note that names the actor; empty if the actor is the seat of the act."""
     return "" if done.actor == actors.actor_of(done.act) else f" ({actors.write(done.actor)})"
 
 
@@ -101,7 +101,7 @@ def _item(done: Done) -> str:
 
 
 def _with_lines(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
-    """Yield each act with the number and word of its line. Each trick and each change of word begins a new line."""
+    """Yield each act with the number and first word of its line. Each trick and each change of word begins a line."""
     line_number, last, trick, played = 0, "", 0, set[int]()
     for done in acts:
         if isinstance(done.act, DealAct):

@@ -1,6 +1,6 @@
-"""The numbered rules of each ruleset as data: our own words, English and Swedish.
+"""The numbered rules of each ruleset, in English and Swedish.
 
-Each ruleset has one TOML file, named by its key. An installed game has its file in its own package."""
+Each ruleset has one TOML file, named by its key; an installed game has the file in its own package."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Rule(Value, forbid_unknown_fields=True):
 
 
 class Reading(Value, forbid_unknown_fields=True):
-    """The decision taken on a point that the source leaves open, and the options that change it."""
+    """The decision on a point that the source leaves open, and the options that change it."""
 
     id: str
     en: str
@@ -76,6 +76,7 @@ class Rulebook(Value, forbid_unknown_fields=True):
 
 
 def add(package: str) -> None:
+    """Let :func:`load` also search this package."""
     _PACKAGES.append(package)
 
 
@@ -86,7 +87,7 @@ def load(ruleset: str) -> Rulebook:
     Raises ``KeyError`` if it has none, ``msgspec.ValidationError`` if the file has unknown or missing fields, and
     ``ValueError`` if an id is used twice or the file belongs to a different ruleset.
     """
-    # The key may come from a URL, so never join it to a path.
+    # Never join the key to a path, because it may come from a URL.
     for file in (file for package in _PACKAGES for file in files(package).iterdir()):
         if file.name == f"{ruleset}.toml":
             book = msgspec.toml.decode(file.read_bytes(), type=Rulebook)
