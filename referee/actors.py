@@ -50,7 +50,7 @@ def officials(count: int) -> tuple[Actor, ...]:
 
 
 def place_of(official: str) -> int | None:
-    """Return the index of an official of the match, from 0; ``None`` for an official who uses a club's key."""
+    """Return the index of an official, from 0; ``None`` for one who uses a club's key."""
     return None if by_key(official) else int(official.partition(":")[2] or 1) - 1
 
 

@@ -56,8 +56,6 @@ class Act(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"
 
 
 class SeatAct(Act):
-    """An act by a seat."""
-
     seat: SeatSent
 
 
@@ -426,7 +424,7 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     open breach."""
 
     SCHEMA: ClassVar[str] = "KnockRecorded"
-    """Name in the API's description, where `Knock` is the type that a client sends."""
+    """Name of the schema, because `Knock` is the schema that a client sends."""
     seat: SeatSent
     accused: SeatSent
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None

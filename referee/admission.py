@@ -40,7 +40,7 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
     """Seat; left out: the role has none."""
     official: PlaceSent | None = None
     given_by: wire_types.Givers = ()
-    """Members who hold or gave the key with which an official is invited."""
+    """Members who hold or gave the inviting key, for an official."""
 
 
 class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="redeem"):

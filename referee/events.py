@@ -399,7 +399,7 @@ class DealScored(Event):
 
     TOPIC: ClassVar[str] = "deal/scored"
     SCHEMA: ClassVar[str] = "DealScore"
-    """Name in the API's description for the fields without the topic."""
+    """Name of the schema without the topic."""
     deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind

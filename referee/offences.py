@@ -33,7 +33,7 @@ class Penalty(Value):
     rule: str
     events: tuple[int, ...]
     case: int | None = None
-    """Case that imposed the penalty; below zero points, the case lifts an earlier penalty."""
+    """Case of the penalty. A penalty below zero points lifts an earlier one of the case."""
 
 
 class Ledger(Value):
@@ -43,7 +43,7 @@ class Ledger(Value):
     """Stored as ``standings`` in snapshots."""
     penalties: tuple[Penalty, ...] = ()
     past: tuple[NotedBreach, ...] = ()
-    """Breaches of the previous deal. They cannot be punished, but decide how a knock is dismissed."""
+    """Breaches of the previous deal. They decide only how a knock is dismissed."""
     cases: int = 0
     """Number of the last case."""
     dismissed: tuple[int, ...] = ()
@@ -77,7 +77,7 @@ class Ledger(Value):
         return tuple(lasting)
 
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
-        """Add open breaches of event number ``event``."""
+        """Add open breaches. ``event``: number of their event."""
         new = [NotedBreach(breach=breach, event=event) for breach in breaches]
         return replace(self, breaches=(*self.breaches, *new))
 
@@ -134,7 +134,7 @@ class Ledger(Value):
         return replace(self, penalties=(*self.penalties, penalty))
 
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
-        """Add the breaches of the dealing, and drop the previous deal's punished breaches (B-O32)."""
+        """Add the breaches of the dealing. Drop the previous deal's breaches that a case took up (B-O32)."""
         if not (breaches or self.past):
             return self
         past = tuple([record for record in self.past if record.case is None])
@@ -143,7 +143,7 @@ class Ledger(Value):
     def misdealt(self, tricks_done: int) -> "Ledger":
         """Begin the deal again after a misdeal (B-O41, C-O38).
 
-        An open breach with a limit stays open until the first new trick is complete.
+        An open breach with ``closes_after`` stays open until the first new trick is complete.
         """
         breaches = []
         for record in self.breaches:
@@ -158,7 +158,7 @@ class Ledger(Value):
         return Ledger(past=self.breaches, cases=self.cases)
 
     def voided(self) -> "Ledger":
-        """Begin the voided deal again. Punished breaches and penalties stay; open ones are past (B-O38, B-O5)."""
+        """Begin the voided deal again. Breaches that a case took up, and penalties, stay (B-O38, B-O5)."""
         punished = tuple(replace(record, voided=True) for record in self.breaches if record.case is not None)
         past = tuple(record for record in self.breaches if record.case is None)
         return replace(self, past=past, breaches=punished)
@@ -166,8 +166,8 @@ class Ledger(Value):
     def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
         """Return the breaches that match and that all seats know, the latest last.
 
-        The first choice is the breaches of this deal that a case took up; the second, with ``named``, those of the
-        previous deal; the third, the previous deal's breaches without a case.
+        Returns the first of these that is not empty: breaches of this deal that a case took up; with ``named``, such
+        breaches of the previous deal; breaches of the previous deal without a case.
         """
         taken = tuple(record for record in self.breaches if record.case is not None and matches(record))
         if taken:

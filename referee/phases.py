@@ -1,4 +1,4 @@
-"""The kernel that plays all games: decisions by phase and act, the order of refusals, and automatic events.
+"""The kernel that plays all games: decisions, the order of refusals, and automatic events.
 
 A game supplies :class:`Tables`. Requests outside the play (:data:`~referee.seating.WHENEVER`) are decided first. If
 several refusals apply to another request, it gets the first of these:
@@ -144,7 +144,7 @@ def phase_of(state: Any) -> str:
 
 
 def next_deal(table: T, line: DealScored) -> T:
-    """Return the table after a deal was scored. The next dealer is the next seat clockwise still in the match."""
+    """Return the table after a deal was scored. The next seat clockwise that is still in the match deals."""
     active = tuple([seat for seat in table.active if seat not in line.eliminated])
     order = clockwise((line.dealer + 1) % table.seats, table.seats)
     return replace(
@@ -160,7 +160,7 @@ def next_deal(table: T, line: DealScored) -> T:
 
 
 def table_after_correction(table: T, corrected: ProtocolCorrected, carries: tuple[str, ...]) -> T:
-    """Return the table after a correction. ``carries``: the game's own fields that each deal passes to the next."""
+    """Return the table after a correction. ``carries``: as in :class:`Ruleset`."""
     active = tuple([seat for seat in range(table.seats) if seat not in corrected.eliminated])
     kinds = {field.name: field.type for field in msgspec.structs.fields(table)}
     return replace(
@@ -217,7 +217,7 @@ class Cites(Value):
     eliminated: str | None = None
     """Rule that puts a player out of the match."""
     not_in_duel: str | None = None
-    """Rule that only some seats play a duel."""
+    """Rule by which only some seats play a duel."""
     knocks: str | None = None
     """Rule that the game has no knocks, or that seats out of the match may not knock."""
     void: str | None = None
@@ -252,16 +252,13 @@ def _abandon(state: Any, act: Abandon, moment: Moment) -> tuple[Event, ...]:
 
 
 class Tables(Value):
-    """The parts of a game, from which :func:`game` makes its :class:`Ruleset`.
-
-    Mappings are by the type of the phase, act or event.
-    """
+    """The parts of a game. Mappings are by the type of the phase, act or event."""
 
     decide: Mapping[type, Mapping[type[Act], Decision]]
     rule_of: Mapping[type[Act], str | Callable[[Any], str]]
     """Rule to cite if a phase does not allow a seat's act, or a function that returns the rule."""
     evolve: Mapping[type[Event], Evolution]
-    """Evolutions for the game's own events, and for common events that change more than usual."""
+    """Evolutions for the game's own events, and for common events with other effects."""
     follows: Mapping[type, Consequence]
     offers: Mapping[type, Offer]
     undealt: Callable[[Any], Any]
@@ -284,7 +281,7 @@ class Tables(Value):
     def take(self, state: Any, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Any]:
         kind: type[Any] = type(request)
         decision = self.decide[type(state)].get(kind)
-        if decision is None or request.seat not in state.table.playing:  # type: ignore[union-attr]  # a seat's
+        if decision is None or request.seat not in state.table.playing:  # type: ignore[union-attr]  # only acts of seats
             decision = self._other_decision(state, request)
         return self._with_automatic_events(state, decision(state, request, moment), moment)
 
@@ -316,8 +313,10 @@ class Tables(Value):
     def is_between_deals(self, state: Any) -> bool:
         return isinstance(state, self.between_deals)
 
+    # The methods ``_…_decision`` raise ``Refused`` if the request is not possible.
+
     def _other_decision(self, state: Any, request: Any) -> Decision:
-        """Return the decision if ``decide`` has none, or if the seat does not play this deal. Raises ``Refused``."""
+        """Return the decision if ``decide`` has none, or if the seat does not play this deal."""
         kind = type(request)
         if kind in seating.WHENEVER:
             return seating.WHENEVER[kind]
@@ -433,7 +432,6 @@ def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | No
 
 
 def nothing_follows(state: Any, moment: Moment) -> tuple[Event, ...]:
-    """Return no event: the phase always waits for an act."""
     return ()
 
 
@@ -445,7 +443,7 @@ def nothing_offered(state: Any, seat: int) -> tuple[Act, ...]:
 
 
 def nothing_changes(state: Any, event: Event, number: int) -> Any:
-    """Return the state unchanged: other events have the effects."""
+    """Return the state unchanged, because other events have the effects."""
     return state
 
 
@@ -467,7 +465,7 @@ def abandoned(state: Any, event: MatchAbandoned, number: int) -> Any:
 
 
 def _common(undealt: Callable[[Any], Any]) -> dict[type[Event], Evolution]:
-    """Return the evolutions for the common events. A game can replace them."""
+    """Return the evolutions for the common events."""
 
     def first_dealer_drawn(state: Any, event: FirstDealerDrawn, number: int) -> Any:
         return undealt(replace(state.table, dealer=event.seat))

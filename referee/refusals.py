@@ -21,7 +21,6 @@ class Refused(Exception):
         self.code, self.rule, self.facts = code, rule, facts
 
     def __reduce__(self) -> Any:
-        """Support pickling."""
         return partial(type(self), **self.facts), (self.code, self.rule)
 
 
@@ -34,7 +33,7 @@ class WrongPhase(Refused):
 
 
 class NotInPlay(Refused):
-    """The seat is eliminated, has folded, sits out the deal, or does not exist in this match."""
+    """The seat is out, has folded, sits out the deal, or does not exist."""
 
 
 class OutOfTurn(Refused):
@@ -42,7 +41,7 @@ class OutOfTurn(Refused):
 
 
 class NotYours(Refused):
-    """Only a different person in the case or match may do this, for example the official who ruled."""
+    """Only a different person may do this, for example the official who ruled."""
 
     status = "who"
 
@@ -68,5 +67,4 @@ class NotGranted(Refused):
 
 
 class AgainstTheClub(Refused):
-    """A rule for clubs forbids the command, or it names a member, key, entry or currency that the club does not
-    have."""
+    """A rule for clubs forbids the command, or the club lacks the named member, key, entry or currency."""

@@ -1,4 +1,4 @@
-"""Requests to the officials of a match, as clients send them and as they are stored; the union of all requests."""
+"""Requests to the officials of a match, as sent and as stored; the union of all requests."""
 
 from typing import Annotated
 
@@ -40,7 +40,7 @@ class OpenCase(Proceeding, tag_field="act", tag="case"):
 
 
 class StatementSent(Proceeding):
-    """A seat's statement about the facts. The last statement of a seat counts."""
+    """A seat's statement about the facts. A seat's last statement counts."""
 
     seat: SeatSent
     agrees: bool
@@ -51,7 +51,7 @@ class StatementSent(Proceeding):
 
 
 class Statement(StatementSent, kw_only=True, tag_field="act", tag="statement"):
-    """A statement with the number of its case, as stored."""
+    """A statement as stored, with its case."""
 
     case: NumberSent
 
@@ -74,7 +74,7 @@ class AppealSent(Proceeding):
 
 
 class Appeal(AppealSent, kw_only=True, tag_field="act", tag="appeal"):
-    """An appeal with the number of its case, as stored."""
+    """An appeal as stored, with its case."""
 
     case: NumberSent
 
@@ -111,13 +111,13 @@ class RulingSent(Proceeding):
     events: EventsSent = ()
     reason: Prose = ""
     remedy: RemedySent = RemedySent()
-    """Consequences in addition to the price of the offence."""
+    """Further consequences."""
     precedents: Annotated[tuple[PrecedentSent, ...], Meta(max_length=NAMED_MAX)] = ()
     """Earlier rulings that this ruling follows."""
 
 
 class Ruling(RulingSent, kw_only=True, tag_field="act", tag="ruling"):
-    """A ruling with the number of its case, as stored."""
+    """A ruling as stored, with its case."""
 
     case: NumberSent
 
@@ -134,7 +134,7 @@ class Correct(Proceeding, tag_field="act", tag="correct"):
     case: wire_types.CaseNumber | None = None
     """Case with the ruling; left out: the correction is not part of a case."""
     beyond_doubt: bool = False
-    """True if the facts are beyond reasonable doubt: the time limit for corrections then does not apply (J8)."""
+    """True: the facts are beyond reasonable doubt, so the time limit for corrections does not apply (J8)."""
 
 
 Request = (

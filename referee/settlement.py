@@ -1,4 +1,4 @@
-"""The settlement of a match: amounts and payments, with the lines and events that show them.
+"""The settlement of a match: amounts and payments, and the lines and events that show them.
 
 It is calculated from the events of the match alone, so it can check a club's books.
 """
@@ -123,7 +123,7 @@ def settlement(
     provisional: bool = False,
     members: Sequence[int] = (),
 ) -> Settlement:
-    """Return the settlement of a match for money, from all its events.
+    """Return the settlement of a match for money. ``history``: all its events.
 
     Acts taken back and lines before their correction do not count. ``balances``: the game has a pot, so points are
     minor units. ``provisional``: scores may still be corrected. ``members``: by seat, in a club's match.

@@ -13,14 +13,14 @@ DIGEST_BYTES = 32
 
 
 def hash_in_match(match: UUID, token: str) -> str:
-    """Return the hash with which the match recognises a token. ``token``: the token's SHA-256 in hex."""
+    """Return the hash of a token in this match. ``token``: the token's SHA-256 in hex."""
     return sha256(f"{match.hex} {token}".encode()).hexdigest()
 
 
 def encrypt_or_decrypt(secret: bytes, match: UUID, tokens: Sequence[str]) -> tuple[str, ...]:
-    """Encrypt or decrypt the SHA-256 of each official's token, with which all matches of a token can be found.
+    """Encrypt or decrypt the SHA-256 of each official's token, to find all matches of a token.
 
-    Each is combined by exclusive or with a mask of its own: an HMAC-SHA256 under the store's secret.
+    Combines each by exclusive or with a mask of its own: an HMAC-SHA256 under the store's secret.
     """
     return tuple(_masked(secret, f"docket\n{match.hex}\n{place}", token) for place, token in enumerate(tokens, 1))
 

@@ -8,7 +8,7 @@ from referee.value import SeatAndCard
 
 @lru_cache(maxsize=4096)
 def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """Return, by seat, the next seat in ``order``; for a seat that is not in ``order``, the seat itself."""
+    """Return, by seat, the next seat in ``order``; a seat that is not in ``order`` follows itself."""
     after = list(range(seats))
     for place, seat in enumerate(order):
         after[seat] = order[(place + 1) % len(order)]
@@ -20,5 +20,5 @@ def next_in(order: tuple[int, ...], seat: int) -> int:
 
 
 def in_order(cards: Iterable[tuple[int, str]]) -> list[SeatAndCard]:
-    """Return cards and their seats as answers show them."""
+    """Return pairs of seat and card as answers show them."""
     return [{"seat": seat, "card": card} for seat, card in cards]

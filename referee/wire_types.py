@@ -1,6 +1,6 @@
 """Types of the fields in events and answers, with bounds for the API's description.
 
-Nothing checks these bounds. Requests are checked with types of their own, for example in ``acts``.
+Nothing checks these bounds. Requests have types of their own, for example in ``acts``.
 """
 
 from typing import Annotated, TypeVar
@@ -12,7 +12,7 @@ from referee.value import VERSION_MAX, CardText, EventNumber, Seat, SeatAndCard
 SEATS_MAX = 8
 CARDS_MAX = 52
 ACTS_MAX = 1100
-"""Maximum acts listed for a seat. Discards alone can have a thousand combinations."""
+"""Maximum acts listed for a seat: discards can have a thousand combinations."""
 LINES_MAX = 1000
 """Maximum deals in one correction."""
 GAMES_MAX = 100
@@ -98,7 +98,7 @@ Unit = Annotated[int, _whole(1, 1_000_000)]
 Currency = Annotated[str, _text(3, "^[A-Z]{3}$")]
 
 MEMBERS_MAX = 10_000
-"""Maximum members that a club has ever had, and maximum evenings and keys."""
+"""Maximum members, evenings and keys that a club ever has."""
 MemberNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 Givers = Annotated[tuple[MemberNumber, ...], at_most(MEMBERS_MAX)]
 """Members who gave a key or token, or saw its secret or its invitation's code."""
@@ -107,7 +107,7 @@ TableNumber = Annotated[int, _whole(1, 999)]
 Years = Annotated[int, _whole(0, 100)]
 ENTRIES_MAX = 1_000_000_000
 EntryNumber = Annotated[int, _whole(1, ENTRIES_MAX)]
-"""Number of an entry in a club's books, from 1, in the order of the log, without gaps."""
+"""Number of an entry in a club's books, from 1, without gaps."""
 EntryCount = Annotated[int, _whole(0, ENTRIES_MAX)]
 """Number of the last entry; 0: the books have no entry."""
 InvitationNumber = Annotated[int, _whole(1, VERSION_MAX)]

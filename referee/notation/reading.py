@@ -54,7 +54,7 @@ class _Lines:
         return Unreadable(max(self.at, 1), message)
 
     def take_required(self, word: str) -> str:
-        """Take the next line. Raises ``Unreadable`` if it does not begin with this word."""
+        """Take the next line. Raises ``Unreadable`` unless it begins with this word."""
         if self.word() != word:
             raise Unreadable(self.number, f"expected a line {word!r}")
         return self.take()
@@ -113,9 +113,9 @@ def _read_seats(lines: _Lines, text: str | None, seats: int) -> tuple[int, ...]:
     return () if text is None else tuple(_read_seat(lines, one, seats) for one in text.split(" "))
 
 
-def _check_one_of(lines: _Lines, text: str, right: tuple[str, ...]) -> Any:
-    if text not in right:
-        raise lines.error(f"{text!r} should be one of {', '.join(right)}")
+def _check_one_of(lines: _Lines, text: str, allowed: tuple[str, ...]) -> Any:
+    if text not in allowed:
+        raise lines.error(f"{text!r} should be one of {', '.join(allowed)}")
     return text
 
 
@@ -270,9 +270,9 @@ def _read_knock(lines: _Lines, seats: int) -> Done:
     return Done(actor=actor, act=knock, ruling=ruling)
 
 
-def _read_item(lines: _Lines, line: str, item: str, seats: int) -> Done:
-    text, actor = _split_actor_note(item)
-    names = ACTS_BY_LINE_WORD[line]
+def _read_act(lines: _Lines, line_word: str, act_text: str, seats: int) -> Done:
+    text, actor = _split_actor_note(act_text)
+    names = ACTS_BY_LINE_WORD[line_word]
     fields: dict[str, Any] = {}
     if names[0] not in ACTS_WITHOUT_SEAT:
         player, _, text = text.partition(" ")
@@ -285,7 +285,7 @@ def _read_item(lines: _Lines, line: str, item: str, seats: int) -> Done:
         if content is not None:
             act = KINDS[name](**fields, **content)
             return Done(actor=actors.actor_of(act) if actor is None else actor, act=act)
-    raise lines.error(f"{text!r} cannot be read after {line!r}; that line holds {', '.join(names)}")
+    raise lines.error(f"{text!r} cannot be read after {line_word!r}; that line holds {', '.join(names)}")
 
 
 def _read_acts(lines: _Lines, seats: int) -> Iterator[Done]:
@@ -302,7 +302,7 @@ def _read_acts(lines: _Lines, seats: int) -> Iterator[Done]:
             rest = lines.take()
             items = [rest] if ACTS_BY_LINE_WORD[line][0] in ACTS_WITHOUT_SEAT else rest.split("  ")
             for item in items:
-                yield _read_item(lines, line, item, seats)
+                yield _read_act(lines, line, item, seats)
 
 
 def _read_result(lines: _Lines, word: str, seats: int) -> Result:
