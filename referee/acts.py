@@ -209,9 +209,9 @@ class TakeBack(SeatAct, tag="take_back"):
 
 
 class AgreeStakes(Act, tag="agree_stakes"):
-    """Agree to the stakes of a club's match. The club's books count the match when every member in it has agreed.
+    """Agree to the stakes of a club's match. The books count the match when all members at the table have agreed.
 
-    In a club with ``stakes_need: secretary`` a member's key with ``officiate`` confirms for all at a real table.
+    In a club with ``stakes_need: secretary`` a member's key with ``officiate`` agrees for all at a real table.
     """
 
     seat: SeatSent | None = None
@@ -345,7 +345,7 @@ class Result(_ResultBase, tag="result"):
     taken: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
     """Number of tricks, by seat."""
     late: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
-    """Number of these tricks among the last two, by seat (Rödskägg); left out: none."""
+    """Number of tricks among the last two, by seat (Rödskägg); left out: none."""
     answers: Annotated[tuple[AnswerEntered, ...], Meta(max_length=8)] | None = None
     """Answers to the question, in the order of speaking."""
     asked: bool = True
@@ -353,7 +353,7 @@ class Result(_ResultBase, tag="result"):
     exits: Annotated[tuple[ExitEntered, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """Knocks to go out."""
     knocks: Annotated[tuple[KnockEntered, ...], Meta(max_length=KNOCKS_MAX)] | None = None
-    """Knocks of the deal, each with the table's agreement on it."""
+    """Knocks of the deal."""
     misdeal: bool = False
     """True if the deal was a misdeal."""
     second: Annotated[tuple[SeatSent | None, ...], Meta(max_length=TRICKS_MAX)] | None = None
@@ -430,4 +430,4 @@ class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="ac
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     note: Note = ""
     late: bool = False
-    """True inside a result: the table dismissed the knock as too late."""
+    """True in a result if the table dismissed the knock as too late."""

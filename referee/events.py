@@ -123,7 +123,7 @@ class PotEntry(Value):
 
 
 class Payment(Value, omit_defaults=True):
-    """The points that one player owes another when the match is over. If they are 0, ``rule`` is the reason."""
+    """The points that one player owes another when the match is over. If ``points`` is 0, ``rule`` is the reason."""
 
     payer: Seat
     payee: Seat
@@ -131,7 +131,7 @@ class Payment(Value, omit_defaults=True):
     """Points that are paid for. Below zero: the payee pays."""
     rule: RuleId
     between: bool = False
-    """True: ``points`` is the difference between two players. False: the payer's points."""
+    """True: ``points`` is the difference between the two players. False: it is the payer's points."""
 
 
 class Adjudication(Value):
@@ -170,7 +170,7 @@ class MatchOpened(Event):
     tokens: wire_types.BySeat[wire_types.Hash]
     official: wire_types.HiddenHash
     pot: wire_types.Money = 0
-    """Amount in the pot, in games that have one."""
+    """Amount in the pot, in games with a pot."""
     taken_over: bool = False
     first_dealer: Seat | None = None
     stakes: Stakes | None = None
@@ -217,7 +217,7 @@ class TokenMade(Event):
     role: wire_types.Code = "seat"
     official: wire_types.OfficialPlace | None = None
     given_by: wire_types.Givers = ()
-    """Members who hold or gave the inviting key; empty for roles that see nothing hidden."""
+    """Members who hold or gave the inviting key, for an official."""
 
 
 class CardDrawn(Event):
@@ -299,7 +299,7 @@ class TrickTaken(Event):
     grace_until: Time | None = None
     """Time until which only the seat that asked may lead to trick five (B-O29)."""
     second: Seat | None = None
-    """Seat that had played the second best card, if it was entered."""
+    """Seat of the second best card, if this seat was entered."""
     breaches: wire_types.Many[Breach] = ()
     """Breaches of a seat that led before it did an act that was due (tally only)."""
 
@@ -466,13 +466,13 @@ class MatchWon(Event):
     seats: wire_types.Seats = ()
     """All winners, if partners win together."""
     payments: wire_types.Many[Payment] = ()
-    """Payments that add up to the ``settlement``; left out: the match was not for money."""
+    """Payments that add up to the ``settlement``; left out without stakes."""
 
 
 class MatchClosed(Event):
     """An official ended the session between two deals.
 
-    ``before`` plus ``shares`` gives ``points``. ``settlement`` as in :class:`MatchWon`.
+    ``before`` plus ``shares`` gives ``points``. ``settlement``: as in :class:`MatchWon`.
     """
 
     TOPIC: ClassVar[str] = "match/closed"
@@ -486,7 +486,7 @@ class MatchClosed(Event):
 
 
 class MatchAbandoned(Event):
-    """An official ended an unfinished match. It has no winner; the deal under way and its penalties do not count.
+    """An official ended an unfinished match without a winner. The deal under way and its penalties do not count.
 
     If the rules share a pot, the other fields are as in :class:`MatchClosed`. Otherwise nothing is owed.
     """

@@ -20,7 +20,7 @@ class Invitation(Value):
     by: Actor
     expires_at: datetime
     ended: bool = False
-    """True after redemption, or after a later invitation to the same seat or role."""
+    """True after redemption, or after a later invitation to the seat or role."""
 
 
 def expiry(at: datetime) -> datetime:

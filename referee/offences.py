@@ -13,7 +13,7 @@ from referee.value import Value
 from referee.visibility import Event
 
 DISMISSED_MAX = 20
-"""Maximum dismissed knocks of a seat in a deal. Without it, knocks could fill the match."""
+"""Maximum dismissed knocks of a seat in a deal, because knocks could fill the match."""
 
 
 class NotedBreach(Value):
@@ -40,7 +40,6 @@ class Ledger(Value):
     """The breaches and penalties of a deal. A method that returns a ledger returns a changed copy."""
 
     breaches: tuple[NotedBreach, ...] = field(default=(), name="standings")
-    """Stored as ``standings`` in snapshots."""
     penalties: tuple[Penalty, ...] = ()
     past: tuple[NotedBreach, ...] = ()
     """Breaches of the previous deal. They decide only how a knock is dismissed."""

@@ -9,9 +9,10 @@ several refusals apply to another request, it gets the first of these:
 4. The game does not have the act.
 5. The phase does not allow the act (``WrongPhase``).
 6. It is a different seat's turn (``OutOfTurn``).
-7. A rule of the game forbids the act.
+7. The seat does not have the card (``NoSuchCard``).
+8. A rule of the game forbids the act (``AgainstTheRules``).
 
-The game's decision checks 6 and 7.
+The game's decision checks 6 to 8.
 """
 
 from collections.abc import Callable, Mapping
@@ -51,8 +52,6 @@ from referee.settlement import Basis, received
 from referee.value import Value
 from referee.visibility import Event, Viewer
 from referee.whole_deal import result_decision
-
-# The table
 
 
 class Table(Value):
@@ -160,7 +159,7 @@ def next_deal(table: T, line: DealScored) -> T:
 
 
 def table_after_correction(table: T, corrected: ProtocolCorrected, carries: tuple[str, ...]) -> T:
-    """Return the table after a correction. ``carries``: as in :class:`Ruleset`."""
+    """Return the table after a correction. ``carries``: the fields that each deal passes to the next."""
     active = tuple([seat for seat in range(table.seats) if seat not in corrected.eliminated])
     kinds = {field.name: field.type for field in msgspec.structs.fields(table)}
     return replace(
@@ -198,8 +197,6 @@ def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: i
     }
     return Shown(**{**common, **own})
 
-
-# The parts of a game
 
 Decision = Callable[[Any, Any, Moment], tuple[Event, ...]]
 """Takes a phase, an act and the moment. Returns the events of the act, or raises a refusal."""

@@ -1,10 +1,8 @@
 """Refusals: the exceptions that refuse a request. A refused request makes no event.
 
 ``code`` names the reason; :mod:`referee.sentences` has its text. ``rule`` is ``None`` if no rule covers the refusal.
-``facts`` help to correct the request. They show no card that the caller may not see.
-
-If several apply, the first in this order is raised: ``MatchOver``, ``NotInPlay``, ``WrongPhase``, ``OutOfTurn``,
-``NoSuchCard``, ``AgainstTheRules``.
+``facts`` help to correct the request. They show no card that the caller may not see. :mod:`referee.phases` has the
+order of refusals.
 """
 
 from functools import partial

@@ -77,9 +77,9 @@ class OpenBreach(TypedDict):
     shown_by: NotRequired[wire_types.Events]
     """Earlier events that prove the offence."""
     by: NotRequired[Seat]
-    """Seat that committed the offence, if the rules hold a different seat (`seat`) responsible."""
+    """Seat that committed the offence, if a different seat (`seat`) is responsible."""
     tricks: NotRequired[wire_types.Count]
-    """Number of tricks begun, or entered, before a reported error."""
+    """Number of tricks begun, or entered, before a reported fault."""
 
 
 class Shown(Value):
@@ -127,6 +127,7 @@ def nothing_carried(state: Any) -> dict[str, Any]:
 
 
 def not_for_money(options: Mapping[str, Any]) -> Basis | None:
+    """Return ``None``: no match can be for money."""
     return None
 
 
@@ -154,13 +155,14 @@ class Ruleset(Value):
     opening: Callable[[MatchOpened], None]
     """Raises ``Refused`` if the game cannot be played with this opening."""
     start: Callable[[MatchOpened], Any]
+    """Returns the state at the opening of a match."""
     decide: Callable[[Any, Request, Moment], tuple[Event, ...]]
     take: Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
     """Returns the events of ``decide`` and the state after them."""
     begin: Callable[[Any, Moment], tuple[Event, ...]]
     """Returns the automatic events at the opening of a match."""
     evolve: Callable[[Any, Event, int], Any]
-    """Returns the state after an event with its number."""
+    """Takes a state, an event and its number. Returns the state after the event."""
     to_act: Callable[[Any], tuple[int, ...]]
     """Returns the seats that the match waits for."""
     legal: Callable[[Any, Viewer], tuple[Act, ...]]
@@ -176,11 +178,11 @@ class Ruleset(Value):
     basis: Callable[[Mapping[str, Any]], Basis | None] = not_for_money
     """Takes the options. Returns whose rules decide the payments; ``None``: no match can be for money."""
     has_pot: bool = False
-    """True if points are paid into a pot and from it. In a match with stakes they are minor units of money."""
+    """True if points are paid into a pot and from it. With stakes, points are minor units of money."""
     knocks: bool = True
-    """True if the game has knocks: an open breach costs nothing until a knock."""
+    """True if breaches cost nothing until a knock."""
     unseen: Callable[[Any], frozenset[str]] | None = None
-    """Returns the possible offences that events cannot show (J1). ``None``: the game has no offences."""
+    """Returns the offences that are possible now and that events cannot show (J1). ``None``: no offence exists."""
     priced: Callable[[Any, str, int, int], tuple[Event, ...]] | None = None
     """Takes the state, an offence, the accused seat, and 1 or -1. Returns the events that add the offence's price to
     the deal or, with -1, remove it. ``None``: no offence has a price."""
@@ -196,7 +198,7 @@ class Ruleset(Value):
     points_end_play: Callable[[Any], bool] | None = None
     """Returns whether the points can end the play of a deal in this match. ``None``: they never can."""
     resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
-    """Returns the state between two deals, or after the match, after a correction."""
+    """Returns the state after a correction: between two deals, or after the match."""
     carries: tuple[str, ...] = ()
     """Fields that the game adds to the table and that each deal passes to the next."""
 

@@ -93,7 +93,7 @@ def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event,
     check_place(seating, role, seat, None)
     if role == "seat" and seating.of_club:
         raise WrongPhase("seats_are_invited", None, seat=seat)
-    return _new_token(seating, role, seat, None, request.hash)
+    return _token_events(seating, role, seat, None, request.hash)
 
 
 def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
@@ -136,7 +136,7 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
     assert 1 <= request.invitation <= len(seating.invitations), "its code named it"
     invitation = seating.invitations[request.invitation - 1]
     invitations.check_open(invitation, moment.at)
-    tokens = _new_token(seating, *invitation.admits_to, request.hash, invitation.given_by)
+    tokens = _token_events(seating, *invitation.admits_to, request.hash, invitation.given_by)
     redeemed = (InvitationRedeemed(invitation=request.invitation), *tokens)
     if invitation.role != "seat" or invitation.seat not in seating.waiting_for:
         return redeemed
@@ -183,7 +183,7 @@ def check_place(seating: Seating, role: str, seat: int | None, official: int | N
         raise AgainstTheRules("no_such_official", None, last=0)
 
 
-def _new_token(
+def _token_events(
     seating: Seating, role: str, seat: int | None, official: int | None, token: str, given_by: tuple[int, ...] = ()
 ) -> tuple[TokenEnded | TokenMade, ...]:
     made = TokenMade(seat=seat, hash=token, role=role, official=official, given_by=given_by)
@@ -197,7 +197,7 @@ WHENEVER: Mapping[type, Callable[[Any, Any, Moment], tuple[Event, ...]]] = {
     RedeemInvitation: redeem,
     AgreeStakes: agree,
 }
-"""Decisions on requests that are possible in every phase, also when the match is over."""
+"""Decisions on requests that are possible in every phase."""
 REQUESTS: tuple[type, ...] = (IssueToken, *WHENEVER)
 """Requests that are not part of the play."""
 

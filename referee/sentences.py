@@ -82,7 +82,7 @@ _AND = Text(en="and", sv="och")
 _OR = Text(en="or", sv="eller")
 _REFEREE = Text(en="the referee, for it was agreed", sv="domaren, eftersom man var överens")
 _HOLDER = Text(en="the official with key {key}", sv="funktionären med nyckel {key}")
-_WORDS = {
+_WORDS_BY_CODE = {
     "rodskagg": Text(en="rödskägg", sv="rödskägg"),
     "join": Text(en="join", sv="gå med"),
     "lie_down": Text(en="lie down", sv="lägga sig"),
@@ -101,7 +101,6 @@ _WORDS = {
     "withdrawn": Text(en="withdrawn", sv="återkallat"),
     "final": Text(en="final", sv="slutgiltigt"),
 }
-"""Words for codes of bids, acts, suits, and outcomes of cases."""
 _NUMBERS = Text(
     en="one two three four five six seven eight nine ten eleven twelve",
     sv="en två tre fyra fem sex sju åtta nio tio elva tolv",
@@ -152,13 +151,13 @@ def _fact_text(name: str, fact: Any, language: Language) -> str:
         return TEXTS.phases[fact].in_(language)
     if isinstance(fact, datetime):
         return str(msgspec.to_builtins(fact))  # as the API writes times
-    word = _WORDS.get(fact) if isinstance(fact, str) else None
+    word = _WORDS_BY_CODE.get(fact) if isinstance(fact, str) else None
     return str(fact) if word is None else word.in_(language)
 
 
-def _points(points: int, language: Language) -> str:
+def _number_text(number: int, language: Language) -> str:
     words = _NUMBERS.in_(language).split()
-    return words[points - 1] if 0 < points <= len(words) else str(points)
+    return words[number - 1] if 0 < number <= len(words) else str(number)
 
 
 # Refusals
@@ -198,14 +197,14 @@ def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language
         facts["did"] = TEXTS.offences[event.offence].did.in_(language)
     if isinstance(event, KnockUpheld):
         if event.penalty:
-            facts["penalty"] = _points(event.penalty, language)
+            facts["penalty"] = _number_text(event.penalty, language)
         if event.payer != event.accused:
             facts["payer"] = name(event.payer)
         return sentence(TEXTS.rulings["upheld"].in_(language), facts)
     if event.of is not None:
         facts["of"] = str(event.of)
     if fine:
-        facts["fine"] = _points(fine, language)
+        facts["fine"] = _number_text(fine, language)
     return sentence(TEXTS.rulings[event.reason].in_(language), facts)
 
 
@@ -259,13 +258,13 @@ def case(
     if accused is not None and offence is not None:
         facts |= {"accused": players[accused], "did": TEXTS.offences[offence].did.in_(language)}
     if penalty:
-        facts["paid" if into_pot else "penalty"] = _points(penalty, language)
+        facts["paid" if into_pot else "penalty"] = _number_text(penalty, language)
     if payer is not None and payer != accused:
         facts["payer"] = players[payer]
     return sentence(TEXTS.rulings[code].in_(language), facts)
 
 
-# Texts of single codes. Never remove one, because stored events may have its code.
+# Texts of single codes: ``KeyError`` for an unknown code. Never remove a text, because events may have its code.
 
 
 def offence(code: str, language: Language) -> str:

@@ -62,7 +62,7 @@ class SettlementLine(Value):
     rule: SettledBy
     """Rule of the line; `opening`: the points at the start."""
     points: Points
-    """Points as in the protocol; in a payment, the points paid for. In Rams minor units of money."""
+    """Points as in the protocol; in a payment, the points paid for; in Rams, minor units."""
     amount: wire_types.Money
     """Minor units that the seat receives (below zero: pays) because of this line."""
     events: wire_types.Events
@@ -262,11 +262,11 @@ class _Sheet:
                 own = list(self.protocol_lines(seat, unit if payment.between else -unit))
                 yield from own
                 if rest := -owed - sum([line.amount for line in own]):
-                    yield self.end_line(payment.rule, self.points_worth(-rest), rest)
+                    yield self.end_line(payment.rule, self.points_for(-rest), rest)
             elif seat == payment.payee and owed:
-                yield self.end_line(payment.rule, self.points_worth(owed), owed)
+                yield self.end_line(payment.rule, self.points_for(owed), owed)
 
-    def points_worth(self, amount: int) -> Points:
+    def points_for(self, amount: int) -> Points:
         return in_points((2 * amount // self.stakes.unit,), True)[0]
 
     def payments_due(self) -> Iterator[PaymentDue]:
@@ -276,7 +276,7 @@ class _Sheet:
             if amount < 0:
                 payer, payee, amount = payee, payer, -amount
             if amount:
-                points = self.points_worth(amount)
+                points = self.points_for(amount)
                 yield PaymentDue(payer=payer, payee=payee, points=points, amount=amount, rule=payment.rule)
 
 

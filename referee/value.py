@@ -28,7 +28,7 @@ from referee.vocabulary import with_installed
 class Value(Struct, frozen=True, gc=False):
     """A value. Its fields are given by name and never change.
 
-    A value must not contain itself, because the garbage collector ignores values and would never free it.
+    A value must not contain itself, because the garbage collector ignores values: the cycle would never be freed.
     """
 
 
@@ -48,14 +48,14 @@ def with_item(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
 
 
 def tied(by: str, what: str) -> Meta:
-    """Mark a field whose type ``what`` depends on the field ``by`` of its object or of an outer object."""
+    """Mark a field whose type depends on the field ``by`` of its object or an outer one. ``what`` names the type."""
     return Meta(extra_json_schema={"x-tied": (by, what)})
 
 
 EVENTS_MAX = 100_000
 """Maximum events of an aggregate."""
 OFFICIALS_MORE = 1000
-"""Number of events that officials may add to a full aggregate, for example to end it."""
+"""Events that officials may add to a full aggregate, for example to end it."""
 VERSION_MAX = EVENTS_MAX + OFFICIALS_MORE
 
 _SEAT_SAYS = "The number of a seat: 0 to n-1, clockwise."
@@ -152,7 +152,7 @@ class SeatAndBid(TypedDict):
 
 
 def _word(title: str, values: str, says: str) -> Meta:
-    """Describe a code. Its ``values`` are the keys of this table in ``sentences.toml``."""
+    """Describe a code for the API. ``values``: a table in ``sentences.toml`` with the codes as keys."""
     return Meta(title=title, description=says, extra_json_schema={"x-values": values})
 
 

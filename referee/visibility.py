@@ -65,9 +65,9 @@ def with_topic(event: Event) -> msgspec.Raw:
 def stored_with_topic(kind: type[Event], official: bool, public: bool) -> Callable[[bytes], msgspec.Raw | None]:
     """Return a function that adds the topic to the stored JSON of an event, without decoding the event.
 
-    It returns what :func:`with_topic` returns for the event as the viewer may see it; ``None`` if the event must be
-    decoded: the JSON has an escape or a character that is not printable ASCII, or may have a hidden field.
-    Events of installed games are always decoded, because old rows may have fields that their type no longer has.
+    It returns the result of :func:`with_topic` for the event as the viewer may see it. It returns ``None`` if the
+    JSON has an escape, has a character that is not printable ASCII, or may have a hidden field. It returns ``None``
+    for events of installed games, because old rows may have fields that the type no longer has.
     """
     hidden = _hidden(kind, official, public)
     if kind.__module__.partition(".")[0] != KERNEL or any(callable(instead) for _, instead in hidden):
@@ -132,7 +132,7 @@ def _plain_type(kind: Any) -> Any:
 
 
 def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """Return a field's items by seat, all empty but the viewer's own; ``None`` for ``None``."""
+    """Return a field's items by seat, all empty but the viewer's own; ``None`` if the field is ``None``."""
     hands = getattr(event, field)
     return None if hands is None else tuple([hand if seat == viewer else () for seat, hand in enumerate(hands)])
 
@@ -160,7 +160,7 @@ class Recorded(msgspec.Struct, frozen=True):
     """Event number ``originator_version`` of match ``originator_id``.
 
     ``act_id``: the Idempotency-Key of its act. ``digest``: a hash of the request. ``prev``: the SHA-256 of the row
-    before. ``request``: as JSON, only with the first event of an act. ``salt``: random bytes; empty: not stored.
+    before. ``request``: as JSON, only with the first event of an act. ``salt``: random bytes; empty if not stored.
     """
 
     originator_id: UUID

@@ -31,7 +31,7 @@ class ResultField(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=T
 
 
 class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The words of one game that no other game has."""
+    """The words that a game adds."""
 
     bids: tuple[Word, ...] = ()
     faults: tuple[Word, ...] = ()
@@ -68,7 +68,10 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 def _words_of(package: str) -> Words:
-    """Return the words of an installed game without an import of its package. Raises ``ImportError``."""
+    """Return the words of an installed game, without an import of its package; no words without the file.
+
+    Raises ``ImportError`` if the package does not exist or the file cannot be used.
+    """
     top, *inner = package.split(".")
     spec = find_spec(top)
     folder = None

@@ -1,6 +1,6 @@
 """Types of the fields in events and answers, with bounds for the API's description.
 
-Nothing checks these bounds. Requests have types of their own, for example in ``acts``.
+Nothing checks these bounds. Requests have other types, with bounds that are checked.
 """
 
 from typing import Annotated, TypeVar
@@ -22,11 +22,11 @@ NAME_MAX = 100
 NAME = r"[^\s\x1c-\x1f\x85]"
 """Pattern: at least one character that is not blank in Python."""
 EVENT_BYTES_MAX = 65_536
-"""Maximum bytes of an event as JSON. A deal with all hands has a few thousand."""
+"""Maximum bytes of an event as JSON."""
 TEXT_MAX = 2**31 - 1
 """Maximum characters of a whole match as text."""
 SENTENCE_MAX = 2000
-"""Maximum characters of a rule, or of a ruling with all names in it."""
+"""Maximum characters of a rule or a ruling."""
 NOTE_MAX = 500
 NOTE = r"^[^\x00-\x1F\x7F]*$"
 """No control characters."""
@@ -51,7 +51,7 @@ ListOfMany = Annotated[list[T], at_most(VERSION_MAX)]
 ListBySeat = Annotated[list[T], at_most(SEATS_MAX)]
 BySeat = Annotated[tuple[T, ...], at_most(SEATS_MAX)]
 Many = Annotated[tuple[T, ...], at_most(VERSION_MAX)]
-"""A tuple with at most as many items as a match has events."""
+"""Tuple with at most as many items as a match has events."""
 
 Seats = BySeat[Seat]
 Name = Annotated[str, _text(NAME_MAX, NAME)]

@@ -152,12 +152,13 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
         elif not isinstance(request, OMITTED_REQUESTS):
             steps.append(Step(Done(actor=group[0].actor, act=request, ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
-            steps = [step for step in steps if not isinstance(step.done.act, Draw)]  # the header has the dealer
+            # Leave out the draw, because the header has the dealer.
+            steps = [step for step in steps if not isinstance(step.done.act, Draw)]
     return tuple(steps), tuple(automatic)
 
 
 def _requests_with_events(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
-    """Yield each stored request with its events, without acts taken back; ``None``: events before the first."""
+    """Yield each stored request with its events, except acts taken back. ``None``: events before any request."""
     events, first = without_taken_back(events), 0
     for place in range(1, len(events) + 1):
         if place == len(events) or events[place].request is not None:
@@ -184,7 +185,7 @@ def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
 
 
 def _with_dealt_cards(steps: tuple[Step, ...]) -> tuple[Done, ...]:
-    """Return the acts, with the cards that the house dealt in them."""
+    """Return the acts as a table would enter them, with the cards that the house dealt."""
     written: list[Done] = []
     for place, (done, events) in enumerate(steps):
         act = done.act

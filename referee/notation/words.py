@@ -13,7 +13,7 @@ from referee.games import ACTS, BY_PACKAGE
 from referee.vocabulary import INSTALLED
 
 LINE_WORD_WIDTH = 10
-"""Number of columns for the word that begins a line."""
+"""Columns for the word that begins a line."""
 
 
 _Write = Callable[[Any], str]
@@ -21,7 +21,7 @@ _Read = Callable[[str], dict[str, Any] | None]
 
 
 class _Word(NamedTuple):
-    """The word that begins the line of an act, and functions that write and read the text after the player.
+    """The first word of an act's line, and functions that write and read the text after the player.
 
     ``read`` returns the fields of the act. It returns ``None`` or raises ``ValueError`` for a wrong text.
     """

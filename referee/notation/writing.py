@@ -94,7 +94,7 @@ def _knock_line(done: Done) -> str:
     return _line("knock", text)
 
 
-def _item(done: Done) -> str:
+def _act_text(done: Done) -> str:
     seat = getattr(done.act, "seat", None)
     player = "" if seat is None else f"P{seat + 1}"
     return " ".join(filter(None, (player, WORDS[act_name(done.act)].write(done.act)))) + _actor_note(done)
@@ -131,7 +131,7 @@ def _act_lines(acts: tuple[Done, ...]) -> Iterator[str]:
         elif label == "knock":
             yield _knock_line(dones[0])
         else:
-            items = [_item(done) for done in dones]
+            items = [_act_text(done) for done in dones]
             for first in range(0, len(items), ITEMS_PER_LINE):
                 yield _line(label, "  ".join(items[first : first + ITEMS_PER_LINE]))
 
