@@ -1,4 +1,4 @@
-"""The operation that lists the refused attempts of a match for its officials (J12)."""
+"""Lists the refused attempts in a match for its officials (J12)."""
 
 from operator import attrgetter
 from typing import Annotated
@@ -41,7 +41,7 @@ class AttemptSeen(Value):
     head: wire_types.Hash
     """Hash of the event `version`, which proves that the attempt came later."""
     count: wire_types.Lag
-    """Attempts of this actor with this problem so far. The number is too low if the service has several processes."""
+    """Attempts of this actor with this problem so far, as counted by one process of the service."""
     prev: wire_types.Hash
     """The `hash` of the previous attempt; zeros for the first."""
     hash: wire_types.Hash
@@ -56,7 +56,7 @@ class AttemptPage(Value):
 
 
 def attempt_seen(row: StoredEvent) -> AttemptSeen:
-    """Return an attempt. Raises :class:`~referee.store.damaged.DamagedAttempt` if it cannot be read."""
+    """Return an attempt. Raises ``DamagedAttempt`` if ``row`` cannot be read."""
     recorded, event = read_attempt(row)
     fields = msgspec.structs.asdict(event)
     return AttemptSeen(

@@ -1,4 +1,4 @@
-"""Schemas of a case, and the functions that fill them from its events."""
+"""Schemas of a case, filled from its events."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -88,7 +88,7 @@ class RulingMade(Value):
     """Events that prove the facts."""
     reason: wire_types.Text
     precedents: wire_types.Many[Precedent]
-    """Earlier rulings that the ruling follows."""
+    """Earlier rulings that this ruling follows."""
     remedy: Remedy | None
     """Further consequences; null: none."""
     appeal_until: Time | None
@@ -144,8 +144,7 @@ class Case(Value):
 
 
 def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_to: int = 0) -> tuple[Entry, ...]:
-    """Return the entries of a case among these events, as the caller may see them. Events up to number ``public_to``
-    are shown as after the end of their deal."""
+    """Return the events of a case as the caller may see them. The deal of events up to ``public_to`` is over."""
     return tuple(
         Entry(one.originator_version, one.at, seen(one.event, caller.sees_as(public), public))
         for one in recorded
@@ -159,10 +158,10 @@ def entries_of_kind(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
 
 
 def case_of(match: Match, entries: Sequence[Entry], version: int, language: Language, at: datetime) -> Case:
-    """Return a case with its status at a time. ``entries``: all its entries, as the caller may see them."""
+    """Return a case with its status at a time. ``entries``: its events as the caller may see them."""
     first = entries[0].fact
     if isinstance(first, ActTakenBack):
-        return _taken_back(match, entries[0], version, language)
+        return _case_of_take_back(match, entries[0], version, language)
     opened = first if isinstance(first, CaseOpened) else None
     rulings = [_ruling_made(entry) for entry in entries if isinstance(entry.fact, Ruling)]
     last = rulings[-1] if rulings else None
@@ -205,8 +204,8 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
     )
 
 
-def _taken_back(match: Match, entry: Entry, version: int, language: Language) -> Case:
-    """Return the case of an act that the players took back by agreement."""
+def _case_of_take_back(match: Match, entry: Entry, version: int, language: Language) -> Case:
+    """Return the case of an act that the players agreed to take back."""
     fact: ActTakenBack = entry.fact
     assert fact.seat is not None, "an official ruled"
     by = opener_of(fact)
@@ -241,7 +240,7 @@ def _taken_back(match: Match, entry: Entry, version: int, language: Language) ->
 
 
 def status_of(entries: Sequence[Entry], at: datetime) -> CaseStatus:
-    """Return the status of a case at a time. A ruling is final when the time for an appeal is over."""
+    """Return the status of a case at a time."""
     status: CaseStatus = "pending"
     for entry in entries:
         match entry.fact:
@@ -300,7 +299,7 @@ def _statement_made(entry: Entry) -> StatementMade:
 
 
 def _overtaken(entries: Sequence[Entry]) -> bool:
-    """Return whether a misclick was withdrawn because an act followed it."""
+    """Return whether the case was withdrawn because an act followed the misclick."""
     return any(entry.fact.overtaken for entry in entries_of_kind(entries, CaseWithdrawn))
 
 
@@ -350,14 +349,14 @@ def language_headers(language: Language) -> dict[str, str]:
     return PRIVATE | {"Content-Language": language, "Vary": "Authorization, Accept-Language"}
 
 
-def ruled_by(case: Case) -> dict[str, str]:
-    """Return a Link header to the rule of a case; empty if it has no page."""
+def rule_link(case: Case) -> dict[str, str]:
+    """Return a Link header to the page of a case's rule; empty if the rule has none."""
     page = rule_page(case.rule)
     return {"Link": f'<{page}>; rel="describedby"'} if page else {}
 
 
 def appealable_tag(match: Match, at: datetime) -> tuple[str, ...]:
-    """Return the part of an ETag for the number of cases that may be appealed, which changes without an event."""
+    """Return the ETag part for the number of rulings that may be appealed, because it changes without an event."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
     return ("ruled", letters(count)) if count else ()

@@ -1,4 +1,4 @@
-"""The operation that lists the cases of an official in all their matches."""
+"""Lists the cases of an official in all their matches."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -51,22 +51,22 @@ class CaseListed(Value):
 
 
 class CasePage(Value):
-    """A page of cases, in the order in which they were opened."""
+    """A page of cases, the oldest first."""
 
     items: Annotated[tuple[CaseListed, ...], wire_types.at_most(LIMIT_MAX)]
     next: wire_types.Cursor | None
     behind: wire_types.Lag
 
 
-def _case_listed(one: Listed, at: datetime) -> CaseListed:
-    fields = one._asdict()
-    status, until = one.status, one.appeal_until
+def _case_listed(listed: Listed, at: datetime) -> CaseListed:
+    fields = listed._asdict()
+    status, until = listed.status, listed.appeal_until
     if status == "ruled" and until is not None and at >= until:
         status = "final"
     fields |= {
         "status": status,
-        "match": str(one.match),
-        "verdict": one.verdict or ("withdrawn" if status == "withdrawn" else "pending"),
+        "match": str(listed.match),
+        "verdict": listed.verdict or ("withdrawn" if status == "withdrawn" else "pending"),
         "appeal_until": until if status == "ruled" else None,
     }
     return CaseListed(**fields)
@@ -126,6 +126,6 @@ async def list_cases(
         limit=limit,
         fresh=fresh,
     )
-    page = CasePage(items=tuple(_case_listed(one, at) for one in found), next=following, behind=behind)
-    texts = service.member_names.texts_in_all({one.match for one in found})
+    page = CasePage(items=tuple(_case_listed(listed, at) for listed in found), next=following, behind=behind)
+    texts = service.member_names.texts_in_all({listed.match for listed in found})
     return await page_reply(request, encode(page), following, texts)

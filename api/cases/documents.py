@@ -74,7 +74,7 @@ class Happened(Value):
     """An event of the deal or of the case."""
 
     event: EventSeen
-    """The event as the caller may see it."""
+    """Event as the caller may see it."""
     of_case: bool
     """The event is part of the case."""
     named_by: wire_types.Many[Actor]
@@ -159,9 +159,9 @@ class CaseFile(Value):
     version: Version
     ruleset: RulesetSeen
     viewer: ViewerSeen
-    """The viewer whose view the caller gets."""
+    """Viewer whose view the caller gets."""
     made_at: Time
-    """Time at which the file was made."""
+    """Time of the file."""
     players: wire_types.BySeat[Seated]
     officials: wire_types.Officials
     """Officials by name; empty: none."""
@@ -174,21 +174,21 @@ class CaseFile(Value):
     rules: wire_types.Many[RuleCited]
     """Cited rules."""
     precedents: wire_types.Many[EarlierRuling]
-    """Last earlier rulings by the same rules, at most 20, the latest first. Officials see those of all their
-    matches, parties those of this match."""
+    """Earlier rulings by the cited rules, at most 20, the latest first. Officials see those of all their matches,
+    parties those of this match."""
     form: RulingForm | None
     """Form; null: the caller is not an official, or the case does not wait for a ruling."""
 
 
-def facts_of(match: Match, case: Case, language: Language) -> Facts:
+def _facts_of(match: Match, case: Case, language: Language) -> Facts:
     """J2: Return the claims of a case, grouped by whether the other side supports them."""
-    last = _last_said(case)
+    last = _support_by_actor(case)
     sayers = [actor for actor, agrees in last.items() if agrees]
     deniers = tuple(sorted(actor for actor, agrees in last.items() if not agrees))
     others = {actor_at(seat) for seat in range(len(match.opened.players))} - {case.by}
     paying = {actor_at(seat) for seat in (case.accused, case.payer) if seat is not None}
     met = others <= set(sayers) if case.kind == "entry" else bool(paying & set(sayers))
-    naming = events_named(case)
+    naming = _seats_by_named_event(case)
     claim = Fact(
         text=_claim_sentence(match, case, language),
         said_by=tuple(sayers),
@@ -205,8 +205,8 @@ def facts_of(match: Match, case: Case, language: Language) -> Facts:
     return Facts(agreed=tuple(agreed), disputed=(claim,) if deniers else (), unanswered=tuple(unanswered))
 
 
-def _last_said(case: Case) -> dict[Actor, bool]:
-    """Return whether each actor's last statement or appeal supports the claim."""
+def _support_by_actor(case: Case) -> dict[Actor, bool]:
+    """Return by actor whether the last statement or appeal supports the claim."""
     said: list[tuple[int, Actor, bool]] = [(one.event, actor_at(one.seat), one.agrees) for one in case.statements]
     for appeal in case.appeals:
         if appeal.seat is not None:
@@ -216,7 +216,7 @@ def _last_said(case: Case) -> dict[Actor, bool]:
 
 
 def _claim_sentence(match: Match, case: Case, language: Language) -> str:
-    """Return the opener's claim or, if its facts are not known, the field ``why``."""
+    """Return the opener's claim as a sentence, or ``case.why`` if a fact is missing."""
     facts, offence = {"deal": str(case.deal)}, case.named or case.offence
     if case.accused is not None and offence is not None:
         facts["accused"] = match.opened.players[case.accused]
@@ -227,8 +227,8 @@ def _claim_sentence(match: Match, case: Case, language: Language) -> str:
     return sentences.sentence(template.in_(language), facts)
 
 
-def events_named(case: Case) -> dict[int, tuple[Actor, ...]]:
-    """Return the numbers of the events named in statements, each with the seats that named it."""
+def _seats_by_named_event(case: Case) -> dict[int, tuple[Actor, ...]]:
+    """Return the seats that named an event in their statements, by event number."""
     found: dict[int, list[Actor]] = {}
     for said in case.statements:
         for number in said.events:
@@ -245,10 +245,10 @@ def _bounds_of_deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
     return max((number for number, _ in scores if number < min(last, case.event)), default=1), last
 
 
-def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: Caller) -> tuple[Happened, ...]:
+def _timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: Caller) -> tuple[Happened, ...]:
     """Return the events of the case and its deal, and those named in statements, in order."""
     before, last = _bounds_of_deal(case, history)
-    naming = events_named(case)
+    naming = _seats_by_named_event(case)
 
     def happened() -> Iterator[Happened]:
         for one, act_number in with_act_numbers(history, 1):
@@ -271,14 +271,14 @@ def timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: C
 def form_of(
     match: Match, number: int, history: Sequence[Recorded], actor: Actor, language: Language, at: datetime
 ) -> RulingForm | None:
-    """J3: Return the form for a case; ``None`` if the case does not wait for a ruling."""
+    """J3: Return the form for case ``number``, or None if it does not wait for a ruling."""
     docket = match.docket
     if docket is None or docket.terms is None:
         return None
     case = docket.case(number)
     if not case.is_open:
         return None
-    # The price is the same for every official who may rule.
+    # If the caller may not rule, an official who may is used, because the price is the same.
     may = case.reopened or actor not in case.ruled_by
     free = actor if may else next(one for one in officials(len(case.ruled_by) + 1) if one not in case.ruled_by)
     moment = Moment(match.version, at, "", free, history, match.id)
@@ -295,7 +295,7 @@ def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, l
     ruling = Ruling(
         case=case.case,
         verdict=verdict,
-        standard="beyond_reasonable_doubt",  # possible at any time (J8)
+        standard="beyond_reasonable_doubt",  # J8 allows this standard at any time
         rule="J3",
         remedy=RemedySent(result=case.result if verdict == "upheld" else None),
     )
@@ -320,14 +320,14 @@ def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, l
 
 
 def _points_now(match: Match, play: Any) -> tuple[float, ...]:
-    """Return the points by seat, with the penalties in the deal under way."""
+    """Return the points by seat, including penalties in the deal under way."""
     shown = match.rules.view(play, "official")
     penalties = shown.penalties or (0,) * len(shown.points)
     return tuple(points + penalty for points, penalty in zip(shown.points, penalties, strict=True))
 
 
 def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Price]:
-    """Yield the prices of offences; nothing if the deal is scored or no seat is accused."""
+    """Yield the prices of possible offences; nothing if the deal is scored or no seat is accused."""
     if case.accused is None or not remedies.awaits_score(match.state, case):
         return
     for offence in match.rules.offences:
@@ -338,7 +338,7 @@ def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Pric
 
 
 class Draft(Value):
-    """The part of a file that comes from its match."""
+    """The part of a file that is read from its match."""
 
     match: Match
     case: Case
@@ -349,8 +349,10 @@ class Draft(Value):
 
 
 def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, language: Language, at: datetime) -> Draft:
-    """Return the part of a file that comes from the match. Touches the database. May take long, because a ruling on
-    a finished deal scores the deal again."""
+    """Return the draft of a file. Touches the database.
+
+    This may take long, because the form for a finished deal scores the deal again.
+    """
     history = read_whole(referee, match.id, match.version)
     official = caller.viewer == "official"
     form = form_of(match, case.case, history, caller.acting, language, at) if official else None
@@ -360,8 +362,8 @@ def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, langu
     return Draft(
         match=match,
         case=case,
-        facts=facts_of(match, case, language),
-        timeline=timeline_of(match, case, history, caller),
+        facts=_facts_of(match, case, language),
+        timeline=_timeline_of(match, case, history, caller),
         form=form,
         cited=tuple(dict.fromkeys(cited)),
     )
@@ -401,12 +403,12 @@ def _rules_cited(match: Match, cited: Iterable[str], language: Language) -> Iter
                 yield RuleCited(**msgspec.structs.asdict(shown), href=rule_page(rule) or f"/v1/rulesets/{key}/rules")
 
 
-def _earlier_ruling(one: Listed, ruled: CaseRuled) -> EarlierRuling:
+def _earlier_ruling(listed: Listed, ruled: CaseRuled) -> EarlierRuling:
     return EarlierRuling(
-        match=str(one.match),
-        case=one.case,
-        ruleset=one.ruleset,
-        opened_at=one.opened_at,
+        match=str(listed.match),
+        case=listed.case,
+        ruleset=listed.ruleset,
+        opened_at=listed.opened_at,
         official=ruled.official,
         verdict=ruled.verdict,
         standard=ruled.standard,
@@ -414,5 +416,5 @@ def _earlier_ruling(one: Listed, ruled: CaseRuled) -> EarlierRuling:
         offence=ruled.offence,
         penalty=ruled.penalty,
         reason=ruled.reason,
-        href=f"/v1/matches/{one.match}/knocks/{one.case}/file",
+        href=f"/v1/matches/{listed.match}/knocks/{listed.case}/file",
     )

@@ -1,4 +1,4 @@
-"""Reads the entries of a case for a caller."""
+"""The events of a case, as a caller may see them."""
 
 from uuid import UUID
 
@@ -12,10 +12,7 @@ from referee.store.match import Match
 
 
 async def read_entries(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
-    """Return the entries of a case, as the caller may see them, at a version of the match or later.
-
-    Raises Problem (404) if the match has no such case.
-    """
+    """Return the events of a case at ``version`` of the match or later. Raises Problem (404) for a missing case."""
     cases = service.projections.cases
 
     def read(connection: Connection, match_id: UUID) -> tuple[Entry, ...]:
@@ -29,6 +26,6 @@ async def read_entries(service: Service, match: Match, case: int, version: int, 
 
 
 async def entries_to(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
-    """Return the entries of a case up to a version of the match. Raises the Problem of :func:`read_entries`."""
+    """Return the events of a case up to ``version`` of the match. Raises Problem (404) for a missing case."""
     found = await read_entries(service, match, case, version, caller)
     return tuple(entry for entry in found if entry.event <= version)

@@ -1,4 +1,4 @@
-"""The operation that returns the file of a case."""
+"""Returns the file of a case to officials and parties."""
 
 from collections.abc import Iterable
 
@@ -29,9 +29,8 @@ from referee.tokens import encrypt_or_decrypt
 from referee.visibility import Viewer
 
 
-def _must_concern(case: Case, viewer: Viewer) -> None:
-    """Raise Problem (403) unless the viewer is an official or a party. If the case is about a wrong line,
-    all seats are parties."""
+def _must_be_official_or_party(case: Case, viewer: Viewer) -> None:
+    """Raise Problem (403) for viewers who are neither. In a case about a wrong line all seats are parties."""
     if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
         return
     knocked = [said.seat for said in case.statements if said.knocked]
@@ -42,7 +41,7 @@ def _must_concern(case: Case, viewer: Viewer) -> None:
 def _file_and_tag(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, as_page: bool
 ) -> tuple[bytes, str]:
-    """Return the file as JSON or as a page, and its ETag: a hash, because rulings in other cases change the file."""
+    """Return the file as JSON or a page. The ETag is a hash, because rulings in other cases change the file."""
     file = file_of(drafted, earlier, viewer, language, utc_now())
     body = encode(file)
     tag = tag_by(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)
@@ -50,7 +49,7 @@ def _file_and_tag(
 
 
 async def _sight_of_first_official(service: Service, match: Match) -> Sight:
-    """Return the visibility of cases for the first official."""
+    """Return the visibility of cases for the first official of the match."""
     secret = await in_thread(lambda: service.referee.secret)
     tokens = encrypt_or_decrypt(secret, match.id, match.opened.dockets)
     return Sight(held=tokens[0] if tokens else None)
@@ -85,16 +84,17 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     caller.must_not_be_held_back()
     language, as_page = request.language, prefers(request.accepted, HTML)
     entries = await read_entries(service, match, case, match.version, caller)
-    if (last := entries[-1].event) > match.version:  # the projection has newer events than this process
+    # The projection may have newer events than this process.
+    if (last := entries[-1].event) > match.version:
         match, caller = await service.access.sees(request, match_id, last)
     viewer = caller.sees_as(entries[0].event <= match.public_to)
     at = utc_now()
     the_case = case_of(match, entries, match.version, language, at)
-    _must_concern(the_case, viewer)
+    _must_be_official_or_party(the_case, viewer)
     drafted = await in_long_thread(
         service.desk.run_on_history, match.version, read_draft, match, the_case, caller.without_texts, language, at
     )
-    # A party sees the earlier rulings in this match that its first official sees.
+    # Parties see the earlier rulings of this match, as its first official does.
     official = caller.viewer == "official"
     sight, within = (caller.sight, None) if official else (await _sight_of_first_official(service, match), match.id)
     cases = service.projections.cases

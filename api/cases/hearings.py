@@ -1,4 +1,4 @@
-"""Operations that record statements, withdrawals, appeals and rulings in a case."""
+"""Records statements, withdrawals, appeals and rulings in a case."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -9,7 +9,7 @@ from litestar.params import QueryParameter
 from msgspec.structs import replace
 
 from api.access.caller import Caller
-from api.cases.case import Case, appealable_tag, case_of, entries_of, language_headers, ruled_by
+from api.cases.case import Case, appealable_tag, case_of, entries_of, language_headers, rule_link
 from api.cases.entries import entries_to
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -54,7 +54,7 @@ class WithdrawalSent(Value, forbid_unknown_fields=True):
 
 
 class Preview(Value):
-    """The consequences that a ruling would have now. Nothing is stored."""
+    """The consequences that a ruling would have now."""
 
     version: Version
     case: Case
@@ -84,19 +84,21 @@ def _fields_by_name(sent: Any) -> dict[str, Any]:
 
 
 async def _read_and_record(
-    request: ApiCall, match_id: UUID, case: int, body: Body[Any], kind: Callable[..., Request]
+    request: ApiCall, match_id: UUID, case: int, body: Body[Any], request_class: Callable[..., Request]
 ) -> Reply:
-    """Read the body, make a request of this kind from it, and record the request. Return the case. Raises Problem if
-    the caller may not send it, ``Refused`` if the match refuses it."""
+    """Record a request of ``request_class`` made from the body, and return the case after it.
+
+    Raises Problem if the caller may not send it, ``Refused`` if the match refuses it.
+    """
     shown = request.must_show()
-    case_request = kind(case=case, **_fields_by_name(await body.read(request)))
+    case_request = request_class(case=case, **_fields_by_name(await body.read(request)))
     _, caller = await request.service.access.acts(request, match_id, shown, case_request)
     await request.service.reader.match_with_case(match_id, case)
     return await _record(request, match_id, case, caller, case_request)
 
 
 async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, case_request: Request) -> Reply:
-    """Decide and store a request. Return the case after it. Raises ``Refused`` if the match refuses it."""
+    """Store a request and return the case after it. Raises ``Refused`` if the match refuses the request."""
     service, key, expected = request.service, request.idempotency_key, request.expected_version
     outcome = await service.commands.do(caller.command(match_id, case_request, key=key, expected=expected))
     match, texts = await service.member_names.named(match_of(outcome.aggregate), caller.texts)
@@ -105,7 +107,7 @@ async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, c
     entries = await entries_to(service, match, case, version, caller)
     decided = case_of(match, entries, version, language, at)
     tag = tag_in(version, language, *(() if outcome.repeated else appealable_tag(match, at)))
-    headers = {"ETag": tag, **language_headers(language), **replayed(outcome), **ruled_by(decided)}
+    headers = {"ETag": tag, **language_headers(language), **replayed(outcome), **rule_link(decided)}
     return of_match(decided, version, texts, status=201, headers=headers)
 
 
@@ -209,21 +211,23 @@ def _must_be_rule(match: Match, rule: str) -> None:
 
 
 async def _must_be_citable(service: Service, match: Match, precedents: tuple[PrecedentSent, ...]) -> None:
-    """Raise Problem (422) for a precedent that has no ruling, or that the match may not cite."""
+    """Raise Problem (422) for a precedent that has no ruling or is hidden from this match."""
     for place, one in enumerate(precedents):
         if not await service.reader.has_ruled(UUID(one.match), one.case, match.opened.club):
             raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)
 
 
-def _event_foreseen(recorded: Recorded, caller: Caller, act_number: int) -> dict[str, Any]:
+def _preview_event(recorded: Recorded, caller: Caller, act_number: int) -> dict[str, Any]:
     """Return an event of a preview, without the hashes of the chain."""
     shown = event_seen(recorded, caller, public=False, act_number=act_number)
     return {name: value for name, value in shown.items() if name not in ("digest", "prev")}
 
 
 async def _preview(request: ApiCall, service: Service, match: Match, caller: Caller, ruling: Ruling) -> Reply:
-    """Return the consequences of a ruling. Raises ``Stale``, ``Refused``, or ``Busy`` if an event was stored
-    meanwhile."""
+    """Return the consequences of a ruling. Raises ``Refused`` if the match refuses it.
+
+    Raises ``Stale`` for an old ``If-Match``, ``Busy`` if an event was stored meanwhile.
+    """
     expected, at, actor = request.expected_version, utc_now(), caller.acting
     if expected is not None and expected != match.version:
         raise Stale(match.version)
@@ -234,7 +238,7 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
     made = [
         Recorded(match.id, number, at, actor, "~", "", "", event)
         for number, event in enumerate(decided.events, match.version + 1)
-        if not isinstance(event, ShuffleCommitted)  # its seed does not exist yet
+        if not isinstance(event, ShuffleCommitted)  # the seed does not exist yet
     ]
     entries = await entries_to(service, match, ruling.case, match.version, caller)
     new_entries = entries_of(made, ruling.case, caller, match.version + len(made))
@@ -252,7 +256,8 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
         "protocol": replace(sheet, players=match.opened.players),
         "version": match.version,
         "case": case_of(match, (*entries, *new_entries), match.version, language, at),
-        "events": [_event_foreseen(one, caller, match.version + 1) for one in made],
+        "events": [_preview_event(one, caller, match.version + 1) for one in made],
     }
-    body = await in_long_thread(encode, answer)  # the answer is as long as the protocol
+    # The answer is encoded in a thread, because a protocol may be long.
+    body = await in_long_thread(encode, answer)
     return Reply(body, caller.texts, headers={"ETag": tag_of(match.version), **PRIVATE, **language_headers(language)})

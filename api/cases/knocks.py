@@ -1,4 +1,4 @@
-"""Operations that record a knock, and that list and return the cases of a match."""
+"""Records a knock, and lists and returns the cases of a match."""
 
 from collections.abc import Mapping
 from operator import attrgetter
@@ -10,7 +10,7 @@ from msgspec import Meta
 from sqlalchemy import Connection
 
 from api.access.caller import Caller
-from api.cases.case import Case, appealable_tag, case_of, entries_of, language_headers, ruled_by
+from api.cases.case import Case, appealable_tag, case_of, entries_of, language_headers, rule_link
 from api.cases.entries import entries_to, read_entries
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
@@ -61,15 +61,14 @@ class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock")
 
 
 KNOCK: Body[KnockSent] = Body(KnockSent)
-_HINTS = get_type_hints(KnockSent, include_extras=True)
-FIELDS = {name: type_of(_HINTS[name]) for name in KnockSent.__struct_fields__}
-"""Types of the fields, for the faults of a request."""
-
-
-NEEDS: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("deal", "result"), "misclick": ()}
-"""Required fields by kind, in addition to the ``seat`` of a player."""
-HAS_NO: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("accused",), "misclick": ("accused", "deal", "result")}
-"""Forbidden fields by kind."""
+_TYPE_HINTS = get_type_hints(KnockSent, include_extras=True)
+FIELD_TYPES = {name: type_of(_TYPE_HINTS[name]) for name in KnockSent.__struct_fields__}
+REQUIRED_FIELDS: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("deal", "result"), "misclick": ()}
+"""Required fields by kind. A player must also send ``seat``."""
+FORBIDDEN_FIELDS: Mapping[CaseKind, tuple[str, ...]] = {
+    "entry": ("accused",),
+    "misclick": ("accused", "deal", "result"),
+}
 
 
 def _kind_and_offence(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
@@ -81,20 +80,25 @@ def _kind_and_offence(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
 
 
 def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
-    """Return the request to the match for a knock. Raises Problem: 422 if the fields do not fit the kind, 403 for a
-    different player's seat except in a tally."""
+    """Return ``Knock`` for a player's knock on an offence, else ``OpenCase``.
+
+    Raises Problem: 422 if the fields do not fit the kind of knock, 403 for a different player's seat except in a
+    tally.
+    """
     (kind, offence), official = _kind_and_offence(sent), is_official(caller.acting)
     if sent.seat is not None and (kind != "offence" or not tally):
         caller.must_be_seat(sent.seat, itself=kind != "offence")
-    needs = NEEDS[kind] if kind != "offence" else ("accused", "offence") if official else ("seat", "accused")
+    needs = (
+        REQUIRED_FIELDS[kind] if kind != "offence" else ("accused", "offence") if official else ("seat", "accused")
+    )
     missing = [name for name in needs if getattr(sent, name) is None]
     if not official and sent.seat is None and "seat" not in missing:
         missing.insert(0, "seat")
-    has_no = HAS_NO[kind] if kind != "offence" else ("result",) if official else ("deal", "result")
+    has_no = FORBIDDEN_FIELDS[kind] if kind != "offence" else ("result",) if official else ("deal", "result")
     unknown = [name for name in has_no if getattr(sent, name) is not None]
     if missing or unknown:
-        names = [name for name in FIELDS if name not in has_no]
-        faults = [Fault("missing", (name,), expected=FIELDS[name], facts={"name": name}) for name in missing]
+        names = [name for name in FIELD_TYPES if name not in has_no]
+        faults = [Fault("missing", (name,), expected=FIELD_TYPES[name], facts={"name": name}) for name in missing]
         faults += [Fault("unknown", (name,), facts={"name": name, "fields": names}) for name in unknown]
         raise Problem("unfit_knock", faults=faults)
     if not official and kind == "offence":
@@ -158,7 +162,7 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
     else:
         entries = entries_of(outcome.events, first.case, caller)
     case = case_of(after, entries, version, language, utc_now())
-    headers = {"Location": f"/v1/matches/{match_id}/knocks/{case.case}", **ruled_by(case)}
+    headers = {"Location": f"/v1/matches/{match_id}/knocks/{case.case}", **rule_link(case)}
     headers |= {"ETag": tag_in(version, language), **language_headers(language), **replayed(outcome)}
     return of_match(case, version, texts, status=201, headers=headers)
 
@@ -232,7 +236,7 @@ async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_v
     entries = await read_entries(service, match, case, match.version, caller)
     answer = case_of(match, entries, match.version, language, at)
     tag = tag_in(match.version, language, *appealable_tag(match, at))
-    headers = language_headers(language) | ruled_by(answer)
+    headers = language_headers(language) | rule_link(answer)
     if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
     return await long_reply(request, encode(answer), tag, caller.texts, headers=headers)

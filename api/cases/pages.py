@@ -39,7 +39,7 @@ def _in_utc(at: datetime) -> datetime:
 
 
 class _Page:
-    """Makes the sentences of the page. They are not escaped: the template does that."""
+    """The sentences of the page, not escaped, because the template escapes them."""
 
     def __init__(self, file: CaseFile, language: Language) -> None:
         self.file, self.case, self.language = file, file.case, language
@@ -48,7 +48,7 @@ class _Page:
         self.sign = -1 if RULESETS[file.ruleset].has_pot else 1
 
     def name(self, actor: Actor | None) -> str:
-        """Return the name of an actor. ``None`` is the referee."""
+        """Return the name of an actor; None: the referee."""
         if actor is None:
             return self.word("referee")
         seat = seat_of(actor)
@@ -61,7 +61,7 @@ class _Page:
         return self.file.players[seat].name
 
     def names(self, actors: Iterable[Actor]) -> str:
-        """Return the names of actors in a list; "–" without actors."""
+        """Return the names of actors; "–" without actors."""
         return ", ".join(map(self.name, actors)) or "–"
 
     @property
@@ -110,25 +110,25 @@ class _Page:
         verdict = WORDS.verdicts[ruled.verdict].in_(self.language)
         return f"{verdict}, {self.name(ruled.official)}, {ruled.rule}{sure}.{cost}{self._events(ruled.rests_on)}"
 
-    def precedent(self, one: EarlierRuling) -> str:
-        offence = "" if one.offence is None else f", {sentences.offence(one.offence, self.language)}"
-        verdict = WORDS.verdicts[one.verdict].in_(self.language)
-        standard = WORDS.standards[one.standard].in_(self.language)
-        return f"{verdict}, {one.rule}{offence}, {self.points(one.penalty)}, {standard}."
+    def precedent(self, earlier: EarlierRuling) -> str:
+        offence = "" if earlier.offence is None else f", {sentences.offence(earlier.offence, self.language)}"
+        verdict = WORDS.verdicts[earlier.verdict].in_(self.language)
+        standard = WORDS.standards[earlier.standard].in_(self.language)
+        return f"{verdict}, {earlier.rule}{offence}, {self.points(earlier.penalty)}, {standard}."
 
     def fields(self, event: EventSeen) -> str:
-        """Return the fields of an event, without its case and empty ones."""
+        """Return the fields of an event, without ``topic``, ``case`` and empty fields."""
         return "; ".join(
             f"{name} {value if isinstance(value, str) else encode(value).decode()}"
             for name, value in event.event.items()
             if name not in ("topic", "case") and value not in (None, "", (), [], {})
         )
 
-    def cost(self, one: Outcome) -> str:
+    def cost(self, outcome: Outcome) -> str:
         """Return the points that an outcome costs each player, or the problem that refuses it."""
-        if one.refused is not None:
-            return f"{one.refused.title}. {one.refused.detail}"
-        costs = [f"{self.player(seat)} {change:+g}" for seat, change in enumerate(one.change) if change]
-        if not costs and one.payer is not None and one.penalty:
-            costs = [f"{self.player(one.payer)} {self.points(one.penalty)}"]
+        if outcome.refused is not None:
+            return f"{outcome.refused.title}. {outcome.refused.detail}"
+        costs = [f"{self.player(seat)} {change:+g}" for seat, change in enumerate(outcome.change) if change]
+        if not costs and outcome.payer is not None and outcome.penalty:
+            costs = [f"{self.player(outcome.payer)} {self.points(outcome.penalty)}"]
         return ", ".join(costs) or self.word("costs_nothing")

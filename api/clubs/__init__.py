@@ -1,1 +1,1 @@
-"""The calls to found a club, to send its acts, and to read its members, keys, evenings and standings."""
+"""Operations on clubs: found, act, and read the members, keys, evenings and standings."""

@@ -1,4 +1,4 @@
-"""The call that sends an act to a club."""
+"""Sends an act to a club."""
 
 from typing import Annotated
 
@@ -100,7 +100,8 @@ async def send_club_act(
         return await preview_reply(service, caller, sent, request.expected_version)
     try:
         return await ActExecution(service, caller, key, request.expected_version).execute(sent)
-    except NotHeld:  # the club has changed since the key was checked: a second check finds the reason
+    except NotHeld:
+        # The club has changed since the key was checked. A second check finds the reason.
         await service.reader.newest_club(caller.club)
         raise why_not_taken(await service.club_access.caller(request, club_id)) from None
     except Full as full:

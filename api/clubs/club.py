@@ -1,4 +1,4 @@
-"""The call that returns a club."""
+"""Returns a club."""
 
 from typing import Annotated
 from uuid import UUID

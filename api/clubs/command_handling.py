@@ -1,4 +1,4 @@
-"""Execution of an act in a club."""
+"""Executes an act in a club."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -45,19 +45,18 @@ class ClubActDone(Value, omit_defaults=True):
     """An accepted act."""
 
     version: Version
-    """Version of the club after the act."""
     events: wire_types.Many[EventSeen]
     """Events that the act made, in order. Never empty."""
     member: wire_types.MemberNumber | UnsetType = UNSET
     """New member, after `join`."""
     key: KeyGiven | UnsetType = UNSET
-    """Key that `issue_key` or `rotate_key` made. Its secret is shown only here."""
+    """Key that `issue_key` or `rotate_key` made."""
     invitation: KeyInvitationGiven | UnsetType = UNSET
-    """Invitation that `issue_key` for another member, or its `confirm`, made. Its code is shown only here."""
+    """Invitation to a key, after `issue_key` for another member or its `confirm`."""
     evening: wire_types.EveningNumber | UnsetType = UNSET
     """New evening, after `open_evening`."""
     proposal: wire_types.ProposalNumber | UnsetType = UNSET
-    """Proposal, if the act takes a second person."""
+    """Proposal, if the act needs a second person."""
     closing: wire_types.ClosingNumber | UnsetType = UNSET
     """Closing, after `close_books`."""
     erased: TextsErased | UnsetType = UNSET
@@ -65,14 +64,12 @@ class ClubActDone(Value, omit_defaults=True):
 
 
 class ActExecution:
-    """Executes one act of a caller."""
-
     def __init__(self, service: Service, caller: ClubCaller, key: str | None, expected: int | None) -> None:
         self._service, self._caller, self._club = service, caller, caller.club
         self._key, self._expected = key, expected
 
     async def execute(self, sent: ClubSent) -> Reply:
-        """Execute the act. Raises ``Refused``, ``Problem`` (422), and the errors of the desk."""
+        """Execute the act and return its answer. Raises ``Refused``, ``Problem`` (422) and errors of the desk."""
         await _check_texts(sent)
         match sent:
             case commands.Join() | commands.Rename():
@@ -98,7 +95,7 @@ class ActExecution:
         return await self._finish(await self._decide(sent))
 
     async def _decide(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
-        """Have the desk decide a request. ``key``: recorded instead of the client's Idempotency-Key.
+        """Let the desk decide a request. ``key``: id recorded instead of the client's Idempotency-Key.
 
         Raises ``Refused`` and the errors of the desk.
         """
@@ -123,11 +120,11 @@ class ActExecution:
 
     @property
     def _act_hash(self) -> str | None:
-        """Hash of the Idempotency-Key, by which a repetition finds its names."""
+        """Hash of the Idempotency-Key, by which a repetition finds its stored texts; None: no key."""
         return None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
 
     def _with_member(self, sent: commands.SetPayeeSent) -> commands.SetPayee:
-        """Return the act with its member, by default that of the key. Raises ``Problem`` (422) if neither has one."""
+        """Return the act with its member, by default the key's. Raises ``Problem`` (422) if neither has one."""
         member = self._caller.member if sent.member is UNSET else sent.member
         if member is None:
             raise Problem("payee_not_named", field="/member")
@@ -146,7 +143,7 @@ class ActExecution:
         return await self._finish(outcome, dict(zip(refs, texts, strict=True)))
 
     async def _confirm(self, sent: commands.ConfirmSent) -> Reply:
-        """Confirm a proposal: an act on money by the present books, an invitation to a key with a new code.
+        """Confirm a proposal. Acts on money use the present books, and an invitation to a key gets a new code.
 
         Raises ``Busy`` if the club changes during every attempt.
         """
@@ -175,7 +172,7 @@ class ActExecution:
         raise Busy
 
     async def _invite(self, sent: commands.IssueKeySent) -> Reply:
-        """Invite a member to a key. The secret of the key is made when the member redeems the code."""
+        """Invite a member to a key. Its secret is made when the member redeems the code."""
         own_key, random = await self._id_and_secret(sent)
         code = new_code(self._club.id, random)
         outcome = await self._decide(commands.Invite(**asdict(sent), hash=hash_of(code)), key=own_key)
@@ -184,7 +181,7 @@ class ActExecution:
     async def _finish(
         self, outcome: Outcome, texts: Mapping[str, str] | None = None, code: str | None = None
     ) -> Reply:
-        """Delete replaced and declined numbers, have a closing signed, and return the answer."""
+        """Delete replaced or declined payment numbers, request a closing's signature, and return the answer."""
         service, club = self._service, club_of(outcome.aggregate)
         for recorded in outcome.events:
             match recorded.event:
@@ -193,12 +190,11 @@ class ActExecution:
                 case ProposalDeclined(act=act) if isinstance(act, commands.PayeeAct):
                     await service.member_names.forget_numbers(club, commands.payee_of(act))
                 case facts.BooksClosed() if service.signer is not None:
-                    service.signer.request_signature()  # statements name the checkpoint that covers it
+                    service.signer.request_signature()  # statements name the checkpoint
         return _answer(outcome, texts, code=code)
 
     async def _erase(self, sent: commands.EraseSent) -> Reply:
-        """Record an erasure and carry it out. For an erased member, complete the recorded erasure and raise
-        ``Refused``."""
+        """Record an erasure and carry it out. If it is already recorded, complete it and raise ``Refused``."""
         carry_out = self._service.erasures.carry_out
         try:
             outcome = await self._decide_on_books(sent)
@@ -210,7 +206,7 @@ class ActExecution:
         return _answer(outcome)
 
     async def _pay(self, sent: commands.PaySent) -> Reply:
-        """Propose a payment. If a planned payment is proposed already, return that proposal."""
+        """Propose a payment. If the planned payment is already proposed, return that proposal."""
         if sent.plan is None:
             return _answer(await self._decide(commands.Pay(**asdict(sent))))
         try:
@@ -221,7 +217,7 @@ class ActExecution:
         return _answer(await self._proposed_payment(sent.plan))
 
     async def _proposed_payment(self, plan: str) -> Outcome:
-        """Return the act that proposed this planned payment. Raises ``Busy`` if it was settled meanwhile."""
+        """Return the outcome of the act that proposed this payment. Raises ``Busy`` if the proposal has ended."""
         self._club = await self._service.reader.newest_club(self._club)
         number = proposal_for_plan(self._club.state, plan)
         if number is None:
@@ -229,12 +225,14 @@ class ActExecution:
         event = self._club.state.proposals[number].event
         (proposed,) = await in_thread(self._service.referee.history, self._club.id, after=event - 1, to=event)
         if proposed.actor != self._caller.actor:
-            proposed = replace(proposed, act_id=acts.OWN_KEY_PREFIX)  # it has the Idempotency-Key of the other caller
+            proposed = replace(proposed, act_id=acts.OWN_KEY_PREFIX)  # hides the other caller's Idempotency-Key
         return Outcome(aggregate=self._club, events=(proposed,), repeated=True)
 
     async def _decide_on_books(self, sent: BasisSent) -> Outcome:
-        """Have the desk decide an act by the books, at the version of the club for which they were read. Raises
-        ``Busy`` if the club changes during every attempt."""
+        """Let the desk decide an act at the version of the club for which the books were read.
+
+        Raises ``Busy`` if the club changes during every attempt.
+        """
         for _ in range(DECISION_ATTEMPTS):
             before = await self._earlier_request(self._key)
             if before is not None and (again := as_first_decided(sent, before)) is not None:
@@ -242,14 +240,14 @@ class ActExecution:
             if self._expected not in (None, self._club.version):
                 await self._catch_up()
             with suppress(Stale):
-                async with self._completed(sent) as request:
+                async with self._with_basis(sent) as request:
                     return await self._decide(request, expected=self._club.version)
             await self._catch_up()
         raise Busy
 
     @asynccontextmanager
-    async def _completed(self, sent: BasisSent) -> AsyncIterator[Any]:
-        """Yield the act with the values that the books add. For an erasure, store its plan."""
+    async def _with_basis(self, sent: BasisSent) -> AsyncIterator[Any]:
+        """Yield the act with the values that the books add. For an erasure, first store its plan."""
         basis = await read_basis(self._service, self._club, sent)
         if not isinstance(sent, commands.EraseSent):
             yield WITH_BASIS[type(sent)](**asdict(sent), **basis)
@@ -279,7 +277,7 @@ class ActExecution:
                 if before is not None or own_key is None:
                     raise
             else:
-                return _answer(outcome, made=made)
+                return _answer(outcome, new_key=made)
         raise Busy
 
     async def _catch_up(self) -> None:
@@ -289,8 +287,7 @@ class ActExecution:
             raise Stale(self._club.version)
 
     async def _earlier_key(self, own_key: str | None) -> KeyId | None:
-        """Return the id of the key that this Idempotency-Key issued, or ``None``. Raises ``KeyReused`` if it made
-        a different act."""
+        """Return the id of the key that this Idempotency-Key issued, or None. Raises ``KeyReused`` for other acts."""
         recorded = await self._earlier_event(own_key)
         if recorded is None:
             return None
@@ -310,11 +307,13 @@ class ActExecution:
         own_key, random = await self._id_and_secret(sent)
         made = make_key(self._club.id, sent.key, random)
         outcome = await self._decide(commands.RotateKey(**asdict(sent), hash=made.hash), key=own_key)
-        return _answer(outcome, made=made)
+        return _answer(outcome, new_key=made)
 
     async def _id_and_secret(self, sent: ClubSent) -> tuple[str | None, bytes]:
-        """Return the id that is recorded instead of the Idempotency-Key, and the bytes of the new secret. Both are
-        derived from the store's secret, key and act. Without an Idempotency-Key: ``None`` and random bytes."""
+        """Return the id that is recorded instead of the Idempotency-Key, and the bytes of the new secret.
+
+        Both are derived from the store's secret, key and act. Without a key they are ``None`` and random bytes.
+        """
         if self._key is None:
             return None, random_bytes()
         purpose = ("act", str(self._club.id), self._caller.actor)
@@ -334,7 +333,7 @@ async def _check_texts(sent: ClubSent) -> None:
 def _answer(
     outcome: Outcome,
     texts: Mapping[str, str] | None = None,
-    made: NewKey | None = None,
+    new_key: NewKey | None = None,
     code: str | None = None,
 ) -> Reply:
     """Return the answer to an act. ``texts``: texts that the sender knows, by ref."""
@@ -353,8 +352,8 @@ def _answer(
                 done["closing"] = closing
             case facts.MemberErased(deleted=deleted, changed=changed):
                 done["erased"] = TextsErased(deleted=deleted, changed=changed)
-            case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if made is not None:
-                done["key"] = made.view(key_id, key_in_club(club, key_id))
+            case facts.KeyIssued(key=key_id) | facts.KeyRotated(key=key_id) if new_key is not None:
+                done["key"] = new_key.view(key_id, key_in_club(club, key_id))
             case facts.KeyInvited() as invited if code is not None:
                 done["invitation"] = KeyInvitationGiven(
                     key=invited.key,

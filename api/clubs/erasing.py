@@ -24,12 +24,12 @@ LISTED_MAX = 1000
 
 
 class TextsErased(Value):
-    """Numbers of texts that an erasure deletes and changes."""
+    """The texts that an erasure deletes and changes."""
 
     deleted: wire_types.Tally
-    """Texts by the member, which are deleted."""
+    """Number of texts by the member."""
     changed: wire_types.Tally
-    """Other texts, in which names and numbers of the member are replaced."""
+    """Number of other texts, in which the member's names and numbers are replaced."""
 
 
 class TextForeseen(Value):
@@ -39,7 +39,7 @@ class TextForeseen(Value):
     deleted: bool
     """True: deleted; false: changed."""
     places: wire_types.Tally
-    """Names and numbers to be replaced in the text."""
+    """Number of replacements in the text."""
 
 
 class ErasureForeseen(Value):
@@ -50,12 +50,14 @@ class ErasureForeseen(Value):
     erased: TextsErased
     """Numbers of texts, including texts that are not listed."""
     texts: Annotated[tuple[TextForeseen, ...], wire_types.at_most(LISTED_MAX)]
-    """First 1000 texts, the oldest first, without texts of matches that the caller may not see."""
+    """First 1000 texts of matches that the caller may see, the oldest first."""
 
 
 async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, expected: int | None) -> Reply:
-    """Return the changes that an erasure would make. Raises ``Refused`` if the club refuses it, ``Stale`` if the club
-    does not have the ``expected`` version."""
+    """Return the changes that an erasure would make. Raises ``Refused`` if the club refuses it.
+
+    Raises ``Stale`` if the club does not have the ``expected`` version.
+    """
     club = await service.reader.newest_club(caller.club)
     if expected not in (None, club.version):
         raise Stale(club.version)
@@ -83,8 +85,10 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
 async def stored_plan(
     service: Service, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]
 ) -> AsyncIterator[Erase]:
-    """Store the plan of an erasure, and yield the request that records the erasure. Delete the plan if the request is
-    refused. Raises ``Refused`` if the club refuses the erasure."""
+    """Store the plan of an erasure, and yield the request that records it.
+
+    Delete the plan if the request stored nothing. Raises ``Refused`` if the club refuses the erasure.
+    """
     request, plan = await in_long_thread(prepare_erasure, service.erasures, service.referee, club, actor, sent, basis)
     await in_thread(service.erasures.keep, plan)
     try:

@@ -1,4 +1,4 @@
-"""The call that lists the evenings of a club."""
+"""Lists the evenings of a club."""
 
 from datetime import date
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The call that founds a club."""
+"""Founds a club."""
 
 from hmac import compare_digest
 from typing import Annotated, Any
@@ -113,13 +113,13 @@ async def found_club(request: ApiCall) -> Reply:
 async def _found_once(
     request: ApiCall, club_id: UUID, actor: Actor, body: FoundClub, made: NewKey, *, keyed: bool
 ) -> tuple[Club, int, dict[str, str]]:
-    """Found a club, or find the club that this request founded before. Return the club, its version after the
-    founding, and the headers of the answer.
+    """Found a club, or find the one that an earlier request founded.
 
-    Raises ``Problem`` (403) for too many clubs from one address, ``KeyReused`` if the request differs from the first.
+    Return the club, its version after the founding, and headers of the answer. Raises ``Problem`` (403) for too many
+    clubs from one address, ``KeyReused`` for a different request, ``Problem`` (422) after 24 hours.
     """
     service = request.service
-    own_key = str(club_id) if keyed else None  # the client's key is not stored
+    own_key = str(club_id) if keyed else None  # the client's key is secret
     before = await in_thread(service.referee.act, club_id, actor, own_key) if own_key else None
     if before is None:
         if actor != "operator":
@@ -132,7 +132,7 @@ async def _found_once(
             if before is None:
                 raise
     club = await service.reader.club(club_id, before.last)
-    if not compare_digest(club.opened.hash, made.hash):  # derived from the body
+    if not compare_digest(club.opened.hash, made.hash):  # the hash is derived from the body
         raise KeyReused
     must_be_recent(club.opened_at)
     return club, before.last, {"Idempotency-Replayed": "true"}
@@ -141,7 +141,7 @@ async def _found_once(
 async def _store_founding(
     service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: NewKey, own_key: str | None
 ) -> tuple[Club, int, dict[str, str]]:
-    """Store the founding of a club. Return the club, its version, and the headers of the answer."""
+    """Store the founding. Return the club, its version, and headers of the answer."""
     async with service.commands.refs_for(club_id, [body.founder.name], act=own_key, kind="name") as (ref,):
         founded = ClubFounded(
             name=body.name,

@@ -1,4 +1,4 @@
-"""The calls that return keys of a club."""
+"""Lists the keys of a club, and returns the caller's key."""
 
 from typing import Annotated
 from uuid import UUID

@@ -1,4 +1,4 @@
-"""The call that lists the present and former members of a club."""
+"""Lists the present and former members of a club."""
 
 from datetime import date
 from typing import Annotated

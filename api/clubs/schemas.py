@@ -1,4 +1,4 @@
-"""Schemas of several calls about clubs."""
+"""Schemas of several operations on clubs."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -64,7 +64,7 @@ class EventSeen(Value):
 
 
 def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return an event for its sender, ready to encode. ``texts``: readable texts by ref."""
+    """Return an :class:`EventSeen` as a dict for its sender. ``texts``: readable texts by ref."""
     event = seen(recorded.event, "spectator", public=False)
     return {
         "number": recorded.originator_version,
@@ -76,7 +76,7 @@ def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _with_texts(part: Any, texts: Mapping[str, str]) -> Any:
-    """Return an event or act in which readable texts replace refs, also in a proposed act."""
+    """Return an event or act in which ``texts`` replace refs, also in a proposed act."""
     values = {field.name: getattr(part, field.name) for field in fields(part)}
     changed: dict[str, Any] = {}
     for name, value in values.items():

@@ -1,4 +1,4 @@
-"""The call that returns the standings of a club."""
+"""Returns the standings of a club."""
 
 from typing import Annotated, NamedTuple
 
@@ -28,11 +28,11 @@ IN_MONEY = tuple(key for key, rules in RULESETS.items() if rules.has_pot)
 
 
 class StandingSeen(Value):
-    """A member's results in finished matches of one ruleset, and the rulings on their knocks."""
+    """A member's results in finished matches of one ruleset, and the present rulings on their knocks."""
 
     ruleset: RulesetSeen
     currency: wire_types.Currency | None
-    """Currency in whose minor units the points are, in matches of Rams with stakes; null: points of the game."""
+    """Currency of the points (minor units) in matches of Rams with stakes; null: points of the game."""
     member: wire_types.MemberNumber
     played: wire_types.Tally
     """Finished matches."""
@@ -41,35 +41,34 @@ class StandingSeen(Value):
     points: Points
     """Sum of the final points."""
     knocks_upheld: wire_types.Tally
-    """Knocks upheld by the present rulings, also in unfinished matches."""
+    """Knocks upheld, also in unfinished matches."""
     knocks_dismissed: wire_types.Tally
-    """Knocks dismissed by the present rulings, also in unfinished matches."""
+    """Knocks dismissed, also in unfinished matches."""
 
 
 class StandingPage(Value):
     """A page of the standings: one row per ruleset, currency of the points, and member."""
 
     season: Season | None
-    """null: all seasons."""
+    """Season; null: all seasons."""
     items: Annotated[tuple[StandingSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """Rows by ruleset, currency (null first), matches won and matches played (most first), and member."""
     next: wire_types.Cursor | None
     behind: wire_types.Lag
-    """Stored events that the standings do not include yet."""
 
 
 class Place(NamedTuple):
-    """The place of a row in the order of the standings."""
+    """The sort key of a row."""
 
     ruleset: str
     currency: str
-    """Empty: the points of the row are not money."""
+    """Currency of the points; empty: they are not money."""
     minus_won: int
     minus_played: int
     member: int
 
 
-NOTHING = Standing(0, 0, 0)
+NO_RESULTS = Standing(0, 0, 0)
 
 
 def _place(row: Row, results: Standing) -> Place:
@@ -129,11 +128,11 @@ async def get_standings(
         counted = matches.counted(club_id, sight, IN_MONEY)
         results = matches.standings(connection, club_id, evenings, counted, ruleset)
         knocks = cases.knocks(connection, club_id, evenings, counted, ruleset)
-        rows = {_place(row, results.get(row, NOTHING)): row for row in results.keys() | knocks}
+        rows = {_place(row, results.get(row, NO_RESULTS)): row for row in results.keys() | knocks}
         places = sorted(place for place in rows if after is None or place > after)
         page = page_of(places, limit, lambda last: last)
         here = [rows[place] for place in page.items]
-        seen = (_standing_seen(row, results.get(row, NOTHING), *knocks.get(row, (0, 0))) for row in here)
+        seen = (_standing_seen(row, results.get(row, NO_RESULTS), *knocks.get(row, (0, 0))) for row in here)
         return Page(tuple(seen), page.next)
 
     page, behind = await service.projections.ask_of_all(matches, read, fresh=fresh)

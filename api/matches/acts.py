@@ -1,4 +1,4 @@
-"""Operations that list and record acts."""
+"""Lists legal acts, and records acts."""
 
 import asyncio
 from typing import Annotated, Any
@@ -31,7 +31,7 @@ from referee.visibility import Viewer
 ACT: Body[Act] = Body(ActOfAnyGame)
 BATCH_MAX = 64
 """Maximum number of acts in a batch."""
-PLACE = Meta(extra_json_schema={"minimum": 0, "maximum": BATCH_MAX})
+BATCH_INDEX = Meta(extra_json_schema={"minimum": 0, "maximum": BATCH_MAX})
 BATCH_SECONDS = 10.0
 """Seconds after which a batch begins no further act."""
 
@@ -44,7 +44,7 @@ class ActDone(Value):
 
 
 class Batch(Value, forbid_unknown_fields=True):
-    """Acts to record in order."""
+    """The acts of a batch."""
 
     acts: Annotated[tuple[ActSchema, ...], Meta(min_length=1, max_length=BATCH_MAX)]
     """Acts, in order."""
@@ -53,7 +53,7 @@ class Batch(Value, forbid_unknown_fields=True):
 class NotDone(Value):
     """The act at which a batch stopped."""
 
-    index: Annotated[int, PLACE]
+    index: Annotated[int, BATCH_INDEX]
     """Index of the act in the batch, from 0."""
     problem: Document
     """Problem, as `send_act` returns it."""
@@ -64,17 +64,17 @@ class BatchDone(Value):
 
     done: Annotated[tuple[ActDone, ...], wire_types.at_most(BATCH_MAX)]
     """Recorded acts, in order."""
-    replayed: Annotated[int, PLACE]
-    """Number of acts, from the first, that an earlier request had recorded."""
+    replayed: Annotated[int, BATCH_INDEX]
+    """Number of leading acts that an earlier request had recorded."""
     refused: NotDone | None
     """Act at which the batch stopped; null: all acts were recorded."""
 
 
 BATCH: Body[Batch] = Body(Batch)
 REFUSALS: tuple[type[Exception], ...] = (Refused, Full, KeyReused, Overtaken)
-"""Errors that refuse an act of a batch. The answer is still 200."""
+"""Errors that stop a batch and become its `refused`. The answer is still 200."""
 FAILURES: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, NotHeld, *STORE_FAILURES)
-"""Errors that also stop a batch, but fail the whole request if no act has been recorded."""
+"""Errors that stop a batch. Before the first recorded act they fail the whole request."""
 
 
 @get(
@@ -83,11 +83,11 @@ FAILURES: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, 
     summary="List the legal acts of a seat",
     description="Returns the acts that a seat may do now. Each is a body for `send_act`, ready to send; only the "
     "cards of a real table (`deal`, `draw`) have to be filled in. The contribution of a seat to a shuffle "
-    "(`entropy`) is not listed, because only the seat can choose it. Until all seats have sent theirs, or the time "
-    "has passed, `deal` is refused (409).\n\n"
-    "A seat may list its own acts, in a tally those of any seat. The official may list those of any seat, and "
-    "without `seat` the official's own. With `penalise` the referee accepts more than is listed: an act against the "
-    "rules counts until a player knocks.",
+    "(`entropy`) is not listed, because only the seat can choose it. Until all seats have contributed, or the "
+    "time for it has passed, `deal` is refused (409).\n\n"
+    "A seat may list its own acts, in a tally those of any seat. The official may list those of any seat; without "
+    "`seat` the official's own acts are listed. With `penalise` the referee accepts more than "
+    "is listed: an act against the rules counts until a player knocks.",
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(
@@ -116,9 +116,8 @@ async def list_legal_acts(
     return short(request, tag_of(match.version), lambda: match.legal(actor), caller.texts)
 
 
-def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
-    """Return the fields of :class:`ActDone`, with the events as the caller could see them when the act was
-    recorded."""
+def _act_done(outcome: Outcome, caller: Caller) -> dict[str, Any]:
+    """Return an :class:`ActDone` as a dict. Its events are as the caller could see them when the act was recorded."""
     events = outcome.events
     public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
     number = events[0].originator_version
@@ -135,7 +134,7 @@ def done_of(outcome: Outcome, caller: Caller) -> dict[str, Any]:
     "seat and the official act for any seat. Only the official sends `void`, `abandon`, and `close` in games that "
     "have no end of their own. `abandon` ends a match that will not be finished: it has no winner, the deal under "
     "way does not count, and only a pot is shared. An act against the rules or out of turn is refused with 422, an "
-    "act that the match is in no state for with 409.\n\n"
+    "act that is impossible in the present state of the match with 409.\n\n"
     "`result` enters a whole deal of a tally in the form of its score sheet. The referee records the acts that the "
     "sheet implies, or none if one of them is refused: then `facts.at` in the problem is its place, a JSON Pointer "
     "(`/tricks/4`). `get_ruleset` has the form of a game's result as a JSON Schema.\n\n"
@@ -161,7 +160,7 @@ async def send_act(request: ApiCall, match_id: MatchId) -> Reply:
     key, expected, act = request.idempotency_key, request.expected_version, await ACT.read(request)
     _, caller = await service.access.acts(request, match_id, shown, act)
     outcome = await service.commands.do(caller.command(match_id, act, key=key, expected=expected))
-    done = done_of(outcome, caller)
+    done = _act_done(outcome, caller)
     return of_match(done, done["version"], caller.texts, status=201, headers=replayed(outcome))
 
 
@@ -210,7 +209,7 @@ async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
                 raise
             refused = {"index": index, "problem": encoded_problem(request, error)}
             break
-    done = [done_of(outcome, caller) for outcome in outcomes]
+    done = [_act_done(outcome, caller) for outcome in outcomes]
     repeated = sum(outcome.repeated for outcome in outcomes)
     answer = {"done": done, "replayed": repeated, "refused": refused}
     language = request.language

@@ -1,4 +1,4 @@
-"""Operations that return the events of a match: pages, NDJSON, and a stream that can be resumed."""
+"""Returns the events of a match as pages, as NDJSON, or as a stream that can be resumed."""
 
 import itertools
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -63,7 +63,7 @@ from referee.visibility import Event, Recorded, differs_in_act, seen, stored_wit
 READ_MAX = 500
 """Maximum number of events in one read."""
 EARLIER_ROWS = 8
-"""Rows read before a page, to find the first event of the act that the page continues."""
+"""Rows read before a page, because the page may begin in the middle of an act."""
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 KEEP_ALIVE_SECONDS = 15
 """Seconds between comments in a stream. Proxies close a connection that is silent for a minute."""
@@ -72,8 +72,8 @@ KEEP_ALIVE_SECONDS = 15
 RETRY = b"retry: 1000\n\n"
 """First piece of a stream: after a broken connection an EventSource waits one second."""
 NO_RETRY = b"retry: 86400000\n\n"
-"""First piece of a stream that carries a refusal: an EventSource repeats the request after one day."""
-Names = Literal["message", "topic"]
+"""First piece of a refused stream: an EventSource repeats the request after one day."""
+EventNames = Literal["message", "topic"]
 STREAM_DESCRIPTION = Text(
     "Server-sent events. The `data` of each is one line of JSON with its `topic`: an `EventSeen`, whose number is "
     "the `id` (for the official the first event of an act also has `request`, the request of the act); a `StateSeen` "
@@ -96,13 +96,14 @@ class EventPage(Value):
 
 
 VisibleEvent = tuple[str, dict[str, Any], msgspec.Raw | None]
-"""Topic of an event, its fields as the caller may see them, and the request of its act. Only the first event
-of an act has the request, and only for the official."""
+"""Topic and visible fields of an event; for the official also the request, if the event begins an act."""
 
 
 def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[VisibleEvent]:
-    """Return at most ``limit`` events after event ``after``, up to the version of ``match``, as the caller may see
-    them. Touches the database."""
+    """Return at most ``limit`` events after ``after``, up to the version of ``match``, as the caller may see them.
+
+    Touches the database.
+    """
     last = min(match.version, after + limit)
     if after >= last:
         return []
@@ -113,7 +114,7 @@ def read_events(service: Service, match: Match, caller: Caller, after: int, limi
 
 
 def _visible_events(match: Match, rows: Sequence[Row], act_number: int, caller: Caller) -> list[VisibleEvent]:
-    """Return the events of these rows as the caller may see them. ``act_number``: number of the first event's act."""
+    """Return the events of ``rows`` as the caller may see them. ``act_number``: act of the first row."""
     viewers = {public: caller.sees_as(public) for public in (False, True)}
     hashes = row_hashes(rows) if "official" in viewers.values() else itertools.repeat(None)
     before, public_to, shown = None, match.public_to, []
@@ -138,19 +139,19 @@ def _visible_events(match: Match, rows: Sequence[Row], act_number: int, caller: 
 
 @cache
 def _topic_adder(topic: str, official: bool, public: bool) -> Callable[[bytes], msgspec.Raw | None]:
-    """Return the function of :func:`stored_with_topic` for events with this topic."""
+    """Return a function that adds the topic to a stored event, or returns None if the event must be decoded."""
     return stored_with_topic(event_type(topic), official, public)
 
 
 def _event_with_names(recorded: Recorded, match: Match) -> Event:
-    """Return an event. In the opening, replace the names by those of ``match``, which the caller may see."""
+    """Return the event. The opening gets the player names of ``match``, which the caller may see."""
     event = recorded.event
     is_opening = recorded.originator_version == 1 and isinstance(event, MatchOpened)
     return replace(event, players=match.opened.players) if is_opening else event
 
 
 def _with_request(shown: VisibleEvent) -> dict[str, Any]:
-    """Return an event with the request of its act, as NDJSON lines and stream messages contain it."""
+    """Return the fields of an event, and ``request`` if it has one."""
     _, event, request = shown
     return event if request is None else {**event, "request": request}
 
@@ -174,9 +175,9 @@ EncodeEvent = Callable[[VisibleEvent], bytes]
 def read_encoded(
     service: Service, match: Match, caller: Caller, after: int, to: int, encode_event: EncodeEvent
 ) -> tuple[bytes, int]:
-    """Return at most ``READ_MAX`` encoded events up to event ``to``, and the number of the last one.
+    """Return at most ``READ_MAX`` encoded events after ``after`` up to ``to``, and the number of the last.
 
-    Touches the database.
+    Without events the number is ``after``. Touches the database.
     """
     last = min(to, match.version, after + READ_MAX)
     return b"".join(map(encode_event, read_events(service, match, caller, after, last - after))), max(last, after)
@@ -193,7 +194,7 @@ def read_encoded(
     "none comes the page is empty.\n\n"
     "An event names its act by `act_number`, the number of the first event of the act. The official also gets the "
     "requests: `acts` has those that begin on the page, and with `application/x-ndjson` the line of the first event "
-    "of an act has a field `request` more. The official also gets the hash chain: each `prev` is the `hash` of the "
+    "of an act also has the field `request`. The official also gets the hash chain: each `prev` is the `hash` of the "
     "event before.",
     tags=["Events"],
     operation_class=described(
@@ -235,17 +236,17 @@ async def _ndjson_reply(
     request: ApiCall, match: Match, caller: Caller, after: int, end: int, tag: str, headers: dict[str, str]
 ) -> ASGIApp:
     service = request.service
-    # Read once before the answer begins: an error can still be answered with a problem.
+    # The first read comes before the answer, because a later error cannot be answered with a problem.
     first = await in_thread(read_encoded, service, match, caller, after, end, _ndjson_line)
     lines = _ndjson_pieces(service, match, caller, first, end)
     if len(first[0]) < PACK_FROM or not takes_gzip(request):
         return streamed(request, lines, caller.texts, headers=etag_headers(tag, headers), media_type=NDJSON)
     headers = etag_headers(packed_tag(tag), headers | GZIP)
-    packed = partial(_compressed, first=first[0])
+    packed = partial(_gzipped, first=first[0])
     return streamed(request, lines, caller.texts, headers=headers, media_type=NDJSON, packed=packed)
 
 
-async def _compressed(pieces: AsyncIterator[bytes], first: bytes) -> AsyncIterator[bytes]:
+async def _gzipped(pieces: AsyncIterator[bytes], first: bytes) -> AsyncIterator[bytes]:
     packer = Packer(first)
     async for piece in pieces:
         yield await in_stream_thread(packer.take, piece)
@@ -311,7 +312,7 @@ async def stream_events(
         ),
     ] = None,
     names: Annotated[
-        Names,
+        EventNames,
         QueryParameter(description="The event names: `message` for each message (the default), or its `topic`."),
     ] = "message",
 ) -> ASGIApp:
@@ -353,14 +354,18 @@ def _last_event_id(request: ApiCall) -> int | None:
     return int(given)
 
 
-async def _refused_stream(request: ApiCall, refused: Exception, names: Names) -> AsyncIterator[bytes]:
-    """Yield the only message of a refused stream."""
+async def _refused_stream(request: ApiCall, refused: Exception, names: EventNames) -> AsyncIterator[bytes]:
+    """Yield the message ``end`` of a refused stream, with the problem."""
     yield NO_RETRY + _end_message("refused", names, encoded_problem(request, refused))
 
 
-async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int, names: Names) -> AsyncIterator[bytes]:
-    """Yield the stored events and the state, then each new act and the state after it. End with ``end`` when the
-    match is over or the caller may no longer see it, and without ``end`` when the service stops."""
+async def _stream(
+    request: ApiCall, match_id: UUID, caller: Caller, after: int, names: EventNames
+) -> AsyncIterator[bytes]:
+    """Yield the messages of a stream: the stored events and the state, then each new act and the state after it.
+
+    The message ``end`` follows when the match is over or hidden from the caller, but not when the service stops.
+    """
     yield RETRY
     service = request.service
     event_message = partial(_event_message, names=names)
@@ -379,7 +384,8 @@ async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int, 
                 if after < match.version:
                     yield await in_stream_thread(read_messages, service, sent, match, caller, names)
                     after = match.version
-            elif sent is None or sent.version < match.version:  # the stream begins, or is far behind
+            # The stream begins, or lacks more than READ_MAX events.
+            elif sent is None or sent.version < match.version:
                 while after < match.version:
                     end = match.version
                     piece, after = await in_stream_thread(
@@ -396,15 +402,19 @@ async def _stream(request: ApiCall, match_id: UUID, caller: Caller, after: int, 
                 yield b": keep-alive\n\n"
 
 
-def read_messages(service: Service, sent: Match, match: Match, caller: Caller, names: Names) -> bytes:
-    """Return the encoded events since ``sent``, with the state after each act. Touches the database."""
+def read_messages(service: Service, sent: Match, match: Match, caller: Caller, names: EventNames) -> bytes:
+    """Return the messages for the events after ``sent`` up to ``match``, with the state after each act.
+
+    Touches the database.
+    """
     pieces: list[bytes] = []
     act: list[Recorded] = []
     rows = service.referee.rows(match.id, after=sent.version, to=match.version)
     events = [from_row(row) for row in rows]
     shown = _visible_events(match, rows, rows[0].originator_version, caller)
     for recorded, one in zip(events, shown, strict=True):
-        if act and recorded.begins_after(act[-1]):  # the first event of the next act
+        is_next_act = bool(act) and recorded.begins_after(act[-1])
+        if is_next_act:
             sent = fold(sent, act)
             pieces.append(_state_message(sent, caller, names))
             act = []
@@ -413,21 +423,21 @@ def read_messages(service: Service, sent: Match, match: Match, caller: Caller, n
     return b"".join([*pieces, _state_message(match, caller, names)])
 
 
-def _event_message(shown: VisibleEvent, names: Names) -> bytes:
+def _event_message(shown: VisibleEvent, names: EventNames) -> bytes:
     topic, event, _ = shown
     return b"id: %d\n%b" % (event["number"], _message(topic, encode({"topic": topic, **_with_request(shown)}), names))
 
 
-def _message(topic: str, data: bytes, names: Names) -> bytes:
-    """Return a message of a stream without an id, because an EventSource resumes after the last id."""
+def _message(topic: str, data: bytes, names: EventNames) -> bytes:
+    """Return a stream message without an id, because an EventSource resumes after the last id."""
     name = b"event: %b\n" % topic.encode() if names == "topic" else b""
     return b"%bdata: %b\n\n" % (name, data)
 
 
-def _state_message(match: Match, caller: Caller, names: Names) -> bytes:
+def _state_message(match: Match, caller: Caller, names: EventNames) -> bytes:
     seen = state_seen(match, caller.sees_as(match.version <= match.public_to))
     return _message("state", encode(seen), names)
 
 
-def _end_message(reason: EndReason, names: Names, problem: msgspec.Raw | None = None) -> bytes:
+def _end_message(reason: EndReason, names: EventNames, problem: msgspec.Raw | None = None) -> bytes:
     return _message("end", encode({"topic": "end", "reason": reason, "problem": problem}), names)

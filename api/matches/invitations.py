@@ -1,4 +1,4 @@
-"""The operation that makes an invitation to a match."""
+"""Makes an invitation to a match."""
 
 from uuid import UUID
 
@@ -26,7 +26,6 @@ class InvitationWanted(Value, forbid_unknown_fields=True):
     seat: SeatSent | None = None
     """Seat; left out with other roles."""
     official: PlaceSent | None = None
-    """Number of the official, from 1; left out with other roles."""
 
 
 class InvitationGiven(Value):
@@ -44,7 +43,7 @@ class InvitationGiven(Value):
     code: Code
     """Code to send to the invited person. It admits once."""
     expires_at: Time
-    """Time until which the code can be redeemed."""
+    """Time until which the code is valid."""
 
 
 WANTED: Body[InvitationWanted] = Body(InvitationWanted)

@@ -1,4 +1,4 @@
-"""The operation that lists matches."""
+"""Lists the matches that the caller may see."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -93,7 +93,7 @@ class MatchListed(Value):
 
 
 class MatchPage(Value):
-    """A page of matches, in the order in which they were opened."""
+    """A page of matches, the oldest first."""
 
     items: Annotated[tuple[MatchListed, ...], wire_types.at_most(LIMIT_MAX)]
     next: wire_types.Cursor | None
@@ -101,7 +101,7 @@ class MatchPage(Value):
 
 
 def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
-    """Return a match of the list. ``names``: members' names by number; empty if the caller may not see them."""
+    """Return a match of the list. ``names``: the members' names that the caller may see, by number."""
     fields = msgspec.structs.asdict(entry)
     del fields["currency"]
     if names:
@@ -109,16 +109,18 @@ def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
     return MatchListed(id=fields.pop("match"), **fields)
 
 
-def _utc_time(name: str, text: str | None) -> datetime | None:
-    """Return the time of a parameter in UTC, or None without one. A time that ``datetime`` cannot have
-    becomes the first or last one that it can. Raises Problem (400) for a text that is not a time."""
+def _utc_time(parameter: str, text: str | None) -> datetime | None:
+    """Return the time in UTC, or None without ``text``. Times that ``datetime`` lacks become its first or last.
+
+    Raises Problem (400) for a text that is not a time.
+    """
     if text is None:
         return None
     try:
         moment: datetime = msgspec.convert(text, MOMENT)
         return moment.astimezone(UTC)
     except msgspec.ValidationError:
-        fault = Fault("wrong", parameter=name, expected=type_of(MOMENT), given=text)
+        fault = Fault("wrong", parameter=parameter, expected=type_of(MOMENT), given=text)
         raise Problem("bad_parameter", faults=(fault,)) from None
     except OverflowError:
         return EARLIEST if text.startswith("0001") else LATEST
@@ -173,12 +175,12 @@ async def list_matches(
         limit=limit,
         fresh=fresh,
     )
-    page = MatchPage(items=await _with_names(service, sight, found), next=following, behind=behind)
-    return await page_reply(request, encode(page), following, NO_TEXTS)  # the names are in the page already
+    page = MatchPage(items=await _listed_with_names(service, sight, found), next=following, behind=behind)
+    return await page_reply(request, encode(page), following, NO_TEXTS)
 
 
-async def _with_names(service: Service, sight: Sight, found: Sequence[Listed]) -> tuple[MatchListed, ...]:
-    """Return the items of the page. Matches of the caller's club get the present names of its members."""
+async def _listed_with_names(service: Service, sight: Sight, found: Sequence[Listed]) -> tuple[MatchListed, ...]:
+    """Return the matches of the page. Those of the caller's club get the present names of its members."""
     names: Mapping[int, str] = {}
     if sight.club is not None:
         of_club = (one.members for one in found if one.club == sight.club)

@@ -1,4 +1,4 @@
-"""The operation that returns a match."""
+"""Returns a match."""
 
 from litestar import get
 

@@ -1,4 +1,4 @@
-"""The schema of the request that opens a match, its checks, and the first event made from it."""
+"""The request that opens a match, its checks, and the first event made from it."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -126,7 +126,7 @@ class OpenMatch(Value, forbid_unknown_fields=True):
 
 
 def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the ``given`` options of a match, with defaults for the others.
+    """Return the ``given`` options, with defaults for the others.
 
     Raises Problem (422) for an unknown option or a bad value.
     """
@@ -145,30 +145,30 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
     return resolved
 
 
-def money_rules(rules: Ruleset) -> list[str]:
-    """Return the house rules for money that a game offers; empty if it offers none."""
+def _money_rules(rules: Ruleset) -> list[str]:
+    """Return the house rules for money that a game offers."""
     values = options_schema(rules.key)["properties"].get("money", {}).get("enum", [])
     return [value for value in values if value != "none"]
 
 
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
-    """Return the officials of the request. Without adjudication: one official, who can end the match."""
+    """Return the officials of the request. Without adjudication there is one, who can end the match."""
     terms = adjudication_of(body)
     return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
 
 
 def adjudication_of(body: OpenMatch) -> AdjudicationSet | None:
-    """Return the adjudication of the request, or the default if it is left out."""
+    """Return the adjudication of the request, or the default if it is left out. None: no official rules."""
     if isinstance(body.adjudication, msgspec.UnsetType):
         return None if body.dealing == "house" else AdjudicationSet()
     return body.adjudication
 
 
-def members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
+def _members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
     """Return the members by seat; empty without a club.
 
-    Raises Problem if players, club and evening do not fit each other, ``Refused`` if the club refuses a member or
-    the evening.
+    Raises Problem (422) if players, club and evening do not fit each other. Raises ``Refused`` if the club
+    refuses a member or the evening.
     """
     if club is None:
         if given := [name for name in ("evening", "table") if getattr(body, name) is not None]:
@@ -195,15 +195,16 @@ def opening_event(
     club: Club | None = None,
     dockets: tuple[str, ...] = (),
 ) -> MatchOpened:
-    """Return the first event of a match. Raises Problem or ``Refused`` if the request does not fit the game or club.
+    """Return the first event of a match. Raises Problem (422) or ``Refused`` if game or club exclude the request.
 
-    ``seats``, ``attending``: hashes of the tokens of seats and officials. ``dockets``: see :mod:`referee.tokens`.
+    ``seats``, ``attending``: hashes of the tokens of seats and officials. ``dockets``: encrypted SHA-256 of each
+    official's token.
     """
     rules = _ruleset_of(body)
     options = options_of(rules, body.options)
     if not rules.players_min <= len(body.players) <= rules.players_max:
         raise Problem("players_count", players_min=rules.players_min, players_max=rules.players_max)
-    members = members_of(body, club)
+    members = _members_of(body, club)
     players = tuple(f"M{member}" for member in members) or tuple(str(player.name) for player in body.players)
     must_be_distinct(players)
     _check_dealing(body, rules)
@@ -251,7 +252,7 @@ def opening_event(
 
 
 def _ruleset_of(body: OpenMatch) -> Ruleset:
-    """Return the ruleset of the request. Raises Problem (422) for an unknown one."""
+    """Return the ruleset. Raises Problem (422) for an unknown one."""
     rules = RULESETS.get(body.ruleset)
     if rules is None:
         raise Problem("unknown_ruleset", ruleset=body.ruleset, allowed=list(RULESETS))
@@ -259,7 +260,7 @@ def _ruleset_of(body: OpenMatch) -> Ruleset:
 
 
 def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
-    """Raise Problem for an unknown first dealer, and for a tally that the game or the other settings do not allow."""
+    """Raise Problem (422) for an unknown first dealer, or a tally that the game or the other settings exclude."""
     last = len(body.players) - 1
     if body.first_dealer is not None and not 0 <= body.first_dealer <= last:
         raise Problem("no_such_first_dealer", last=last)
@@ -274,7 +275,7 @@ def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
 
 
 def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], int]:
-    """Return the points by seat and the pot at the opening. Raises Problem if they do not fit the game."""
+    """Return the points by seat and the pot at the opening. Raises Problem (422) if the game excludes them."""
     count = len(body.players)
     if body.opening is None:
         return (rules.start_points,) * count, 0
@@ -286,20 +287,24 @@ def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], i
 
 
 def _stakes_of(body: OpenMatch, rules: Ruleset, options: Mapping[str, Any], club: Club | None) -> Stakes | None:
-    """Return the stakes, or None. Raises Problem if neither the game nor an option has a rule for money, ``Refused``
-    if the club does not use the currency."""
+    """Return the stakes; None: no money. Raises Problem (422) if neither game nor options have a rule for money.
+
+    Raises ``Refused`` if the club does not use the currency.
+    """
     if body.stakes is None:
         return None
     if rules.basis(options) is None:
-        raise Problem("no_money_rule", ruleset=rules.key, allowed=money_rules(rules))
+        raise Problem("no_money_rule", ruleset=rules.key, allowed=_money_rules(rules))
     if club is not None and body.stakes.currency not in club.currencies:
         raise AgainstTheClub("currency_not_kept", None, currency=body.stakes.currency, currencies=club.currencies)
     return Stakes(currency=body.stakes.currency, unit=body.stakes.unit)
 
 
 def _entropy_seconds(body: OpenMatch) -> int:
-    """Return the seconds that a deal waits for contributions to its shuffle. Raises Problem if the server does not
-    deal, or the request has seconds without ``shuffle``."""
+    """Return the seconds that a deal waits for contributions; 0 without ``shuffle``.
+
+    Raises Problem (422) for ``shuffle`` if the server does not deal, or for seconds without ``shuffle``.
+    """
     if body.shuffle is not None and body.dealing != "house":
         raise Problem("shuffle_needs_house", dealing=body.dealing)
     if body.shuffle is None and body.entropy_seconds is not None:
@@ -310,12 +315,13 @@ def _entropy_seconds(body: OpenMatch) -> int:
 
 
 def official_names(opened: MatchOpened) -> tuple[str, ...]:
-    """Return the names of the officials, without the default name."""
+    """Return the names of the officials, without the default name; empty without adjudication."""
     terms = opened.adjudication
     return () if terms is None else tuple(name for name in terms.officials if name != OFFICIAL)
 
 
 def with_official_names(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened:
+    """Return the event with the officials' names replaced. ``names``: new names by old name."""
     terms = opened.adjudication
     if terms is None or not names:
         return opened

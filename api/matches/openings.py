@@ -1,4 +1,4 @@
-"""The operation that opens a match and returns its tokens."""
+"""Opens a match and returns its tokens."""
 
 from collections.abc import Callable
 from hmac import compare_digest
@@ -144,23 +144,23 @@ async def open_match(request: ApiCall) -> Reply:
         match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
     else:
         match, version = await service.reader.opened(match_id), before.last
-    headers = _replayed_headers(match, tokens.seats) if before is not None or outcome.repeated else {}
+    headers = _replayed_headers(match, tokens.seat_tokens) if before is not None or outcome.repeated else {}
     match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
     headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
     return of_match(_match_made(match, version, tokens), version, texts, status=201, headers=headers)
 
 
 class _Tokens(NamedTuple):
-    """The id of a new match, its tokens, and the hashes of its officials' tokens."""
+    """The id and tokens of a new match."""
 
     match_id: UUID
-    seats: tuple[str, ...]
+    seat_tokens: tuple[str, ...]
     officials: tuple[OfficialGiven, ...]
-    official_hashes: tuple[str, ...]
+    official_token_hashes: tuple[str, ...]
 
 
 def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
-    """Return the id and tokens of a new match: derived from ``key`` and body, or random without a key."""
+    """Return the id and tokens of a new match, derived from ``key`` and body. Without a key they are random."""
     make: Callable[[str], str]
     if key is None:
         match_id, make = uuid4(), lambda _: new_token()
@@ -182,8 +182,8 @@ def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
 
 def _first_event(body: OpenMatch, tokens: _Tokens, secret: bytes, club: Club | None, actor: Actor) -> MatchOpened:
     """Return the first event of the match. Raises the errors of :func:`opening_event`."""
-    match_id, hashes = tokens.match_id, tokens.official_hashes
-    seats = tuple(hash_in_match(match_id, hash_of(token)) for token in tokens.seats)
+    match_id, hashes = tokens.match_id, tokens.official_token_hashes
+    seats = tuple(hash_in_match(match_id, hash_of(token)) for token in tokens.seat_tokens)
     attending = tuple(hash_in_match(match_id, one) for one in hashes)
     opened = opening_event(body, seats, attending, club, encrypt_or_decrypt(secret, match_id, hashes))
     by_key = None if club is None else key_of_actor(club, actor)
@@ -210,7 +210,7 @@ def _match_made(match: Match, version: int, tokens: _Tokens) -> MatchMade:
                 token=None if for_money else token,
                 member=members[seat] if members else None,
             )
-            for seat, (name, token) in enumerate(zip(opened.players, tokens.seats, strict=True))
+            for seat, (name, token) in enumerate(zip(opened.players, tokens.seat_tokens, strict=True))
         ),
         official_token=tokens.officials[0].token,
         adjudication=opened.adjudication,
@@ -224,7 +224,7 @@ def _match_made(match: Match, version: int, tokens: _Tokens) -> MatchMade:
 
 
 async def _store_opening(service: Service, command: Command, opened: MatchOpened) -> Outcome:
-    """Store the opening of a match. In a club's match, refs replace the names of officials."""
+    """Store the opening. In a club's match, refs replace the officials' names, so that these can be erased."""
     names = official_names(opened)
     if opened.club is None or not names:
         return await service.commands.do(command)
@@ -234,21 +234,22 @@ async def _store_opening(service: Service, command: Command, opened: MatchOpened
 
 
 async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
-    """Return the club or None, and the actor who opens the match. Raises Problem (400, 401, 403, 404) if the caller
-    may not open it."""
+    """Return the club (None without one) and the actor. Raises Problem (400, 401, 403, 404) if the caller may not
+    open the match."""
     if body.club is None:
         check_authorization(request)
         service.quotas.may_open()
         return None, "official"
     caller = await service.club_access.caller(request, body.club)
     must_have(caller, "open")
+    # The key is checked twice, because the newest state may have revoked it.
     await service.reader.newest_club(caller.club)
-    caller = await service.club_access.caller(request, body.club)  # the newest state may have revoked the key
+    caller = await service.club_access.caller(request, body.club)
     return caller.club.state, caller.actor
 
 
 async def _check_quota(service: Service, request: ApiCall, club: UUID | None) -> None:
-    """Raise Problem (403) if the club or, without a club, the caller's address may open no further match."""
+    """Raise Problem (403) if the club may open no further match. Without a club the caller's address is counted."""
     if club is None:
         service.quotas.opens(request)
         return
@@ -258,8 +259,7 @@ async def _check_quota(service: Service, request: ApiCall, club: UUID | None) ->
 
 
 def _replayed_headers(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:
-    """Return the headers of a repeated opening. Raises ``KeyReused`` if the first request had a different body,
-    Problem (422) if it was too long ago."""
+    """Return the headers of a repeat. Raises ``KeyReused`` for a different body, Problem (422) after 24 hours."""
     if not compare_digest(match.opened.tokens[0], hash_in_match(match.id, hash_of(tokens[0]))):
         raise KeyReused
     must_be_recent(match.opened_at)

@@ -1,4 +1,4 @@
-"""The operation that returns an earlier state of a match."""
+"""Returns an earlier state of a match."""
 
 from typing import Annotated, Any
 
@@ -29,9 +29,8 @@ class Replayed(MatchSeen, kw_only=True):
     """Legal acts by seat; ``null``: the caller may not see them."""
 
 
-def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
-    """Return the fields of :class:`Replayed` for the state ``then``. If the deal of ``then`` is over in the state
-    ``now``, they include all hands."""
+def _replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
+    """Return a :class:`Replayed` of the state ``then`` as a dict, with all hands if that deal is over in ``now``."""
     public = then.version <= now.public_to
     viewer = caller.sees_as(public)
     fields = seen_fields(then, viewer)
@@ -44,10 +43,12 @@ def replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
 
 
 def read_replay(referee: Referee, now: Match, at: int, caller: Caller) -> bytes:
-    """Return an encoded :class:`Replayed`. Touches the database."""
-    # ``now.opened`` has the names that the caller may see.
+    """Return an encoded :class:`Replayed` after event ``at``. Touches the database.
+
+    ``now``: the present state, with the names that the caller may see.
+    """
     then = replace(match_of(referee.replay(now.id, at)), opened=now.opened)
-    return encode(replay_fields(then, now, caller))
+    return encode(_replay_fields(then, now, caller))
 
 
 @get(

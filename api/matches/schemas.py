@@ -1,4 +1,4 @@
-"""Schemas of a match and its events, and the functions that fill them."""
+"""Schemas of a match and its events, filled from its state."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -108,7 +108,7 @@ class MatchSeen(Shown, kw_only=True):
     """Act to be taken back; null: none."""
 
 
-def shuffling(match: Match) -> ShufflingSeen | None:
+def shuffling_seen(match: Match) -> ShufflingSeen | None:
     docket = match.docket
     if docket is None or docket.shuffle is None or (commitment := docket.shuffle.commitment) is None:
         return None
@@ -120,7 +120,7 @@ def shuffling(match: Match) -> ShufflingSeen | None:
     )
 
 
-def taking_back(match: Match) -> TakingBackSeen | None:
+def taking_back_seen(match: Match) -> TakingBackSeen | None:
     docket = match.docket
     if docket is None or (last := docket.last) is None or not last.asked:
         return None
@@ -136,12 +136,12 @@ def seated(match: Match) -> tuple[Seated, ...]:
 
 
 def tag_now(match: Match) -> str:
-    """Return the ETag of a match. It includes ``provisional``, which ends without an event."""
+    """Return the ETag of a match. It includes ``provisional``, because this ends without an event."""
     return tag_of(match.version, *(("provisional",) if match.provisional(utc_now()) else ()))
 
 
 def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
-    """Return the fields of :class:`MatchSeen`."""
+    """Return a :class:`MatchSeen` as a dict."""
     opened = match.opened
     shown = match.shown(viewer)
     return {
@@ -163,8 +163,8 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
         "changed_at": match.changed_at,
         "adjudication": opened.adjudication,
         "provisional": match.provisional(utc_now()),
-        "shuffling": shuffling(match),
-        "taking_back": taking_back(match),
+        "shuffling": shuffling_seen(match),
+        "taking_back": taking_back_seen(match),
         **{name: getattr(shown, name) for name in shown.__struct_fields__},
     }
 
@@ -177,7 +177,7 @@ class StateSeen(Value):
     version: Version
     phase: PHASE
     to_act: wire_types.Seats
-    """Seats that the match waits for; empty while a case holds play."""
+    """Seats that the match waits for; empty while play waits for a ruling."""
     due: wire_types.Many[DueAct]
     """Acts that must come before play continues, for example ``ask`` or ``announce``."""
     points: wire_types.BySeat[Points]
@@ -196,7 +196,7 @@ class StreamEnd(Value):
     reason: Annotated[EndReason, Meta(title="EndReason", description="The reason for the end of a stream.")]
     """Reason: the match is over, the token has ended, or the ticket was refused."""
     problem: Document | None
-    """Problem of the refused ticket; null: the stream was not refused. Other clients get it as the answer."""
+    """Problem of the refused ticket; null: the stream was not refused."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:
@@ -213,18 +213,18 @@ def state_seen(match: Match, viewer: Viewer) -> StateSeen:
 
 
 HIDDEN_REQUESTS = (TokenEnded, TokenMade, Invited, InvitationRedeemed)
-"""Events whose request is never shown, because it contains a hash."""
+"""Events whose request is never shown, because it contains the hash of a secret."""
 
 
 class EventSeen(Value, omit_defaults=True):
-    """An event of a match. ``act`` is the Idempotency-Key of its act, for the sender and the official.
+    """An event of a match. Only the sender and the official get ``act``, the Idempotency-Key of its act.
 
     Only the official gets ``digest``, ``prev`` and ``hash``.
     """
 
     number: EventNumber
     act_number: EventNumber
-    """Number of its act, which is the number of the act's first event."""
+    """Number of the first event of the act."""
     at: Time
     actor: Actor
     act: Annotated[wire_types.Key | None, Meta(description="null: the act had no key, or the caller may not see it.")]
@@ -238,13 +238,13 @@ class ActSeen(Value):
     """An act of a match, for the official."""
 
     number: EventNumber
-    """Number of the act, which is the number of its first event."""
+    """Number of the first event of the act."""
     request: AskedSeen
     """Request, byte for byte."""
 
 
 def event_seen(recorded: Recorded, caller: Caller, public: bool, act_number: int) -> dict[str, Any]:
-    """Return the fields of :class:`EventSeen` as the caller may see them. ``public``: the deal is over."""
+    """Return an :class:`EventSeen` as a dict for the caller, without ``hash``. ``public``: its deal is over."""
     viewer = caller.sees_as(public)
     event = with_topic(seen(recorded.event, viewer, public))
     return event_fields(recorded, recorded.originator_version, act_number, event, caller, viewer == "official")
@@ -253,7 +253,7 @@ def event_seen(recorded: Recorded, caller: Caller, public: bool, act_number: int
 def event_fields(
     recorded: Recorded | RawRow, number: int, act_number: int, event: msgspec.Raw, caller: Caller, official: bool
 ) -> dict[str, Any]:
-    """Return the fields of :class:`EventSeen`, except the hash. ``event``: the event as the caller may see it."""
+    """Return an :class:`EventSeen` as a dict, without ``hash``. ``event``: the event as the caller may see it."""
     act = recorded.act_id
     mine = official or recorded.actor == caller.actor
     fields: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The operation that issues tickets for streams."""
+"""Issues tickets for streams."""
 
 from litestar import post
 

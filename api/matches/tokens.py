@@ -1,4 +1,4 @@
-"""Operations that issue tokens for a match, and for officials of several matches."""
+"""Issues tokens for a match, and for officials of several matches."""
 
 from typing import Annotated
 from uuid import UUID

@@ -33,21 +33,21 @@ class AggregateReader:
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
-        """Return the match at ``min_version`` or later. Raises Problem (409) if it does not reach that in time."""
+        """Return the match at ``min_version`` or later. Raises Problem (409) after the maximum wait."""
         match = match_of(self._desk.cached(match_id) or await self._load_once(match_id))
         return match if match.version >= min_version else match_of(await self._wait_for_version(match, min_version))
 
     async def club(self, club_id: UUID, min_version: int = 0) -> Club:
-        """Return the club at ``min_version`` or later. Raises Problem (409) if it does not reach that in time."""
+        """Return the club at ``min_version`` or later. Raises Problem (409) after the maximum wait."""
         club = club_of(self._desk.cached(club_id) or await self._load_once(club_id))
         return club if club.version >= min_version else club_of(await self._wait_for_version(club, min_version))
 
     async def opened(self, match_id: UUID) -> Match:
-        """Return the match, perhaps in an old state, for a caller who needs only its opening."""
+        """Return the match, perhaps in an old state, for code that needs only its opening."""
         return match_of(self._desk.cached(match_id, allow_stale=True) or await self._load_once(match_id))
 
     async def begun(self, match_id: UUID) -> Match:
-        """Return the match in its state after the opening. Raises ``DamagedRow`` if the opening cannot be read."""
+        """Return the state of the match after its first event. Raises ``DamagedRow`` if that is unreadable."""
         return match_of(await in_thread(self._referee.replay, match_id, 1))
 
     async def newest(self, match: Match) -> Match:
@@ -57,7 +57,7 @@ class AggregateReader:
         return club_of(await self._read_again(club))
 
     async def readable_club(self, club_id: UUID) -> Club | None:
-        """Return the club, or None if it does not exist or cannot be read. Its matches go on, without names."""
+        """Return the club. Return None if it is missing or unreadable, because its matches continue without names."""
         try:
             club = self._desk.cached(club_id) or await self._load_once(club_id)
         except UnknownAggregate:
@@ -69,7 +69,7 @@ class AggregateReader:
         return club if isinstance(club, Club) else None
 
     async def match_with_case(self, match_id: UUID, case: int) -> Match:
-        """Return the match, read again if needed. Raises Problem (404) if it has no case of this number."""
+        """Return the match, read again if needed. Raises Problem (404) if it has no such case."""
         match = await self.match(match_id)
         if case > match.play.table.ledger.cases:
             match = await self.newest(match)
@@ -79,13 +79,13 @@ class AggregateReader:
         return match
 
     async def has_ruled(self, match_id: UUID, case: int, club: UUID | None) -> bool:
-        """Return whether a case has a ruling. False if its match is missing, or hidden from matches of ``club``."""
+        """Return whether a case has a ruling. False if its match is missing, damaged, or hidden from ``club``."""
         try:
             match = await self.match(match_id)
         except (UnknownAggregate, DamagedRow):
             return False
-        of = match.opened
-        if of.visibility != "public" and (of.visibility, of.club) != ("club", club):
+        opened = match.opened
+        if opened.visibility != "public" and (opened.visibility, opened.club) != ("club", club):
             return False
         if not 1 <= case <= match.play.table.ledger.cases:
             return False
@@ -94,10 +94,10 @@ class AggregateReader:
     async def _load_once(self, aggregate_id: UUID) -> Aggregate:
         """Return an aggregate, read once for all requests that wait for it."""
         if aggregate_id in self._loading:
-            with suppress(Busy):  # a different caller's limit may refuse the load
+            with suppress(Busy):  # the limit of a different caller may refuse this load
                 await asyncio.shield(self._loading[aggregate_id])
             if found := self._desk.cached(aggregate_id):
-                return found  # if it is not cached, another process has added events
+                return found
         loading = asyncio.ensure_future(in_thread(self._desk.get, aggregate_id))
         self._loading[aggregate_id] = loading
         try:
@@ -107,10 +107,11 @@ class AggregateReader:
                 del self._loading[aggregate_id]
 
     async def _wait_for_version(self, aggregate: Aggregate, min_version: int) -> Aggregate:
+        """Raises Problem (409) after the maximum wait."""
         aggregate_id = aggregate.id
         deadline = asyncio.get_running_loop().time() + self._wait_seconds
         with self._hub.waiting(aggregate_id) as changed:
-            # Read the store once: another process may have added the events. Later events wake this request.
+            # Read the store once, because another process may have added the events.
             now = await in_thread(self._desk.get, aggregate_id, min_version=min_version)
             while now.version < min_version:
                 left = deadline - asyncio.get_running_loop().time()
@@ -130,12 +131,14 @@ def is_over(match: Match) -> bool:
 
 
 def match_of(aggregate: Aggregate) -> Match:
+    """Raises ``UnknownAggregate`` if the aggregate is no match."""
     if not isinstance(aggregate, Match):
         raise UnknownAggregate(str(aggregate.id))
     return aggregate
 
 
 def club_of(aggregate: Aggregate) -> Club:
+    """Raises ``UnknownAggregate`` if the aggregate is no club."""
     if not isinstance(aggregate, Club):
         raise UnknownAggregate(str(aggregate.id))
     return aggregate

@@ -12,15 +12,12 @@ from api.http.writes import must_be_long
 from api.runtime.service import Service
 from referee.sentences import Language
 
-_KEY = re.compile(r"[!-}][!-~]{0,127}")
-"""Visible ASCII characters. The first is not a tilde, with which the referee's own keys begin."""
+_KEY_PATTERN = re.compile(r"[!-}][!-~]{0,127}")
+"""Visible ASCII characters. The first is no tilde, because the referee's own keys begin with one."""
 
 
 class ApiCall(Request[Any, Any, Any]):
-    """A request whose properties are decoded headers; None for a missing header.
-
-    :class:`~api.access.access.Access` identifies the caller.
-    """
+    """A request whose properties are decoded headers; None for a missing header."""
 
     @property
     def service(self) -> Service:
@@ -44,15 +41,15 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def idempotency_key(self) -> str | None:
-        """The Idempotency-Key. Raises Problem (400 bad_idempotency_key) if it is not well-formed."""
+        """The Idempotency-Key. Raises Problem (400 bad_idempotency_key) if it is malformed."""
         key = header(self, b"idempotency-key")
-        if key is not None and _KEY.fullmatch(key) is None:
+        if key is not None and _KEY_PATTERN.fullmatch(key) is None:
             raise Problem("bad_idempotency_key")
         return key
 
     @property
     def secret_idempotency_key(self) -> str | None:
-        """The Idempotency-Key of a request that is answered with secrets.
+        """The Idempotency-Key, which must be long because the answer has secrets.
 
         Raises Problem (400 bad_idempotency_key or short_opening_key).
         """
@@ -62,7 +59,7 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def expected_version(self) -> int | None:
-        """The version in If-Match. Raises Problem (400 bad_if_match) if it does not name a version."""
+        """The version in If-Match. Raises Problem (400 bad_if_match) if it names no version."""
         tag = header(self, b"if-match")
         if tag is None:
             return None

@@ -1,4 +1,4 @@
-"""Stores the last signed checkpoint in a file, to detect a store restored to an older state."""
+"""Stores the last signed checkpoint in a file, which shows if the store was restored to an older state."""
 
 import fcntl
 import os
@@ -12,24 +12,24 @@ from referee.store.connection import SqliteFile, parse_store_url
 
 
 def file_for(url: str, named: str) -> Path | None:
-    """Return ``named`` if it is not empty, else a path beside the SQLite file, or None on PostgreSQL."""
+    """Return the path ``named`` or, if empty, one beside the SQLite file. None: PostgreSQL, or a store in memory."""
     if named:
         return Path(named)
-    place = parse_store_url(url)
-    if isinstance(place, SqliteFile) and place.path != ":memory:":
-        events = Path(place.path)
+    store = parse_store_url(url)
+    if isinstance(store, SqliteFile) and store.path != ":memory:":
+        events = Path(store.path)
         return events.with_name(f"{events.stem}-log.note")
     return None
 
 
 class CheckpointFile:
-    """Reads and replaces the file. Does nothing without a path."""
+    """A file with one checkpoint. Without a path its methods do nothing."""
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
 
     def read(self) -> Checkpoint | None:
-        """Return the checkpoint in the file, or None. Raises ``ValueError`` for bad content, or ``OSError``."""
+        """Return the checkpoint, or None without a file. Raises ``ValueError`` for bad content, or ``OSError``."""
         if self.file is None:
             return None
         try:
@@ -38,7 +38,7 @@ class CheckpointFile:
             return None
 
     def write(self, note: str) -> None:
-        """Replace the note in the file atomically, and flush it to disk, unless it covers all rows of the new one.
+        """Replace the file atomically and flush it to disk, unless its checkpoint covers all rows of ``note``.
 
         Raises ``ValueError`` for bad content, or ``OSError``.
         """
@@ -63,5 +63,5 @@ class CheckpointFile:
 
 
 def extends(connection: Connection, tree: Log, size: int, signed: Checkpoint) -> bool:
-    """Return whether a tree of ``size`` rows extends a signed checkpoint."""
+    """Return whether the first ``size`` rows of ``tree`` extend a signed checkpoint."""
     return signed.size <= size and tree.tree(connection, signed.size).root() == signed.root

@@ -1,4 +1,4 @@
-"""Sends commands to the desk. Stores the names and texts in them outside the events."""
+"""Sends commands to the desk. Their names and texts are stored outside the events."""
 
 import asyncio
 from collections import deque
@@ -55,7 +55,7 @@ NOTHING_DONE = (
 
 
 def resume_once(waiter: asyncio.Future[None]) -> None:
-    """Resume the coroutine that awaits this future, if it still waits."""
+    """Resume the coroutine that still awaits this future."""
     if not waiter.done():
         waiter.set_result(None)
 
@@ -79,24 +79,21 @@ class Waiters:
             self.loop.call_soon_threadsafe(self._resume)
 
     def _resume(self) -> None:
-        self._woken = False  # set first: an answer that arrives from now on wakes the loop again
+        self._woken = False  # this comes first, because a later answer must wake the loop again
         while self._answered:
             resume_once(self._answered.popleft())
 
 
 class Commands:
-    """Has commands decided and stored by the desk."""
-
     def __init__(self, desk: Desk, reader: AggregateReader, names: Names) -> None:
         self._desk, self._reader, self._names = desk, reader, names
         self._waiters = Waiters(asyncio.get_running_loop())
 
     async def do(self, command: Command) -> Outcome:
-        """Have the desk decide and store a command, and return its outcome.
+        """Let the desk decide and store a command, and return its outcome. Raises the errors of ``Desk.submit``.
 
-        In a club's match, store the texts of the command among the names, and give the desk only their refs. Raises
-        the errors of ``Desk.submit``. Without an answer in time: :class:`Busy` if nothing was done, else
-        :class:`InDoubt`.
+        In a club's match the desk gets refs instead of texts, so that texts can be erased. Without an answer in time
+        it raises :class:`Busy` if nothing was done, else :class:`InDoubt`.
         """
         texts = written(command.request)
         match = await self._reader.opened(command.id) if texts else None
@@ -119,7 +116,7 @@ class Commands:
         match: UUID | None = None,
         kind: Kind = "text",
     ) -> AsyncIterator[tuple[str, ...]]:
-        """Store names or texts, and yield their refs for a command. Delete them if the command is refused.
+        """Store names or texts, and yield their refs. Delete the texts if the command with the refs stored nothing.
 
         The arguments are those of :meth:`~api.personal_data.names.Names.put`.
         """
@@ -152,7 +149,7 @@ class Commands:
         return answer.outcome()
 
     async def _writer(self, match: Match, command: Command) -> int | None:
-        """Return the member who wrote the texts of a command, at a seat or with a key. Else return None."""
+        """Return the member who wrote the texts of a command, at a seat or with a key, or None."""
         actor, opened = command.actor, match.opened
         seat = seat_of(actor)
         if seat is None:

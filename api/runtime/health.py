@@ -1,4 +1,4 @@
-"""The health of the process: troubles, the lag of its projections, and the gauges."""
+"""The health of the process: its troubles, the lag of its projections, and its gauges."""
 
 import time
 from contextlib import suppress
@@ -20,7 +20,7 @@ STUCK_SECONDS = 5.0
 FAILED_SECONDS = 30.0
 """Seconds for which a failed transaction counts as a trouble."""
 NAMED_SET_ASIDE_MAX = 100
-"""Maximum number of set-aside matches that the metrics name. The log names all."""
+"""Maximum number of matches in the gauge ``book_set_aside_at``. The log names all."""
 
 
 class Health:
@@ -39,7 +39,7 @@ class Health:
 
     @property
     def troubles(self) -> list[Reason]:
-        """Reasons why the process cannot take requests."""
+        """Reasons why the process cannot serve requests."""
         found: list[Reason] = []
         try:
             utc_now()
@@ -54,7 +54,7 @@ class Health:
         for name, fault in sorted(self._projections.standing_still().items()):
             seconds = round(time.monotonic() - fault.since)
             reason: Reason = {"code": f"book_{fault.how}", "book": name, "position": fault.position}
-            # The text after the kind of an error may name cards.
+            # Only the kind of the error is shown, because its text may name cards.
             kind: Reason = {"kind": fault.error.partition(":")[0]} if fault.error else {}
             found.append(reason | {"seconds": seconds} | kind)
         if self._signer is not None and self._signer.trouble is not None:
@@ -84,7 +84,7 @@ class Health:
         }
 
     def _still_damaged(self) -> list[tuple[UUID, int]]:
-        """Return the aggregate and number of each damaged row. Remove rows that are repaired from the metrics."""
+        """Return the aggregate and number of each damaged row. Repaired rows are removed from the metrics."""
         known = self._metrics.damaged
         for aggregate_id, number in list(known):
             with suppress(DamagedRow, UnknownAggregate, *STORE_FAILURES):

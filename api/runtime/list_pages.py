@@ -18,7 +18,7 @@ async def read_list_page(
     fresh: bool,
     **query: Any,
 ) -> tuple[Any, str | None, int]:
-    """Return the items of a page, the cursor of the next page, and the number of events that the list lacks.
+    """Return the items of a page, the cursor of the next page, and the number of events not in the list.
 
     ``query``: other arguments of the projection's ``page``. ``fresh``: first wait for the events stored by now.
 

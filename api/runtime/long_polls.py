@@ -17,10 +17,10 @@ from referee.store.match import Match
 async def wait_for_news(
     request: ApiCall, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
 ) -> tuple[Match, Caller]:
-    """Wait at most ``seconds`` while the match is ``known`` and not over, and the caller is connected.
+    """Wait at most ``seconds`` until the match is not ``known`` or is over, or the caller has disconnected.
 
-    Return the newest match and the caller. Raises Busy if too many requests wait, and Problem (401) if the token or
-    key has ended meanwhile.
+    Return the newest match and the caller. Raises Busy if too many requests wait, and Problem (401) if the caller's
+    token or key has ended.
     """
     service = request.service
     if not (seconds and known(match)):
@@ -45,7 +45,7 @@ async def wait_for_news(
 
 
 async def _set_on_disconnect(request: Req, changed: asyncio.Event) -> None:
-    """Set the event when the caller has closed the connection."""
+    """Set ``changed`` when the caller has closed the connection."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
     changed.set()

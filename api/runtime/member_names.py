@@ -28,7 +28,7 @@ CACHED_CLUBS_MAX = 1000
 
 
 def may_be_shown(field: str, name: str) -> None:
-    """Raise Problem (422) for a name without visible characters. ``field``: its JSON pointer in the body."""
+    """Raise Problem (422) for a name without visible characters. ``field``: JSON pointer of the name."""
     if not shows(name):
         raise Problem("unseen_text", field=field)
 
@@ -41,7 +41,7 @@ class Numbers(NamedTuple):
 
 
 def numbers_meant(sent: PayeeAct) -> PayeeAct:
-    """Return the act with numbers in the form that is stored. Raises Problem (422) for a wrong number."""
+    """Return the act with its numbers in the stored form. Raises Problem (422) for a wrong number."""
     try:
         swish = None if sent.swish is None else swish_number(sent.swish)
     except ValueError:
@@ -55,8 +55,10 @@ def numbers_meant(sent: PayeeAct) -> PayeeAct:
 
 
 def sees_numbers(caller: ClubCaller, member: int | None) -> bool:
-    """Return whether a caller may see these payment numbers. Any key sees the club's (``None``) and its member's own;
-    the scopes ``treasury`` and ``keys`` see all."""
+    """Return whether a caller may see the payment numbers of ``member`` (None: the club).
+
+    A key sees those of the club and of its own member. With ``treasury`` or ``keys`` it sees all.
+    """
     if not isinstance(caller, KeyHolder):
         return False
     return member in (None, caller.key.member) or caller.may("treasury") or caller.may("keys")
@@ -67,7 +69,7 @@ def _number_refs(payee: Payee) -> tuple[str, ...]:
 
 
 def _name_refs(member: Member) -> tuple[Ref, ...]:
-    """Return the ref of the current name. For an erased member return the refs of all names: some may be stored."""
+    """Return the ref of the current name or, of an erased member, all refs, because some names may be stored."""
     return member.names if member.erased else (member.name,)
 
 
@@ -75,9 +77,9 @@ class MemberNames:
     def __init__(self, names: Names, erasures: Erasures, reader: AggregateReader) -> None:
         self._names, self._erasures, self._reader = names, erasures, reader
         self._names_cache: dict[UUID, tuple[int, dict[str, str]]] = {}
-        """Version at which names were read, and the names by ref, by club."""
+        """Version at which a club's names were read, and the names by ref."""
         self._redactions_cache: dict[UUID, tuple[tuple[str, ...], Redactions]] = {}
-        """Recorded erasures, and the texts that they have changed, by club."""
+        """Erasures of a club, and the texts that they have changed."""
 
     def texts_in(self, match: Match) -> MemberTexts:
         """Return the texts of a match, for a caller who may read them. Only :meth:`named` adds names."""
@@ -128,7 +130,7 @@ class MemberNames:
         return {number: names[ref] for number, ref in refs.items() if ref in names}
 
     async def _cached_names(self, club: Club, refs: set[str]) -> dict[str, str]:
-        """Return by ref these names and others of the club. Its next version may erase a member: read them again."""
+        """Return by ref at least these names. They are read again at each version, because it may erase a member."""
         version, known = self._names_cache.get(club.id, (0, {}))
         if version != club.version or not refs <= known.keys():
             before = known if version == club.version else {}
@@ -139,7 +141,7 @@ class MemberNames:
         return known
 
     async def names_of(self, club: Club, members: Mapping[int, Member]) -> dict[Ref, str]:
-        """Return by ref the names of members that are not erased. Complete an interrupted erasure."""
+        """Return by ref the names of members that are not erased. An interrupted erasure is completed."""
         found = await self._texts_of(club.id, (ref for member in members.values() for ref in _name_refs(member)))
         if any(member.erased and not found.keys().isdisjoint(member.names) for member in members.values()):
             await in_long_thread(self._erasures.carry_out, club)
@@ -147,7 +149,7 @@ class MemberNames:
         return {name: found[name] for name in unerased if name in found}
 
     async def numbers_of(self, club: Club, payees: Iterable[int | None]) -> dict[int | None, Numbers]:
-        """Return the payment numbers by member; those of the club are under None."""
+        """Return the payment numbers by member (None: the club)."""
         known = {one: club.state.payee_of(one) for one in payees}
         found = await self._texts_of(club.id, (ref for payee in known.values() for ref in _number_refs(payee)))
         return {
@@ -155,7 +157,7 @@ class MemberNames:
         }
 
     async def numbers_seen(self, caller: ClubCaller, sent: PayeeAct, *, confirms: bool = False) -> dict[str, str]:
-        """Return a payee's numbers by field: in clear if the caller may see or ``confirms`` them, else as refs."""
+        """Return the act's numbers by field: in clear if the caller may see or ``confirms`` them, else as refs."""
         refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
         if not (confirms or sees_numbers(caller, payee_of(sent))):
             return refs
@@ -169,6 +171,6 @@ class MemberNames:
             await in_thread(self._names.forget, replaced)
 
     async def _texts_of(self, club_id: UUID, refs: Iterable[Ref]) -> dict[Ref, str]:
-        """Return by ref the texts that are not deleted."""
+        """Return by ref the texts that still exist."""
         wanted = list(refs)
         return await in_thread(self._names.read, club_id, wanted) if wanted else {}

@@ -19,13 +19,13 @@ class Metrics:
         """Answers with a problem, by its code."""
         self.events = 0
         self.batches: Counter[int] = Counter()
-        """Transactions by their number of events, rounded up to one of :data:`BATCH_BOUNDS`; above all bounds: 0."""
+        """Transactions by number of events, rounded up to one of :data:`BATCH_BOUNDS`; 0: above all bounds."""
         self.attempts: Counter[str] = Counter(dict.fromkeys(("stored", "counted", "dropped"), 0))
         self.damaged: set[tuple[UUID, int]] = set()
         """Aggregate and event number of rows that could not be read."""
 
     def found_damaged(self, row: DamagedRow) -> bool:
-        """Note an unreadable row. Return False if it, or :data:`DAMAGED_MAX` rows, were noted before."""
+        """Note an unreadable row. Return False if it is already noted, or :data:`DAMAGED_MAX` rows are."""
         place = row.aggregate_id, row.number
         if place in self.damaged or len(self.damaged) >= DAMAGED_MAX:
             return False
@@ -36,11 +36,10 @@ class Metrics:
         self.events += events
         self.batches[next((bound for bound in BATCH_BOUNDS if events <= bound), 0)] += 1
 
-    def count_answer(self, method: str, route: str, status: int, problem: str | None) -> None:
-        """``problem``: the code of the problem in the answer."""
+    def count_answer(self, method: str, route: str, status: int, problem_code: str | None) -> None:
         self.requests[method, route, status] += 1
-        if problem is not None:
-            self.problems[problem] += 1
+        if problem_code is not None:
+            self.problems[problem_code] += 1
 
 
 ATTEMPTS = "Refused attempts: stored as a row, counted in the next row of their kind, or dropped."

@@ -57,7 +57,7 @@ def all_projections(secret: Callable[[], bytes] | None = None) -> tuple[Projecti
 
 
 class Projections:
-    """Holds the projections and reads them. Call methods that are not ``async`` in a thread."""
+    """The projections and their follower. Call methods that are not ``async`` in a thread, because they block."""
 
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
         self._referee = referee
@@ -76,7 +76,7 @@ class Projections:
         self.follower.start()
 
     def rebuild(self, *names: str) -> int:
-        """Build projections in new tables, which then replace the old ones. Return their position.
+        """Build projections in new tables, then replace the old ones. Return the position of the new tables.
 
         Raises ``RebuildRunning`` if another rebuild runs, and ``KeyError`` for an unknown name.
         """
@@ -104,7 +104,7 @@ class Projections:
         return self.follower.lag(self.head())
 
     def set_aside(self) -> tuple[Aside, ...]:
-        """Return the matches with a row that a projection could not apply."""
+        """Return the matches with a row that a projection cannot apply."""
         return self.follower.set_aside()
 
     def standing_still(self) -> dict[str, Fault]:
@@ -119,10 +119,10 @@ class Projections:
         question: Callable[[Connection, UUID], T],
         threads: Threads = in_thread,
     ) -> T:
-        """Wait until a projection has this version of a match or club, then answer a question about it.
+        """Wait until a projection has this version of a match or club, then return the answer to ``question``.
 
         ``threads``: ``in_long_thread`` for a question that decodes a whole match.
-        Raises Problem (503) if the projection does not reach the version in time, or has set the match aside.
+        Raises Problem (503) if the projection does not have that version in time, or cannot apply a row of the match.
         """
         if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, projection):
             if aside := self.follower.aside(projection, match_id):
@@ -135,14 +135,14 @@ class Projections:
     async def ask_of_all(
         self, projection: Projection, question: Callable[[Connection], T], *, fresh: bool = False
     ) -> tuple[T, int]:
-        """Return a projection's answer and the number of events that it lacks. ``fresh``: first :meth:`catch_up`."""
+        """Return the answer and the number of events that the projection lacks. ``fresh``: first :meth:`catch_up`."""
         head = await in_thread(self.head) if fresh else None
         if head is not None:
             await self.follower.wait_to(head, WAIT_SECONDS, projection)
         return await in_thread(self._answer_with_lag, projection, question, head)
 
     async def ask_long(self, question: Callable[[Connection], T]) -> T:
-        """Answer a question on a thread for long work."""
+        """Return the answer to ``question``, on a thread for long work."""
         return await in_long_thread(self._answer, question)
 
     async def catch_up(self, projection: Projection) -> None:
@@ -150,7 +150,7 @@ class Projections:
         await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, projection)
 
     async def must_catch_up(self, *projections: Projection) -> None:
-        """Wait until projections have the events stored by now. Raises Problem (503) if they do not in time."""
+        """Wait until projections have the events stored by now. Raises Problem (503) after :data:`WAIT_SECONDS`."""
         head = await in_thread(self.head)
         for projection in projections:
             if not await self.follower.wait_to(head, WAIT_SECONDS, projection):

@@ -50,7 +50,7 @@ Leaf = Annotated[
 
 
 class Placed(NamedTuple):
-    """A row, and its index in the tree (``leaf``)."""
+    """A row, and its index in the tree."""
 
     leaf: int
     row: Row
@@ -61,12 +61,13 @@ def in_base64(proof: Sequence[bytes]) -> tuple[str, ...]:
 
 
 async def find_last_signed(service: Service) -> LogSigned | None:
+    """Return the last signed checkpoint, or None before the first."""
     log = await in_thread(stored_log, service.desk)
     return log.state.last if log else None
 
 
 async def last_signed(service: Service) -> LogSigned:
-    """Return the last signed checkpoint. Raises Problem (404) before the first signature."""
+    """Return the last signed checkpoint. Raises Problem (404) before the first."""
     last = await find_last_signed(service)
     if last is None:
         raise Problem("log_unsigned")
@@ -76,8 +77,10 @@ async def last_signed(service: Service) -> LogSigned:
 async def in_tree(
     service: Service, signed: LogSigned, question: Callable[[Connection, Tree], T], *, takes_long: bool = False
 ) -> T:
-    """Return the answer to a question about the signed tree. Raises Problem (503) while the projected tree is smaller
-    than ``signed``."""
+    """Return the answer to ``question`` about the signed tree.
+
+    Raises Problem (503) while the projection has fewer rows than ``signed``.
+    """
     projection = service.projections.tree
 
     def in_connection(connection: Connection) -> T:
@@ -99,9 +102,9 @@ def rows_of(
     last: int,
     kinds: Collection[str] | None = None,
 ) -> list[Placed]:
-    """Return the rows ``first`` to ``last`` of a match or club. Stop at the first row that is not yet in the tree.
+    """Return the rows ``first`` to ``last`` of a match or club. Stop before the first that is not yet in the tree.
 
-    ``kinds``: only the rows with these topics.
+    ``kinds``: topics of the rows to return.
     """
     placed = []
     for row in service.projections.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
@@ -114,6 +117,6 @@ def rows_of(
 
 
 async def answer(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
-    """Return proofs, or 304 if the caller has them. Refs in them are not replaced by texts."""
+    """Return proofs, or 304 if the caller has them. Refs are not replaced by texts."""
     written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
     return await marked_reply(request, written, NO_TEXTS, headers=headers, media_type=media_type)

@@ -24,13 +24,13 @@ class RefusedAttempts:
         self.rows = attempts.rows
 
     def record(self, tried: Tried, problem: AnsweredProblem) -> None:
-        """Record an attempt that was answered with one of :data:`RECORDED_STATUSES`."""
+        """Record the attempt if its answer has one of :data:`RECORDED_STATUSES`."""
         if problem.status not in RECORDED_STATUSES:
             return
         self._store_later(tried, problem.code, problem.rule)
 
     def record_refused_officials_view(self, match: Match, caller: Caller) -> None:
-        """Record that a caller was refused the officials' view: the member behind the key or token is a player."""
+        """Record that a caller did not get the officials' view, because a member behind the key or token plays."""
         actor = caller.actor if caller.key is None else caller.key.actor
         if actor is not None:
             self._store_later(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)

@@ -47,7 +47,7 @@ class Service:
         self.referee, self.desk, self.hub, self.projections, self.metrics = referee, desk, hub, projections, metrics
         self.names, self.limits, self.quotas = names, limits, quotas
         self.signer = signer
-        """Signs the log; None if the settings have no key for it."""
+        """Signer of the log; None: the settings have no key for it."""
         self.erasures, self.tickets = Erasures(names), Tickets(projections.engine)
         self.health = Health(referee, desk, hub, projections, attempts, metrics, signer)
         self.refused_attempts = RefusedAttempts(attempts, desk, metrics)
@@ -65,7 +65,7 @@ class Service:
         self.projections.follower.wake()
 
     def followed(self, page: Page) -> None:
-        """Wake the requests that wait for events that any process stored. The follower's thread calls this."""
+        """Wake the requests that wait for these rows of any process. The follower's thread calls this."""
         for aggregate_id, (*_, last) in page.histories.items():
             self.desk.mark_stored(aggregate_id, last[2])
         self.hub.wake(page.histories)

@@ -1,4 +1,4 @@
-"""Signs the log, periodically and at a client's request, if rows other than signatures were added.
+"""Signs the log on a thread, periodically and at a client's request, if rows other than signatures were added.
 
 A checkpoint is stored in a file, then as an event of the log, and only then shown. So after a crash no client has a
 checkpoint that is not in the file. If two processes sign at once, the desk refuses one as outdated.
@@ -28,7 +28,7 @@ ANSWER_SECONDS = 30.0
 """Seconds to wait for the desk or the projection of the log."""
 
 TEMPORARY_ERRORS: tuple[type[Exception], ...] = (Stale, Busy, ClockWrong, InDoubt, OSError, *STORE_FAILURES)
-"""Errors that may not occur at the next check."""
+"""Errors that are perhaps gone at the next check."""
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +44,6 @@ def stored_log(desk: Desk) -> Log | None:
 
 
 class Signer:
-    """Signs the log on a thread of its own."""
-
     def __init__(
         self,
         projections: Projections,
@@ -63,7 +61,7 @@ class Signer:
         self._thread = threading.Thread(target=self._run, name="signer", daemon=True)
         self._check_seconds = min(CHECK_SECONDS, seconds)
         self.trouble: Reason | None = None
-        """Reason why nothing is signed, if any."""
+        """Reason why nothing is signed; None: there is no trouble."""
 
     def start(self) -> None:
         self._thread.start()
@@ -110,7 +108,7 @@ class Signer:
         return True
 
     def sign(self, *, at_once: bool) -> bool:
-        """Sign the rows that the projection of the log has, if there are new ones. Return whether it signed.
+        """Sign the new rows in the projection of the log, if any. Return whether it signed.
 
         ``at_once``: sign even if the last signature is recent. Touches the database.
         """
@@ -142,18 +140,19 @@ class Signer:
             return True
 
     def _checkpoint_to_sign(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
-        """Return the checkpoint to sign. Return None if the tree lacks rows of the ``known`` ones or contradicts one.
+        """Return the checkpoint to sign, or None if the tree lacks rows of a ``known`` one or contradicts it.
 
-        A contradiction becomes :attr:`trouble`.
+        A contradiction becomes :attr:`trouble`. ``at_head``: the tree has all stored rows.
         """
         tree = self._projections.tree
         with self._projections.engine.connect() as connection:
             size = tree.size(connection)
-            for one in known:
-                if one.size > size and not at_head:
+            for known_checkpoint in known:
+                if known_checkpoint.size > size and not at_head:
                     return None
-                if not extends(connection, tree, size, one):
-                    self._report_trouble({"code": "log_forked", "size": one.size, "has": size})
+                if not extends(connection, tree, size, known_checkpoint):
+                    trouble: Reason = {"code": "log_forked", "size": known_checkpoint.size, "has": size}
+                    self._report_trouble(trouble)
                     return None
             return Checkpoint(origin=self.origin, size=size, root=tree.tree(connection, size).root())
 

@@ -13,8 +13,6 @@ POLLS_MAX = 5000
 
 
 class Hub:
-    """Holds the waiting requests of this process."""
-
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._waiting: dict[UUID, set[asyncio.Event]] = defaultdict(set)
@@ -34,7 +32,7 @@ class Hub:
 
     @contextmanager
     def waiting(self, *ids: UUID) -> Iterator[asyncio.Event]:
-        """Yield an event that is set when one of these matches or clubs changes. Enter this before reading them."""
+        """Yield an event that is set when one of these changes. Enter this before reading them, to miss no change."""
         changed = asyncio.Event()
         for one in ids:
             self._waiting[one].add(changed)

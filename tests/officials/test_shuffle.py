@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from msgspec.structs import replace
 
-from api.matches.schemas import shuffling
+from api.matches.schemas import shuffling_seen
 from referee.acts import Abandon, Deal, Entropy, Void
 from referee.cards import PACK, cards_of, shuffled
 from referee.events import Adjudication, CardDrawn, DealScored, Dealt, DealVoided, FirstDealerDrawn, MatchWon
@@ -161,7 +161,7 @@ class TestTheCommitment:
         assert isinstance(voided, DealVoided)
         assert isinstance(again, ShuffleCommitted)
         assert again.seed != first.seed
-        shuffle_now = shuffling(played.match)
+        shuffle_now = shuffling_seen(played.match)
         assert shuffle_now is not None
         assert (shuffle_now.commitment, shuffle_now.entropy, shuffle_now.awaited) == (
             again.commitment,
@@ -172,7 +172,7 @@ class TestTheCommitment:
     def test_is_not_made_for_a_deal_that_never_comes(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2)
         assert [event.TOPIC for event in played.do(Abandon())] == ["match/abandoned"]
-        assert shuffling(played.match) is None
+        assert shuffling_seen(played.match) is None
 
     def test_none_is_made_if_nothing_was_asked_for(self) -> None:
         played = Played(ruleset=KALABRIAS, players=2, shuffle=None)
@@ -209,7 +209,7 @@ class TestAddedEntropy:
         for viewer in (0, 1, "spectator", "official"):
             assert seen(added, viewer, public=False) == EntropyGiven(seat=1, hex=DIGITS)
             assert seen(committed, viewer, public=False) == replace(committed, seed="")
-        shuffle_now = shuffling(played.match)
+        shuffle_now = shuffling_seen(played.match)
         assert shuffle_now is not None
         assert shuffle_now.entropy == (None, DIGITS)
 
@@ -325,7 +325,7 @@ class TestOtherChance:
                     continue
                 assert [type(event) for event in made[-2:]] == [LeadDrawn, ShuffleCommitted]
                 assert tuple(drawn) == order_by(played, len(played.history) - 1)[: len(drawn)]
-                shuffle_now, duel = shuffling(played.match), played.match.play.table.playing
+                shuffle_now, duel = shuffling_seen(played.match), played.match.play.table.playing
                 assert shuffle_now is not None
                 assert shuffle_now.awaited == duel
                 for beside in {*range(4)} - {*duel}:
@@ -391,4 +391,4 @@ def test_a_snapshot_keeps_what_was_committed_to(store_url: str) -> None:
     assert isinstance(loaded.aggregate, Match)
     assert loaded.kept == kept.version, "the snapshot is used as it is"
     assert loaded.aggregate == kept
-    assert shuffling(loaded.aggregate) is not None
+    assert shuffling_seen(loaded.aggregate) is not None

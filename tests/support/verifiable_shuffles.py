@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from api.access.caller import SPECTATOR
-from api.matches.schemas import event_seen, shuffling
+from api.matches.schemas import event_seen, shuffling_seen
 from referee.actors import Actor, actor_of
 from referee.acts import Act, Entropy, RequestCards
 from referee.events import MatchOpened
@@ -117,7 +117,7 @@ class Played:
 
     def some(self, chance: Random) -> tuple[Event, ...]:
         """Add entropy for a random seat, or make a different act; nothing when the match is over."""
-        match, told = self.match, shuffling(self.match)
+        match, told = self.match, shuffling_seen(self.match)
         if told is not None and told.awaited and chance.random() < 0.5:
             said = hashed(str(chance.random()))[: chance.randint(32, 64)]
             return self.do(Entropy(seat=chance.choice(told.awaited), hex=said))
