@@ -74,13 +74,14 @@ def attempt_seen(row: StoredEvent) -> AttemptSeen:
     "/matches/{match:uuid}/attempts",
     operation_id="list_attempts",
     summary="List the refused attempts of a match",
-    description="Returns, for officials only (J12, else 403), one page of the requests that were refused with 403, "
-    "409, 412 or 422 to holders of tokens of this match, in order. Attempts are stored apart from the events and do "
-    "not change the version of the match. Of each actor the first twenty attempts with the same problem are listed "
-    "one by one, and then one each time that their number has doubled: see `count`. Attempts are stored after the "
-    "answer, and an overloaded service leaves some out.\n\n"
-    "Only the fields listed here are stored, never the request. The header `Link` has the address of the next page "
-    '(`rel="next"`, RFC 8288).',
+    description="Returns one page of refused attempts, in order. An attempt is a request that was refused with "
+    "403, 409, 412 or 422 to the holder of a token of this match. Only officials may read the attempts (J12, "
+    "else 403). Attempts are stored apart from the events and do not change the version of the match. Of each "
+    "actor the first twenty attempts with the same problem are listed. After them, one attempt is listed each "
+    "time that their number has doubled: see `count`. Attempts are stored after the answer. An overloaded "
+    "service omits some.\n\n"
+    "Only the fields listed here are stored, never the request. The header `Link` has the address of the next "
+    'page (`rel="next"`, RFC 8288).',
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(gives=AttemptPage, errors=(400, 401, 403, 404, 503)),

@@ -76,13 +76,12 @@ def _case_listed(listed: Listed, at: datetime) -> CaseListed:
     "/cases",
     operation_id="list_cases",
     summary="List the cases of an official",
-    description="Returns one page of the cases in all matches whose official has this token, in the order in which "
-    "they were opened. A token whose SHA-256 was given to several matches (`adjudication.officials[].token_sha256`) "
-    "has the cases of all of them. For a token that is no official's the list is empty. The cases that wait for a "
-    "ruling have the status `pending` or `appealed`. For the next page send `next` as `cursor` with the same "
-    "filters.\n\n"
-    "The answer comes at once from the list; `behind` counts the events that it has not read yet. With `fresh=true` "
-    "the request waits a few seconds for all events that were stored before it.",
+    description="Returns one page of the cases in all matches whose official has this token, the oldest first. A "
+    "token whose SHA-256 was given to several matches (`adjudication.officials[].token_sha256`) has the cases of "
+    "all these matches. For the token of a different role the list is empty. The cases that wait for a ruling "
+    "have the status `pending` or `appealed`. For the next page send `next` as `cursor` with the same filters.\n\n"
+    "The list may lag behind the events: `behind` counts the events that it does not include yet. With "
+    "`fresh=true` the request waits a few seconds for all events that were stored before it.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(

@@ -59,14 +59,14 @@ async def _sight_of_first_official(service: Service, match: Match) -> Sight:
     "/matches/{match:uuid}/knocks/{knock:int}/file",
     operation_id="get_case_file",
     summary="Get the file of a case",
-    description="Returns everything that an official needs to rule on a case in one document: the agreed and "
-    "disputed claims of the seats; the events of the deal and of the case, with links to them and to the match at "
-    "that time; the text of each cited rule; and earlier rulings by the same rules. While the case waits, an "
-    "official also gets a form with the consequences of each verdict and the price of each offence. Nothing is "
-    "stored.\n\n"
-    "Officials see the whole file. Parties see their part of it: the seats that knocked, are accused or pay, and for "
-    "a wrong line every seat. 403 `for-parties` for other callers. With `Accept: text/html` the answer is a page "
-    "without a script, for reading and printing.",
+    description="Returns one document with everything that an official needs to rule on a case. It has the "
+    "agreed and disputed claims of the seats, the events of the deal and of the case, the text of each cited "
+    "rule, and earlier rulings by the same rules. Each event has links to itself and to the match after it. "
+    "While the case waits, an official also gets a form with the consequences of each verdict and the price of "
+    "each offence. Nothing is stored.\n\n"
+    "Officials see the whole file. Parties see their part of it. Parties are the seats that knocked, are accused "
+    "or pay; for a wrong line, all seats. Other callers get 403 `for-parties`. With `Accept: text/html` the "
+    "answer is an HTML page without JavaScript, for reading and printing.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(

@@ -116,9 +116,10 @@ async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, c
     operation_id="state_in_case",
     summary="Record a statement in a case",
     description="Records a statement of a seat while the case waits for a ruling, and returns the case. The last "
-    "statement of each seat counts. The referee rules at once when the seat that would pay agrees, or for a wrong "
-    "line all others (J2). A ruling that changes the protocol waits until the deal under way is over (J9). Until "
-    "then only the writer and the officials see the text. 409 if the case does not wait.",
+    "statement of each seat counts. The referee rules at once when the seat that would pay agrees; for a wrong "
+    "line, when all other seats agree (J2). A ruling that changes the protocol waits until the deal under way is "
+    "over (J9). Until that deal is over, only the writer and the officials see the text. 409 if the case does "
+    "not wait for a ruling.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(body=StatementSent, says="Said; the case after it.", **WRITES),
@@ -131,8 +132,8 @@ async def state_in_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     "/matches/{match:uuid}/knocks/{knock:int}/withdrawal",
     operation_id="withdraw_case",
     summary="Withdraw a case",
-    description="Withdraws a case and returns it. Only its opener may do this (else 403), and only while the case "
-    "waits for its first ruling and no knock of a different seat has joined it (else 409).",
+    description="Withdraws a case and returns it. Only its opener may do this (else 403). The case must still "
+    "wait for its first ruling, and no knock of a different seat may have joined it (else 409).",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(body=WithdrawalSent, says="Withdrawn; the case after it.", **WRITES),
@@ -146,12 +147,12 @@ async def withdraw_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     operation_id="appeal_ruling",
     summary="Appeal a ruling",
     description="Records an appeal to a different official and returns the case. The party that lost may appeal "
-    "once, before `appeal_until` (J7): the accused or the payer if the knock was upheld, the player who knocked if "
-    "it was dismissed. A ruling on the line of a deal is appealed by a seat whose statement was not followed and "
-    "that is not better off. The referee's own rulings can be appealed too. 403 for other callers, 409 if it is too "
-    "late.\n\n"
-    "An official who finds an error in their own last ruling opens the case again, without `seat` and at any time "
-    "(J10).",
+    "once, before `appeal_until` (J7): the accused or the payer if the knock was upheld, the player who knocked "
+    "if it was dismissed. A ruling on the line of a deal may be appealed by a seat whose statement it did not "
+    "follow, unless the seat is better off by it. The referee's own rulings can be appealed too. Other callers "
+    "get 403, late appeals 409.\n\n"
+    "An official who finds an error in their own last ruling opens the case again, without `seat` and at any "
+    "time (J10).",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(body=AppealSent, says="Appealed; the case after it.", **WRITES),
@@ -165,14 +166,14 @@ async def appeal_ruling(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     operation_id="rule_on_case",
     summary="Rule on a case",
     description="Records the ruling of an official who has not ruled on the case yet, and returns the case. The "
-    "ruling says what happened and names the rule; the game sets the price (J3). `remedy` has further consequences. "
-    "With `preview` nothing is stored: the answer has the consequences that the ruling would have.\n\n"
-    "A deal that is already in the protocol is scored again, with all that depends on it (J9): with the price added "
-    "before its score, or with `remedy.result` in the form of a tally's act `result`. If that result is impossible, "
-    "`facts.at` in the problem is the place. Such a ruling is possible between two deals or after the last (else 409 "
-    "`deal-under-way`), and after the correction time only beyond reasonable doubt (J8). If the end of a later deal "
-    "depended on the changed number (409 `line-hangs`), name that deal in `remedy.strike`. The last ruling on a case "
-    "counts: corrections by earlier ones no longer apply.",
+    "ruling says what happened and names the rule; the game sets the price (J3). `remedy` has further "
+    "consequences. With `preview` nothing is stored: the answer has the consequences that the ruling would have.\n\n"
+    "A deal that is already in the protocol is scored again, with all that depends on it (J9): with the price "
+    "added before its score, or with `remedy.result` in the form of a tally's act `result`. If that result is "
+    "impossible, `facts.at` in the problem shows where. Such a ruling is possible between two deals or after the "
+    "last (else 409 `deal-under-way`). After the correction time it must be beyond reasonable doubt (J8). If the "
+    "end of a later deal depended on the changed number (409 `line-hangs`), name that deal in `remedy.strike`. "
+    "The last ruling on a case counts: corrections by earlier ones no longer apply.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(

@@ -120,17 +120,18 @@ def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenC
     "/matches/{match:uuid}/knocks",
     operation_id="send_knock",
     summary="Record a knock",
-    description="Records a knock, which says that `accused` broke a rule, and returns the ruling. The referee rules "
-    "at once from the recorded events. In a tally any token of the match records knocks for all seats. Without "
-    "`offence` the referee looks for the oldest open breach. 422 if the fields do not fit the kind of knock.\n\n"
-    "In a match with officials (`adjudication`) a knock that the events cannot decide opens a case (J1): `verdict` "
-    "is `pending`, the knock costs nothing (J6), and the seats make statements until the seat that would pay agrees "
-    "or an official rules. A further knock for the same error joins that case as a statement (`knocked`), and the "
-    "case is returned. An official knocks with `accused` and `offence`, without `seat`.\n\n"
-    "`entry` says that the line of a scored deal is wrong. `result` is the right one with all its knocks, in the "
-    "form of a tally's act `result`; if it is impossible, `facts.at` in the problem is the place. The line is "
-    "corrected when all others agree (J2, J9). `misclick` says that the last act was a mistake. It is taken back "
-    "when all others agree or an official rules so, if no act has followed (J11).",
+    description="Records a knock, which says that `accused` broke a rule, and returns the ruling. The referee "
+    "rules at once from the recorded events. In a tally any token of the match records knocks for all seats. "
+    "Without `offence` the referee looks for the oldest open breach. 422 if the fields do not fit the kind of "
+    "knock.\n\n"
+    "In a match with officials (`adjudication`) a knock that the events cannot decide opens a case (J1): "
+    "`verdict` is `pending`, the knock costs nothing (J6), and the seats make statements until the seat that "
+    "would pay agrees or an official rules. A further knock for the same error joins that case as a statement "
+    "(`knocked`), and the case is returned. An official knocks with `accused` and `offence`, without `seat`.\n\n"
+    "`entry` says that the line of a scored deal is wrong. `result` is the right result of the deal with all its "
+    "knocks, in the form of a tally's act `result`. If it is impossible, `facts.at` in the problem shows where. "
+    "The line is corrected when all other seats agree (J2, J9). `misclick` says that the last act was a mistake. "
+    "That act is taken back when all other seats agree or an official rules so, if no act has followed it (J11).",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(
@@ -218,9 +219,9 @@ async def list_knocks(
     "/matches/{match:uuid}/knocks/{knock:int}",
     operation_id="get_knock",
     summary="Get a knock or a case",
-    description="Returns a knock with its ruling: the rule, the payer, the events that prove it, and the reason; a "
-    "case also with its statements. Every caller sees the texts of players and officials when the deal is over. 404 "
-    "`no-such-case` if the match has no such case.",
+    description="Returns a knock with its ruling: the rule, the payer, the events that prove the offence, and "
+    "the reason. A case also has its statements. Every caller sees the texts of players and officials when the "
+    "deal is over. 404 `no-such-case` if the match has no such case.",
     tags=["Knocks"],
     operation_class=described(
         gives=Case,

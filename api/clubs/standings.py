@@ -94,11 +94,11 @@ def _standing_seen(row: Row, results: Standing, upheld: int, dismissed: int) -> 
     operation_id="get_standings",
     summary="Get the standings of a season",
     description="Returns a page of the results of members in the matches of a season's evenings that were won or "
-    "closed, not abandoned, with all corrections. There is one row per ruleset and member. In Rams the points are "
-    "minor units of money in a match with stakes, and otherwise units of one trick, so a member has one row for each "
-    "`currency` and one without. Each page is made from the standings at that time. Requires any key of the club. "
-    "Private matches count only for callers who may see them: their players, and keys that see all matches of the "
-    "club.",
+    "closed, not abandoned, with all corrections. There is one row per ruleset and member. In Rams the points of "
+    "a match with stakes are minor units of money, and otherwise units of one trick. So in Rams a member has one "
+    "row for each `currency` and one without. Each page is made from the standings at that time. Requires any "
+    "key of the club. Private matches count only for callers who may see them: their players, and keys that see "
+    "all matches of the club.",
     tags=["Clubs"],
     security=KEY,
     operation_class=described(gives=StandingPage, errors=(400, 401, 404, 422, 503)),

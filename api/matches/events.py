@@ -188,14 +188,14 @@ def read_encoded(
     operation_id="list_events",
     summary="List the events of a match",
     description="Returns one page of events in order, as the caller may see them. Face-down cards are shown when "
-    "their deal is over. With `Accept: application/x-ndjson` each line is one event, and without `limit` all events "
-    "are sent.\n\n"
-    "With `wait` the answer waits at most this many seconds for an event after `after`, unless the match is over; if "
-    "none comes the page is empty.\n\n"
-    "An event names its act by `act_number`, the number of the first event of the act. The official also gets the "
-    "requests: `acts` has those that begin on the page, and with `application/x-ndjson` the line of the first event "
-    "of an act also has the field `request`. The official also gets the hash chain: each `prev` is the `hash` of the "
-    "event before.",
+    "their deal is over. With `Accept: application/x-ndjson` each line is one event, and without `limit` all "
+    "events are sent.\n\n"
+    "With `wait` the answer waits at most this many seconds for an event after `after`, unless the match is "
+    "over. If none comes, the page is empty.\n\n"
+    "An event names its act by `act_number`, the number of the first event of the act. The official also gets "
+    "the requests: `acts` has the acts that begin on the page. With `application/x-ndjson` the line of the first "
+    "event of an act has the field `request` instead. The official also gets the hash chain: each `prev` is the "
+    "`hash` of the event before.",
     tags=["Events"],
     operation_class=described(
         gives=EventPage,
@@ -271,18 +271,18 @@ def _ndjson_line(shown: VisibleEvent) -> bytes:
     "/matches/{match:uuid}/events/stream",
     operation_id="stream_events",
     summary="Stream the events of a match",
-    description="Sends each event of the match once, first those already stored and then new ones as they come. In "
-    "these server-sent events `id` is the event's number, and `data` the same JSON as in `list_events`. The stream "
-    "begins after `Last-Event-ID`, else after `after`, else with the first event.\n\n"
+    description="Sends each event of the match once, first those already stored and then new ones as they come. "
+    "In these server-sent events `id` is the event's number, and `data` the same JSON as in `list_events`. The "
+    "stream begins after `Last-Event-ID`, else after `after`, else with the first event.\n\n"
     "A browser's EventSource gets every message in `onmessage`, and `topic` in the data says what it is. With "
     "`names=topic` each message has its topic as its event name, for `addEventListener`.\n\n"
-    "After the stored events, and then after the last event of each act, a message `state` has the seats that the "
-    "match waits for, the points, and the last line of the protocol. It has no `id`, because a stream cannot be "
-    "resumed at it.\n\n"
+    "A message `state` follows the stored events, and later the last event of each act. It has the seats that "
+    "the match waits for, the points, and the last line of the protocol. It has no `id`, because a stream cannot "
+    "be resumed at it.\n\n"
     "The last message is `end`, when the match is over or the token has ended: close the EventSource then, or it "
-    "connects again. After the last event of a finished match a request is answered with 204. A client that accepts "
-    "only `text/event-stream`, as an EventSource does, gets the problem of an unusable ticket in a message `end` "
-    "with status 200, because an EventSource does not show other answers.",
+    "connects again. After the last event of a finished match a request is answered with 204. An EventSource "
+    "does not show answers with a problem. So a client that accepts only `text/event-stream` gets the problem of "
+    "an unusable ticket in a message `end`, with status 200.",
     tags=["Events"],
     operation_class=described(
         others={EVENT_STREAM: STREAM_DESCRIPTION},

@@ -130,12 +130,13 @@ def _utc_time(parameter: str, text: str | None) -> datetime | None:
     "/matches",
     operation_id="list_matches",
     summary="List the matches that the caller may see",
-    description="Returns one page of matches in the order in which they were opened. A caller without a credential "
-    "sees the public ones, a key of a club also those of its club. `player` is a whole name; `evening` and `member` "
-    "need `club` (else 422 `no-club-named`). For the next page send `next` as `cursor` with the same filters.\n\n"
-    "The answer comes at once from the list, in which each match has the `version` that the list has read; `behind` "
-    "counts the events that it has not read yet. With `fresh=true` the request waits a few seconds for all events "
-    "that were stored before it.",
+    description="Returns one page of matches in the order in which they were opened. A caller without a "
+    "credential sees public matches; a key of a club also those of its club. `player` is a whole name; `evening` "
+    "and `member` need `club` (else 422 `no-club-named`). For the next page send `next` as `cursor` with the "
+    "same filters.\n\n"
+    "The list may lag behind the events. Each match has the `version` that the list has read, and `behind` "
+    "counts the events that the list does not include yet. With `fresh=true` the request waits a few seconds for "
+    "all events that were stored before it.",
     tags=["Matches"],
     operation_class=described(gives=MatchPage, errors=(400, 422, 503)),
 )

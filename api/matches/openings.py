@@ -93,28 +93,30 @@ def _match_links() -> dict[str, Any]:
     "/matches",
     operation_id="open_match",
     summary="Open a match",
-    description="Opens a match and returns its tokens: one for each seat and one for the official, shown this once. "
-    "A seat's token acts for the seat; the official sees everything and may void a deal. 422 if the game does not "
-    "allow the number of players, an option or one of the settings.\n\n"
+    description="Opens a match and returns its tokens: one for each seat and one for the official, shown this "
+    "once. A seat's token acts for the seat; the official sees everything and may void a deal. 422 if the game "
+    "does not allow the number of players, an option or one of the settings.\n\n"
     "`dealing`: the server deals (`house`), or the players use real cards (`table`). With `tally` no cards are "
-    "entered, only the winner of each trick (`trick`) or a whole deal in the form of its score sheet (`result`), and "
-    "any token of the match acts for all seats. `enforcement`: an act against the rules is refused (`refuse`), or "
-    "counts until a player knocks (`penalise`). `opening` takes over a match begun on paper. In Rams its `points` "
-    "are the balances; they and `pot` are minor units of money if `stakes` are set, else tricks.\n\n"
+    "entered, only the winner of each trick (`trick`) or a whole deal in the form of its score sheet (`result`). "
+    "In a tally any token of the match acts for all seats. `enforcement`: an act against the rules is refused "
+    "(`refuse`), or counts until a player knocks (`penalise`). `opening` takes over a match begun on paper. In "
+    "Rams its `points` are the balances; they and `pot` are minor units of money if `stakes` are set, else "
+    "tricks.\n\n"
     "`stakes` are for games whose source says who pays whom; other games need the house rule `money`, an option. "
-    "`get_settlement` has the result. **A club's match for money has no tokens for seats**, and the club's books "
-    "count it only when each of its members has agreed to the stakes: by redeeming the invitation to the seat, or by "
-    "the act `agree_stakes` with a key of their own. 422 `stakes-above-limit` if one point, or the opening points of "
-    "one player, are worth more than the club's `stake_limit`.\n\n"
-    "`adjudication` names the officials who rule on what the events cannot decide. A match at a real table has one "
-    "unless this is null, because a report that the cards cannot prove should not cost a player points.\n\n"
-    '`shuffle: "committed"`: before each deal the server publishes the hash of a seed, and the seats may contribute '
-    "to the shuffle (act `entropy`). When the deal is over the seed is shown, and any client can compute the cards: "
-    "a [guide](/docs/guides/shuffle.md) says how, [shuffle.py](/docs/shuffle.py) does it.\n\n"
+    "`get_settlement` has the result. **A club's match for money has no tokens for seats.** The club's books "
+    "count such a match only when each of its members has agreed to the stakes. A member agrees by redeeming the "
+    "invitation to the seat, or by the act `agree_stakes` with a key of their own. 422 `stakes-above-limit` if "
+    "one point, or the opening points of one player, are worth more than the club's `stake_limit`.\n\n"
+    "`adjudication` names the officials who rule on what the events cannot decide. A match at a real table has "
+    "one unless this is null, because a report that the cards cannot prove should not cost a player points.\n\n"
+    '`shuffle: "committed"`: before each deal the server publishes the hash of a seed, and the seats may '
+    "contribute to the shuffle (act `entropy`). When the deal is over the seed is shown, and any client can "
+    "compute the cards: a [guide](/docs/guides/shuffle.md) says how, [shuffle.py](/docs/shuffle.py) does it.\n\n"
     "With an `Idempotency-Key` of 16 characters or more, a request whose answer was lost can be repeated for 24 "
-    "hours: the same key and body return the same match and tokens, from any process and after a restart. 422 with a "
-    "different body, 409 with the key of a different caller. The key and the body together give the tokens, so use a "
-    "random UUID and keep it as secret. The key is not stored: the events have the id of the match instead.",
+    "hours: the same key and body return the same match and tokens, from any process and after a restart. A "
+    "different body gets 422, and the key of a different caller 409. The key and the body together give the "
+    "tokens, so use a random UUID and keep it as secret. The key is not stored: the events have the id of the "
+    "match instead.",
     tags=["Matches"],
     operation_class=described(
         body=OpenMatch,
