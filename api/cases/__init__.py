@@ -1,1 +1,1 @@
-"""Operations on knocks and cases: the officials' list, single cases, their files, and refused attempts."""
+"""Operations on knocks, cases, files of cases, and refused attempts."""

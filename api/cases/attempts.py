@@ -41,7 +41,7 @@ class AttemptSeen(Value):
     head: wire_types.Hash
     """Hash of the event `version`, which proves that the attempt came later."""
     count: wire_types.Lag
-    """Attempts of this actor with this problem so far, as counted by one process of the service."""
+    """Attempts of this actor with this problem so far, as counted by one process."""
     prev: wire_types.Hash
     """The `hash` of the previous attempt; zeros for the first."""
     hash: wire_types.Hash

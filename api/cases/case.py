@@ -33,7 +33,7 @@ from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Stan
 from referee.visibility import Recorded, seen
 
 Ruling = KnockUpheld | KnockDismissed | CaseRuled
-OPEN_RULE = "J1"
+RULE_OF_OPEN_CASE = "J1"
 TAKE_BACK_RULE = "J11"
 
 VerdictSoFar = Annotated[
@@ -304,7 +304,7 @@ def _overtaken(entries: Sequence[Entry]) -> bool:
 
 
 def _rule_without_ruling(entries: Sequence[Entry]) -> str:
-    return TAKE_BACK_RULE if _overtaken(entries) else OPEN_RULE
+    return TAKE_BACK_RULE if _overtaken(entries) else RULE_OF_OPEN_CASE
 
 
 def _why_sentence(match: Match, entries: Sequence[Entry], verdict: str, language: Language, fine: int) -> str:

@@ -327,7 +327,7 @@ def _points_now(match: Match, play: Any) -> tuple[float, ...]:
 
 
 def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Price]:
-    """Yield the prices of possible offences; nothing if the deal is scored or no seat is accused."""
+    """Yield the prices of offences that are possible now, if a seat is accused."""
     if case.accused is None or not remedies.awaits_score(match.state, case):
         return
     for offence in match.rules.offences:

@@ -1,1 +1,1 @@
-"""Operations on clubs: found, act, and read the members, keys, evenings and standings."""
+"""Operations on clubs, their members, keys, evenings and standings."""

@@ -242,12 +242,12 @@ async def _ndjson_reply(
     if len(first[0]) < PACK_FROM or not takes_gzip(request):
         return streamed(request, lines, caller.texts, headers=etag_headers(tag, headers), media_type=NDJSON)
     headers = etag_headers(packed_tag(tag), headers | GZIP)
-    packed = partial(_gzipped, first=first[0])
+    packed = partial(_gzipped, padding_seed=first[0])
     return streamed(request, lines, caller.texts, headers=headers, media_type=NDJSON, packed=packed)
 
 
-async def _gzipped(pieces: AsyncIterator[bytes], first: bytes) -> AsyncIterator[bytes]:
-    packer = Packer(first)
+async def _gzipped(pieces: AsyncIterator[bytes], padding_seed: bytes) -> AsyncIterator[bytes]:
+    packer = Packer(padding_seed)
     async for piece in pieces:
         yield await in_stream_thread(packer.take, piece)
     yield packer.end()
@@ -256,6 +256,7 @@ async def _gzipped(pieces: AsyncIterator[bytes], first: bytes) -> AsyncIterator[
 async def _ndjson_pieces(
     service: Service, match: Match, caller: Caller, first: tuple[bytes, int], end: int
 ) -> AsyncIterator[bytes]:
+    """Yield ``first``, then the lines of later events up to ``end``."""
     piece, last = first
     yield piece
     while last < end:

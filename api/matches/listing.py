@@ -110,9 +110,10 @@ def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
 
 
 def _utc_time(parameter: str, text: str | None) -> datetime | None:
-    """Return the time in UTC, or None without ``text``. Times that ``datetime`` lacks become its first or last.
+    """Return the time in UTC, or None without ``text``.
 
-    Raises Problem (400) for a text that is not a time.
+    A time outside the range of ``datetime`` becomes its first or last. Raises Problem (400) for a text that is not
+    a time.
     """
     if text is None:
         return None

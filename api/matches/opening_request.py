@@ -158,7 +158,7 @@ def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
 
 
 def adjudication_of(body: OpenMatch) -> AdjudicationSet | None:
-    """Return the adjudication of the request, or the default if it is left out. None: no official rules."""
+    """Return the adjudication of the request, or the default if it is left out. None: no adjudication."""
     if isinstance(body.adjudication, msgspec.UnsetType):
         return None if body.dealing == "house" else AdjudicationSet()
     return body.adjudication

@@ -43,7 +43,7 @@ def _replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
 
 
 def read_replay(referee: Referee, now: Match, at: int, caller: Caller) -> bytes:
-    """Return an encoded :class:`Replayed` after event ``at``. Touches the database.
+    """Return the state after event ``at`` as an encoded :class:`Replayed`. Touches the database.
 
     ``now``: the present state, with the names that the caller may see.
     """

@@ -17,7 +17,7 @@ from referee.store.match import Match
 async def wait_for_news(
     request: ApiCall, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
 ) -> tuple[Match, Caller]:
-    """Wait at most ``seconds`` until the match is not ``known`` or is over, or the caller has disconnected.
+    """Wait at most ``seconds`` until ``known`` is false for the match, it is over, or the caller has disconnected.
 
     Return the newest match and the caller. Raises Busy if too many requests wait, and Problem (401) if the caller's
     token or key has ended.

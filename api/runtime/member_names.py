@@ -82,7 +82,7 @@ class MemberNames:
         """Erasures of a club, and the texts that they have changed."""
 
     def texts_in(self, match: Match) -> MemberTexts:
-        """Return the texts of a match, for a caller who may read them. Only :meth:`named` adds names."""
+        """Return the texts of a match, for a caller who may read them. Players' names come from :meth:`named`."""
         return NO_TEXTS if match.opened.club is None else self.texts_in_all({match.id})
 
     def texts_in_all(self, matches: Collection[UUID]) -> MemberTexts:

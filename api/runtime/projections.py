@@ -57,9 +57,10 @@ def all_projections(secret: Callable[[], bytes] | None = None) -> tuple[Projecti
 
 
 class Projections:
-    """The projections and their follower. Call methods that are not ``async`` in a thread, because they block."""
+    """Call methods that are not ``async`` in a thread, because they block."""
 
     def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
+        """``seen``: called with each page of new events."""
         self._referee = referee
         self.engine = engine_for(url)
         self.protocols, self.cases, self.matches, self.pots = of_matches = match_projections(lambda: referee.secret)

@@ -61,7 +61,7 @@ class Signer:
         self._thread = threading.Thread(target=self._run, name="signer", daemon=True)
         self._check_seconds = min(CHECK_SECONDS, seconds)
         self.trouble: Reason | None = None
-        """Reason why nothing is signed; None: there is no trouble."""
+        """Reason why nothing is signed; None: no trouble."""
 
     def start(self) -> None:
         self._thread.start()
@@ -111,6 +111,7 @@ class Signer:
         """Sign the new rows in the projection of the log, if any. Return whether it signed.
 
         ``at_once``: sign even if the last signature is recent. Touches the database.
+        Raises :data:`TEMPORARY_ERRORS` or ``DamagedRow``.
         """
         with self._sign_lock:
             head = self._projections.head()
