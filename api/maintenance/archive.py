@@ -21,15 +21,14 @@ from referee.value import Value
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-SEAL = 64
-"""Bytes of the SHA-256 at the end, in hex."""
+SEAL_LENGTH = 64
 SUFFIX = ".jsonl"
-BLOCK = 1 << 20
-BYTES = "base64"
+BLOCK_BYTES = 1 << 20
+BASE64_MARK = "base64"
 
 
 class Damaged(Exception):
-    """The file is not a backup of this format, or was changed after it was written. The message says which."""
+    """The file is not a backup of this format, or was changed after it was written."""
 
 
 class PartInfo(Value):
@@ -58,8 +57,6 @@ class Manifest(Value):
 
 
 class Writer:
-    """Writes a backup, part by part."""
-
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._zip = file, ZipFile(file, "w", ZIP_DEFLATED, compresslevel=3)
         self.parts: list[PartInfo] = []
@@ -77,7 +74,7 @@ class Writer:
             for row in rows:
                 block += msgspec.json.encode([_cell_to_json(cell) for cell in row]) + b"\n"
                 count += 1
-                if len(block) >= BLOCK:
+                if len(block) >= BLOCK_BYTES:
                     digest.update(block)
                     size += part.write(block)
                     block.clear()
@@ -88,18 +85,18 @@ class Writer:
     def end(self, manifest: Manifest) -> None:
         """Write the manifest and the seal, and flush the file to disk."""
         self._zip.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
-        self._zip.comment = b"0" * SEAL
+        self._zip.comment = b"0" * SEAL_LENGTH
         self._zip.close()
         self._file.flush()
         seal = _seal_of(self._file)
-        self._file.seek(-SEAL, os.SEEK_END)
+        self._file.seek(-SEAL_LENGTH, os.SEEK_END)
         self._file.write(seal)
         self._file.flush()
         os.fsync(self._file.fileno())
 
 
 class Archive:
-    """A backup that is open for reading. Creating it raises :class:`Damaged` unless its seal and format are right."""
+    """A backup that is open for reading. Opening raises :class:`Damaged` for a wrong seal, manifest or format."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
@@ -118,7 +115,7 @@ class Archive:
 
     def _open(self, path: Path) -> tuple[ZipFile, Manifest]:
         seal = _seal_of(self._file)
-        if self._file.read(SEAL) != seal:
+        if self._file.read(SEAL_LENGTH) != seal:
             raise Damaged(
                 f"{path} is not a backup of Knacka, or was changed after it was written: use a different backup"
             )
@@ -133,8 +130,7 @@ class Archive:
         return zip_file, manifest
 
     def rows(self, part: PartInfo) -> Iterator[list[Any]]:
-        """Yield the rows of a part. Raises :class:`Damaged` for an unreadable row, or at the end if the rows do not
-        match the manifest."""
+        """Yield the rows of a part. Raises :class:`Damaged` for a bad row, or at the end for a wrong hash."""
         digest, count = sha256(), 0
         try:
             with self._zip.open(part.name + SUFFIX) as lines:
@@ -150,10 +146,10 @@ class Archive:
 
 def _seal_of(file: IO[bytes]) -> bytes:
     """Return the SHA-256 of all bytes before the seal. Leave the file positioned at the seal."""
-    left = max(0, file.seek(0, os.SEEK_END) - SEAL)
+    left = max(0, file.seek(0, os.SEEK_END) - SEAL_LENGTH)
     file.seek(0)
     digest = sha256()
-    while left and (block := file.read(min(left, BLOCK))):
+    while left and (block := file.read(min(left, BLOCK_BYTES))):
         digest.update(block)
         left -= len(block)
     return digest.hexdigest().encode()
@@ -165,7 +161,7 @@ def _cell_to_json(cell: Cell) -> Any:
     try:
         return [cell.decode()]
     except UnicodeDecodeError:
-        return [BYTES, b64encode(cell).decode()]
+        return [BASE64_MARK, b64encode(cell).decode()]
 
 
 def _cell_from_json(cell: Any) -> Any:

@@ -14,15 +14,15 @@ from referee.store.rows import FIRST, row_hash
 
 
 class AttemptCheck:
-    """Checks attempts that were read before the rows of their match."""
+    """Create it before reading the rows of the match."""
 
     def __init__(self, match_id: UUID, rows: Sequence[Row]) -> None:
         self._id = match_id
         self._problems: list[str] = []
         self._named: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        """Attempts that name an event, each with the hash that it gives, by the number of the event."""
+        """Attempts, each with its hash of the event that it names, by the number of the event."""
         self._heads: dict[int, str] = {}
-        """Hashes of these events' rows."""
+        """Hashes of the named events' rows, by number."""
         number, prev = 0, FIRST
         for row in rows:
             if row.number != number + 1:
@@ -39,14 +39,14 @@ class AttemptCheck:
             prev = row_hash(stored)
 
     def add(self, rows: Sequence[Row]) -> None:
-        """Hash those of the match's rows that an attempt names."""
+        """Hash the rows that an attempt names."""
         if self._named:
             self._heads |= {
                 row.number: row_hash(self._stored_event(row)) for row in rows if row.number in self._named
             }
 
     def compare(self, history: History) -> None:
-        """Report the faults of the attempts, after all rows were added."""
+        """Report the faults of the attempts. Call this after the last :meth:`add`."""
         for what in self._problems:
             history.report(0, what)
         for version, named in sorted(self._named.items()):

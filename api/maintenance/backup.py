@@ -1,9 +1,9 @@
 """``knacka backup``: copies events, projections and names of one moment, while services run.
 
-On PostgreSQL two transactions read one snapshot. The one for names and projections ends before events are copied.
+On PostgreSQL two transactions read one snapshot.
 
 On SQLite the names are locked until they are copied. The projections are read next, the events last. So the copy has
-all names of its events, and its projections are not ahead of them.
+all names of its events, and its projections are not ahead of the events.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from sqlalchemy import Connection, func, select, text
 from api import VERSION
 from api.maintenance.archive import FORMAT, Manifest, Writer
 from api.maintenance.raw_store import StoreReader
-from api.maintenance.tables import NEEDED, Part, complete_projections, existing, parts_of_events, parts_of_names
+from api.maintenance.tables import NEEDED, Part, complete_projections, existing_parts, parts_of_events, parts_of_names
 from api.personal_data.names import NAMES, PRAGMAS, names_file
 from projections.follow.engine import engine_for, without_limits, writer
 from referee.clubs.facts import ClubFounded
@@ -28,7 +28,7 @@ class NoStore(Exception):
 
 
 class Section(NamedTuple):
-    """Parts that are copied over one connection. ``keys``: the keys of the projections in them."""
+    """Parts to copy over one connection, with the keys of their projections."""
 
     connection: Connection
     parts: tuple[Part, ...]
@@ -36,7 +36,7 @@ class Section(NamedTuple):
 
 
 def write_backup(url: str, file: IO[bytes]) -> Manifest:
-    """Write a backup into a file that is open for reading and writing, and return its manifest.
+    """Write a backup into ``file``, which is open for reading and writing. Return its manifest.
 
     Raises :class:`NoStore` and the databases' errors.
     """
@@ -70,7 +70,7 @@ def write_backup(url: str, file: IO[bytes]) -> Manifest:
 
 @contextmanager
 def at_one_moment(stored: StoreReader, url: str) -> Iterator[list[Section]]:
-    """Yield the sections of the store, all of one moment, the events last. Raises :class:`NoStore`."""
+    """Yield the sections of the store at one moment, the events last. Raises :class:`NoStore`."""
     with ExitStack() as stack:
         yield _sqlite_sections(stored, url, stack) if stored.files else _postgres_sections(stored, stack)
 
@@ -83,12 +83,12 @@ def _sqlite_sections(stored: StoreReader, url: str, stack: ExitStack) -> list[Se
         engine = engine_for(url, what=NAMES, pragmas=PRAGMAS)
         stack.callback(engine.dispose)
         names = stack.enter_context(writer(engine).connect())
-        sections.append(Section(names, existing(names, parts_of_names())))  # this locks the names
+        sections.append(Section(names, existing_parts(names, parts_of_names())))  # this locks the names
     if stored.files[1].exists():
         projections = stack.enter_context(stored.projections.connect())
         sections.append(Section(projections, *complete_projections(projections)))  # this begins the transaction
     events = stack.enter_context(stored.events.connect())
-    sections.append(Section(events, existing(events, parts_of_events(stored))))
+    sections.append(Section(events, existing_parts(events, parts_of_events(stored))))
     return sections
 
 
@@ -101,6 +101,6 @@ def _postgres_sections(stored: StoreReader, stack: ExitStack) -> list[Section]:
     without_limits(others)
     projections, keys = complete_projections(others)
     return [
-        Section(others, (*existing(others, parts_of_names()), *projections), keys),
-        Section(events, existing(events, parts_of_events(stored))),
+        Section(others, (*existing_parts(others, parts_of_names()), *projections), keys),
+        Section(events, existing_parts(events, parts_of_events(stored))),
     ]

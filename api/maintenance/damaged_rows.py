@@ -7,7 +7,7 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 
 from api.maintenance.raw_store import StoreReader
-from api.maintenance.replay_check import KIND_OF, UNKNOWN
+from api.maintenance.replay_check import KIND_BY_TOPIC, UNKNOWN
 from referee.store.damaged import DamagedRow
 from referee.store.rows import from_row
 
@@ -30,7 +30,7 @@ def damages(stored: StoreReader) -> Iterator[Damage]:
                 aggregate_id = UUID(str(stored_id))
             except ValueError:
                 continue
-            kind, last = known.get(aggregate_id) or (KIND_OF.get(topic, UNKNOWN), 0)
+            kind, last = known.get(aggregate_id) or (KIND_BY_TOPIC.get(topic, UNKNOWN), 0)
             known[aggregate_id] = kind, number
             for damaged in _damages_at_row(aggregate_id, last, number, topic, state):
                 yield Damage(kind, damaged)

@@ -1,4 +1,4 @@
-"""Checks the sealed tokens of officials against the hashes of tokens in their matches."""
+"""Checks dockets: the sealed tokens with which the service finds all matches of one official."""
 
 from api.maintenance.raw_store import StoreReader
 from api.maintenance.replay_check import History
@@ -7,13 +7,11 @@ from referee.tokens import encrypt_or_decrypt, hash_in_match
 
 
 class DocketCheck:
-    """Checks dockets: sealed tokens with which the service finds all matches of one official."""
-
     def __init__(self, stored: StoreReader) -> None:
         self._secret = stored.secret
 
     def compare(self, history: History) -> None:
-        """Report each official whose docket does not contain their token."""
+        """Report each official of a match whose docket does not contain the token with the recorded hash."""
         match = history.aggregate
         if not isinstance(match, Match) or not match.opened.dockets:
             return

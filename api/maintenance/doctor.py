@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from api.maintenance.damaged_rows import damages
-from api.maintenance.raw_store import SET_ASIDE, StoreReader, one_line
+from api.maintenance.raw_store import SET_ASIDE, StoreReader, one_line_message
 from api.runtime.checkpoint_file import CheckpointFile, extends, file_for
 from api.runtime.projections import all_projections, match_projections
 from api.settings import PREFIX, Settings, SettingsError, from_environment
@@ -31,19 +31,19 @@ from referee.store.log import LOG_ID
 from referee.store.rows import OlderStore
 
 FREE_BYTES_MIN = 256 * 2**20
-"""Minimum of free bytes: a rebuild writes the projections a second time."""
+"""Room for a rebuild, which writes the projections a second time."""
 PROGRESS_SECONDS = 2.0
-"""Seconds in which a projection that is behind must make progress."""
+"""Seconds within which a projection that is behind the log must advance."""
 NAMED_MAX = 20
-"""Maximum number of matches to look up for each table, and of damaged rows to report."""
-VERSION_MIN = 13
-"""Oldest supported release of PostgreSQL."""
+"""Matches to look up for each table, and damaged rows to report."""
+POSTGRESQL_VERSION_MIN = 13
 
 Problems = Iterator[str]
+"""Lines, each with a fault and its remedy."""
 
 
 def doctor(environment: Mapping[str, str], say: Callable[[str], None]) -> int:
-    """Print one line for each fault with its remedy. Return the exit code: 0 without faults, else 1."""
+    """Pass each line of :func:`problems` to ``say``. Return the exit code: 0 without faults, else 1."""
     wrong = 0
     for problem in problems(environment):
         wrong += 1
@@ -54,7 +54,7 @@ def doctor(environment: Mapping[str, str], say: Callable[[str], None]) -> int:
 
 
 def problems(environment: Mapping[str, str]) -> Problems:
-    """Yield one line for each fault, with its remedy."""
+    """Check the settings in ``environment``, the clock and the store."""
     yield from _check_setting_names(environment)
     yield from _check_clock()
     try:
@@ -64,15 +64,12 @@ def problems(environment: Mapping[str, str]) -> Problems:
         linked = any(environment.get(name, "").startswith("tcp://") for name in _setting_names())
         yield f"{error}{': Kubernetes sets it, set enableServiceLinks to false' if linked else ''}"
         return
-    except ValueError as error:  # the store cannot have projections
+    except ValueError as error:  # the URL names no store, or no file for the projections
         yield f"{PREFIX}DATABASE_URL: {error}"
         return
     with closing(stored):
         yield from _check_sqlite(stored) if stored.files else _check_postgres(stored)
         yield from _check_log(settings, stored)
-
-
-# Settings
 
 
 def _setting_names() -> tuple[str, ...]:
@@ -96,9 +93,6 @@ def _check_clock() -> Problems:
         utc_now()
     except ClockWrong as wrong:
         yield f"{wrong}: set the clock (`timedatectl set-ntp true`): until then the service records nothing"
-
-
-# SQLite
 
 
 def _check_sqlite(stored: StoreReader) -> Problems:
@@ -148,13 +142,11 @@ def _check_integrity(engine: Engine, file: Path, remedy: str) -> Problems:
         with engine.connect() as connection:
             said = list(connection.execute(text("PRAGMA integrity_check(3)")).scalars())
     except (SQLAlchemyError, OSError) as error:
-        yield f"{file} cannot be read: {one_line(error)}: {remedy}"
+        yield f"{file} cannot be read: {one_line_message(error)}: {remedy}"
         return
     if said != ["ok"]:
         yield f"{file} is damaged: {' '.join(' '.join(said).split())}: {remedy}"
 
-
-# PostgreSQL
 
 REMEDIES = {
     "password": f"correct the password in {PREFIX}DATABASE_URL",
@@ -163,9 +155,9 @@ REMEDIES = {
     "pg_hba": "allow this host in pg_hba.conf",
     "": f"check that it runs and that {PREFIX}DATABASE_URL names its host and port",
 }
-"""Remedies for refused connections, by a pattern in PostgreSQL's message. These errors have no code."""
+"""Remedies for refused connections, by a pattern in PostgreSQL's message: these errors have no code."""
 
-SERVER_FACTS = text(
+SERVER_QUERY = text(
     "SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,"
     " pg_encoding_to_char(encoding) AS encoding, pg_is_in_recovery() AS standby,"
     " current_setting('default_transaction_read_only') AS read_only,"
@@ -173,11 +165,11 @@ SERVER_FACTS = text(
     " has_schema_privilege(current_schema(), 'CREATE') AS may_create, current_user AS role"
     " FROM pg_database WHERE datname = current_database()"
 )
-FUNCTION_MISSING = text(
+FUNCTION_MISSING_QUERY = text(
     "SELECT NOT EXISTS (SELECT FROM pg_proc WHERE proname = 'referee_events_store'"
     " AND pronamespace = current_schema()::regnamespace)"
 )
-NOT_OWNED = text(
+TABLES_OF_OTHERS_QUERY = text(
     "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
     " AND (relname LIKE 'referee\\_%' OR relname LIKE 'book\\_%') AND NOT pg_has_role(relowner, 'USAGE')"
     " ORDER BY relname"
@@ -189,10 +181,10 @@ def _check_postgres(stored: StoreReader) -> Problems:
         with stored.events.connect() as connection:
             faults = list(_check_server(connection))
             yield from faults
-            if not faults and connection.scalar(FUNCTION_MISSING):
+            if not faults and connection.scalar(FUNCTION_MISSING_QUERY):
                 yield "there is no function referee_events_store: start `knacka serve`, which creates it"
     except SQLAlchemyError as error:
-        said = one_line(error)
+        said = one_line_message(error)
         remedy = next(remedy for words, remedy in REMEDIES.items() if re.search(words, said))
         yield f"PostgreSQL cannot be queried: {said}: {remedy}"
         return
@@ -201,9 +193,9 @@ def _check_postgres(stored: StoreReader) -> Problems:
 
 
 def _check_server(connection: Connection) -> Problems:
-    said = connection.execute(SERVER_FACTS).one()
-    if said.number < VERSION_MIN * 10_000:
-        yield f"PostgreSQL has version {said.version}: use {VERSION_MIN} or later"
+    said = connection.execute(SERVER_QUERY).one()
+    if said.number < POSTGRESQL_VERSION_MIN * 10_000:
+        yield f"PostgreSQL has version {said.version}: use {POSTGRESQL_VERSION_MIN} or later"
     if said.encoding != "UTF8":
         yield f"the database is in {said.encoding}: use one in UTF8 (createdb --encoding=UTF8 --template=template0)"
     if said.standby:
@@ -216,12 +208,9 @@ def _check_server(connection: Connection) -> Problems:
     if not said.may_create:
         grant = f"GRANT CREATE ON SCHEMA {said.schema} TO {said.role}"
         yield f"{said.role} may not create tables in schema {said.schema}: {grant}"
-    for name in connection.scalars(NOT_OWNED):
+    for name in connection.scalars(TABLES_OF_OTHERS_QUERY):
         change = f"ALTER TABLE {name} OWNER TO {said.role}"
         yield f"table {name} is not owned by {said.role}, who cannot repair or rebuild it: {change}"
-
-
-# SQLite and PostgreSQL
 
 
 def _check_content(stored: StoreReader, faults_of_projections: Iterable[str] = ()) -> Problems:
@@ -268,7 +257,7 @@ def _check_projections(stored: StoreReader) -> Problems:
             with stored.projections.connect() as connection:
                 aside += connection.execute(select(SET_ASIDE))
     except SQLAlchemyError as error:
-        yield f"the projections cannot be read: {one_line(error)}: `knacka rebuild` builds them again"
+        yield f"the projections cannot be read: {one_line_message(error)}: `knacka rebuild` builds them again"
         return
     except DamagedCell as damaged:
         yield f"the projections' set-aside matches cannot be read: {damaged}: `knacka rebuild` builds all again"
@@ -285,12 +274,12 @@ def _check_projections(stored: StoreReader) -> Problems:
     yield from _check_progress(stored, positions, head)
 
 
-def _names_by_key() -> dict[str, str]:
+def _projection_names_by_key() -> dict[str, str]:
     return {projection.key: projection.name for projection in all_projections()}
 
 
 def _check_set_aside(rows: Sequence[Any]) -> Problems:
-    names = _names_by_key()
+    names = _projection_names_by_key()
     for row in rows:
         if row.book in names:
             match, why = UUID(row.match), " ".join(row.error.split())
@@ -301,7 +290,7 @@ def _check_set_aside(rows: Sequence[Any]) -> Problems:
 
 
 def _check_origin(stored: StoreReader, projection: Projection, position: int, head: int) -> Problems:
-    """Yield a line if the projection was made from a different log."""
+    """Yield a line if the projection was not made from this log."""
     if position > head:
         yield (
             f"projection {projection.name} is at position {position}, but the log ends at {head}: the log is an "
@@ -315,14 +304,14 @@ def _check_origin(stored: StoreReader, projection: Projection, position: int, he
 
 
 def _check_progress(stored: StoreReader, before: Mapping[str, int], head: int) -> Problems:
-    """Yield a line for each projection that is behind the log and makes no progress while a service runs."""
+    """Yield a line for each projection that is behind the log but does not advance while a service runs."""
     if all(position >= head for position in before.values()) or not is_followed(
-        stored.projections, _books_file(stored)
+        stored.projections, _projections_file(stored)
     ):
         return
     time.sleep(PROGRESS_SECONDS)
     now = stored.positions()
-    for key, name in _names_by_key().items():
+    for key, name in _projection_names_by_key().items():
         if before.get(key, head) < head and now.get(key) == before[key]:
             yield (
                 f"projection {name} has stopped at position {before[key]}, but the log ends at {head}: see "
@@ -331,22 +320,22 @@ def _check_progress(stored: StoreReader, before: Mapping[str, int], head: int) -
 
 
 def _check_erasures(stored: StoreReader) -> Problems:
-    """Yield a line if the names cannot be read, or an erasure may have left copies in their files."""
+    """Yield a line if the names cannot be read, or if no service removes erased data from their files."""
     try:
-        left = stored.is_rewriting_due() and not is_followed(stored.projections, _books_file(stored))
+        left = stored.is_rewriting_due() and not is_followed(stored.projections, _projections_file(stored))
     except (SQLAlchemyError, OSError) as error:
-        yield f"the names cannot be read: {one_line(error)}: restore them from a backup (deploy/backup.md)"
+        yield f"the names cannot be read: {one_line_message(error)}: restore them from a backup (deploy/backup.md)"
         return
     if left:
         yield "the files of the names may still hold erased data: start `knacka serve`, which rewrites them"
 
 
-def _books_file(stored: StoreReader) -> Path | None:
+def _projections_file(stored: StoreReader) -> Path | None:
     return stored.files[1] if stored.files else None
 
 
 def _check_log(settings: Settings, stored: StoreReader) -> Problems:
-    """Yield a line if the last signed checkpoint is missing or unreadable, or the log does not extend it."""
+    """Check that the log extends the checkpoint file. Check nothing without a log key."""
     if not settings.log_key:
         return
     file = file_for(settings.database_url, settings.log_file)
@@ -363,12 +352,12 @@ def _check_log(settings: Settings, stored: StoreReader) -> Problems:
         return
     projection = Log()
     try:
-        if kept is None and stored.has_event_since(LOG_ID.hex, 0, LogSigned.TOPIC):
+        if kept is None and stored.has_event_after(LOG_ID.hex, 0, LogSigned.TOPIC):
             yield (
                 f"{file} is missing, though the log was signed: the store may be an older one. Compare it with a "
                 f"checkpoint that a client has (GET /v1/log/consistency). The service writes the file again"
             )
-        if kept is None or projection.key not in stored.positions():  # not signed yet, or no projections yet
+        if kept is None or projection.key not in stored.positions():  # nothing is signed yet, or no projections exist
             return
         with stored.projections.connect() as connection:
             size = projection.size(connection)
@@ -377,7 +366,7 @@ def _check_log(settings: Settings, stored: StoreReader) -> Problems:
         if size < kept.size and (size := stored.count()) >= kept.size:
             return  # the projection of the log is behind
     except (SQLAlchemyError, FileNotFoundError):
-        return  # reported above
+        return  # other checks report it
     yield (
         f"the log has {size} rows and does not extend the checkpoint of {kept.size} rows in {file}: the store is an "
         f"older backup or a different one, and nothing is signed. Restore the newer store. If its rows are lost, "
@@ -386,7 +375,10 @@ def _check_log(settings: Settings, stored: StoreReader) -> Problems:
 
 
 def _unknown_match(stored: StoreReader, projection: Projection) -> str | None:
-    """Return a match that the projection has but the store lacks. Look only at the first ones of each table."""
+    """Return the id of a match that the projection has but the store lacks, or None.
+
+    Look up at most :data:`NAMED_MAX` matches of each table.
+    """
     for ids in stored.ids_in(projection):
         some = list(islice(ids, NAMED_MAX))
         with stored.events.connect() as connection:

@@ -8,7 +8,7 @@ from projections.follow.engine import books_file
 from referee.store.connection import SqliteFile, parse_store_url
 
 OWNER_ALONE = 0o077
-"""Permission bits that users other than the owner must not have."""
+"""Permission bits of users other than the owner."""
 
 
 def hide_new_files() -> None:

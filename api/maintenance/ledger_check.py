@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, select
 
-from api.maintenance.projection_check import raw_column
+from api.maintenance.projection_check import with_json_as_text
 from api.maintenance.raw_store import POSITIONS, ROWS_PER_QUERY, StoreReader
 from api.runtime.projections import decoded
 from projections.follow.engine import DamagedCell, engine_for
@@ -52,7 +52,7 @@ def _table_differences(stored: StoreReader, ledger: Ledger, kept: Connection, po
 def _rows_by_owner(connection: Connection, table: Table) -> Iterator[tuple[Any, set[Any]]]:
     """Yield each club or match with the set of its rows. Skip matches without stakes."""
     owner = next(iter(table.primary_key.columns))
-    query = select(owner, *map(raw_column, table.c)).order_by(owner)
+    query = select(owner, *map(with_json_as_text, table.c)).order_by(owner)
     if "money" in table.c:
         query = query.where(table.c.money.is_not(None))
     rows = connection.execute(query)

@@ -37,7 +37,7 @@ def check_tree(stored: StoreReader) -> Iterator[str]:
                 try:
                     signed = _decode_row(row.state).event
                 except (msgspec.MsgspecError, ValueError, TypeError):
-                    continue  # the check of the aggregate reports it
+                    continue  # the check of the aggregate reports this row
                 if signed.size > size or tree.tree(made, signed.size).root().hex() != signed.root:
                     yield f"the checkpoint of {signed.size} rows, event {row.number} of the log, is of other rows"
     memory.dispose()

@@ -15,7 +15,7 @@ from referee.store.match import Match
 
 
 def changed_texts(stored: StoreReader) -> Iterator[str]:
-    """Yield a line for each text that was changed or moved, other than by an erasure."""
+    """Yield a line for each text that something other than an erasure changed or moved."""
     for ref, salt, text, redacted, club, match, member, kind in stored.texts():
         try:
             origin = Origin(UUID(str(club)), None if match is None else UUID(str(match)), member, kind)
@@ -31,17 +31,15 @@ class _Row(msgspec.Struct):
 
 
 class TextCheck:
-    """Checks the texts of clubs and of their matches, one aggregate after the other."""
-
     def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
         self._erased: dict[UUID, Redactions] = {}
         """Texts that recorded erasures have changed, by club."""
 
     def compare(self, history: History, refs: Mapping[str, int]) -> None:
-        """Report the differences of a club or a match, after its rows were read.
+        """Report wrong texts of a club or match after its rows were read.
 
-        ``refs``: the refs in its rows, each with the number of the first row that has it.
+        ``refs``: each ref in its rows with the number of the first row that has the ref.
         """
         if isinstance(history.aggregate, Club):
             self._compare_club(history, history.aggregate)
@@ -49,7 +47,7 @@ class TextCheck:
             self._compare_match(history, history.aggregate.opened.club, refs)
 
     def _compare_club(self, history: History, club: Club) -> None:
-        """Report missing names and numbers, names left after an erasure, and texts changed without a recorded one.
+        """Report texts that are missing, left or changed, unlike the recorded erasures.
 
         Report nothing if an erasure was recorded during the check.
         """
@@ -59,7 +57,7 @@ class TextCheck:
         found, lists = stored.replacements(club.id), stored.erased(club.id)
         erased = folded_over(club.state.erasures, lists)
         wrong = []
-        if not found.keys() >= set(numbers) and not stored.has_event_since(club.id.hex, club.version, PayeeSet.TOPIC):
+        if not found.keys() >= set(numbers) and not stored.has_event_after(club.id.hex, club.version, PayeeSet.TOPIC):
             wrong.append("a payment number is missing without a recorded erasure")
         for number, member in enumerate(members, 1):
             kept = found.keys() & set(member.names)
@@ -74,7 +72,7 @@ class TextCheck:
                 wrong.append(f"text {ref}: its erasure is recorded but was not carried out")
             elif ref not in erased and redacted is not None:
                 wrong.append(f"text {ref}: it was replaced without a recorded erasure")
-        if wrong and not stored.has_event_since(club.id.hex, club.version, MemberErased.TOPIC):
+        if wrong and not stored.has_event_after(club.id.hex, club.version, MemberErased.TOPIC):
             for what in wrong:
                 history.report(0, what)
 

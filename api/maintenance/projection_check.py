@@ -1,4 +1,4 @@
-"""Compares the stored rows of projections about one aggregate with rows calculated from its events alone."""
+"""Compares the stored rows of projections about one aggregate with rows calculated from its events."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -30,12 +30,10 @@ from projections.follow.page import Page
 from referee.visibility import Recorded
 
 RowsByTable = Mapping[str, Sequence[RowMapping]]
-"""Rows of a projection by table, with JSON as text."""
+"""JSON values are text."""
 
 
-class _Queries:
-    """Queries for the rows of a projection about an aggregate."""
-
+class _RowQueries:
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
         self._queries = {name: _query_for_rows(table) for name, table in projection.metadata.tables.items()}
@@ -46,24 +44,24 @@ class _Queries:
 
 
 def _query_for_rows(table: Table) -> Select[Any]:
-    query = select(*map(raw_column, table.c)).where(table.c.match == bindparam("aggregate", type_=Uuid()))
+    query = select(*map(with_json_as_text, table.c)).where(table.c.match == bindparam("aggregate", type_=Uuid()))
     return query.order_by(*table.primary_key.columns)
 
 
-def raw_column(column: Column[Any]) -> ColumnElement[Any]:
-    """Return a column for a query, with JSON as text."""
+def with_json_as_text(column: Column[Any]) -> ColumnElement[Any]:
     return type_coerce(column, Text).label(column.name) if isinstance(column.type, Json) else column
 
 
 class _StoredState(NamedTuple):
-    """The rows that a projection has stored about an aggregate."""
+    """What a projection has stored about an aggregate."""
 
-    queries: _Queries
+    queries: _RowQueries
     aside: tuple[int, str] | None
-    """Event that the projection could not apply, and the error; ``None``: it follows the aggregate."""
+    """Event that the projection could not apply, and the error, if any."""
     position: int
     """Position up to which the projection has read the log."""
     version: int
+    """Number of the last event that the projection has applied, or 0."""
     rows: RowsByTable
 
 
@@ -73,24 +71,25 @@ class StoredProjections:
     def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
         self._memory = create_engine("sqlite://", poolclass=StaticPool).connect()
-        self._queries: list[_Queries] = []
+        self._queries: list[_RowQueries] = []
         tables, positions = stored.projection_tables(), stored.positions()
         self._sets_aside = SET_ASIDE.name in tables
         for projection in match_projections(lambda: stored.secret or b""):
             if projection.key in positions and tables.issuperset(projection.metadata.tables):
-                self._queries.append(_Queries(projection))
+                self._queries.append(_RowQueries(projection))
                 projection.metadata.create_all(self._memory)
         self._memory.commit()
 
     @property
     def existing(self) -> list[Projection]:
+        """Projections that have a position and all their tables."""
         return [queries.projection for queries in self._queries]
 
     def close(self) -> None:
         self._memory.close()
 
-    def check_of(self, aggregate_id: UUID) -> "ProjectionCheck":
-        """Return a check with the projections' rows about an aggregate. Call it before reading the events."""
+    def check_for(self, aggregate_id: UUID) -> "ProjectionCheck":
+        """Read the projections' rows about an aggregate. Call this before reading the aggregate's rows."""
         self._memory.rollback()
         if not self._queries:
             return ProjectionCheck([], aggregate_id, self._memory)
@@ -110,6 +109,7 @@ class StoredProjections:
         return ProjectionCheck(states, aggregate_id, self._memory)
 
     def _set_aside_events(self, connection: Connection, aggregate_id: UUID) -> dict[str, tuple[int, str]]:
+        """Return the event and the error at which projections set the aggregate aside, by projection key."""
         if not self._sets_aside:
             return {}
         query = select(SET_ASIDE).where(SET_ASIDE.c.match == aggregate_id.hex)
@@ -117,18 +117,16 @@ class StoredProjections:
 
 
 class ProjectionCheck:
-    """Checks the projections of one aggregate."""
-
     def __init__(self, states: list[_StoredState], aggregate_id: UUID, memory: Connection) -> None:
         self._states, self._id, self._memory = states, aggregate_id, memory
         self._due = dict.fromkeys((one.queries.projection.name for one in states), 0)
-        """Event that each projection must have reached according to its position."""
+        """Number of the last event that each projection must have applied according to its position."""
         self._failed: dict[str, str] = {}
 
     def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
-        """Apply rows up to event ``readable`` to the projections in memory, each as far as its stored one.
+        """Apply rows up to event ``readable`` to the projections in memory, but none that the stored ones lack.
 
-        ``recorded``: the decoded events, by number. Keep errors for :meth:`compare`.
+        ``recorded``: the decoded events by number. :meth:`compare` reports errors.
         """
         rows = [row for row in rows if isinstance(row.number, int) and row.number <= readable]
         log = [(row.position, self._id.hex, row.number, row.topic, row.state) for row in rows]
@@ -145,7 +143,7 @@ class ProjectionCheck:
                     self._failed[projection.name] = f"{type(error).__name__}: {error}"
 
     def compare(self, history: History) -> None:
-        """Report how stored and calculated projections differ. Call it after the last :meth:`add`."""
+        """Report to ``history`` how stored and calculated rows differ. Call it after the last :meth:`add`."""
         broken = history.readable < history.events
         for state in self._states:
             projection, version = state.queries.projection, state.version
@@ -175,7 +173,7 @@ class ProjectionCheck:
 
 def _row_differences(projection: Projection, stored_rows: RowsByTable, calculated_rows: RowsByTable) -> Iterator[str]:
     for name, table in projection.metadata.tables.items():
-        calculated, stored = _by_key(table, calculated_rows[name]), _by_key(table, stored_rows[name])
+        calculated, stored = _rows_by_key(table, calculated_rows[name]), _rows_by_key(table, stored_rows[name])
         for key in dict.fromkeys((*calculated, *stored)):
             place = f"{name}{key}" if key else name
             if key not in stored:
@@ -189,14 +187,13 @@ def _row_differences(projection: Projection, stored_rows: RowsByTable, calculate
                         yield from (f"{place}: {what}" for what in _cell_differences(column, actual, expected))
 
 
-def _by_key(table: Table, rows: Sequence[RowMapping]) -> dict[str, RowMapping]:
+def _rows_by_key(table: Table, rows: Sequence[RowMapping]) -> dict[str, RowMapping]:
     """Return the rows by their primary key as text, without the aggregate's id."""
     keys = [column.name for column in table.primary_key.columns if column.name != "match"]
     return {", ".join(f" {key} {row[key]}" for key in keys): row for row in rows}
 
 
 def _cell_differences(column: Any, actual: Any, expected: Any) -> Iterator[str]:
-    """Yield the differences of two cells. Compare JSON value by value."""
     if isinstance(column.type, Json) and actual is not None and expected is not None:
         try:
             yield from differing(msgspec.json.decode(actual), msgspec.json.decode(expected), column.name)

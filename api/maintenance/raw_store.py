@@ -45,14 +45,12 @@ from referee.store.match import check_installed
 from referee.store.rows import refuse_older
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
-"""Type of an aggregate's id: a UUID on PostgreSQL, any text (32 hex digits) on SQLite."""
+"""Column type of aggregate ids: a UUID on PostgreSQL, text on SQLite."""
 IDS_PER_QUERY, ROWS_PER_QUERY = 500, 2000
-LOCK_SECONDS = 10
-ANSWER_SECONDS = 30.0
-"""Seconds that PostgreSQL may take to answer."""
+SQLITE_LOCK_SECONDS = 10
+POSTGRESQL_ANSWER_SECONDS = 30.0
 
 POSITIONS = table("book_places", column("book", Text()), column("position"), column("mark", Text()))
-"""Table of the projections' positions in the log."""
 SET_ASIDE = table(
     "book_aside",
     column("book", Text()),
@@ -65,16 +63,17 @@ SET_ASIDE = table(
 
 
 class Row(NamedTuple):
-    """A row of an aggregate as it is stored, and its position in the log; 0 if it is not in the log."""
+    """A stored row of an aggregate, not decoded. A damaged row may have cells of any type."""
 
     position: int
+    """Position in the log; 0 for a refused attempt."""
     number: Any
     topic: Any
     state: Any
 
 
 class StoreReader:
-    """Reads a store. Methods raise the databases' errors, and ``FileNotFoundError`` for a missing file."""
+    """Methods raise ``SQLAlchemyError``, and ``FileNotFoundError`` for a missing SQLite file."""
 
     def __init__(self, url: str) -> None:
         """Raises ``ValueError`` if the URL does not name a store."""
@@ -87,7 +86,7 @@ class StoreReader:
             self._names = sqlite_engine(names_file(url))
             prefix, position = "stored", "rowid"
         else:
-            engine = engine_for(url, ANSWER_SECONDS)
+            engine = engine_for(url, POSTGRESQL_ANSWER_SECONDS)
             self.events = self.projections = self._names = engine.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
@@ -109,30 +108,30 @@ class StoreReader:
             return list(connection.execute(query))
 
     @staticmethod
-    def _pages(engine: Engine, query: Select[Any], key: ColumnElement[Any], most: int) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a query in the order of a selected unique column, page by page."""
-        page = query = query.order_by(key).limit(most)
+    def _pages(engine: Engine, query: Select[Any], key: ColumnElement[Any], limit: int) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a query in pages. ``key``: a unique selected column, which orders the rows."""
+        page = query = query.order_by(key).limit(limit)
         while True:
             with engine.connect() as connection:
                 found = connection.execute(page).all()
             if found:
                 yield found
-            if len(found) < most:
+            if len(found) < limit:
                 return
             page = query.where(key > found[-1]._mapping[key])
 
-    def _has_table(self, one: TableClause) -> bool:
+    def _has_table(self, wanted: TableClause) -> bool:
         with self.events.connect() as connection:
-            return inspect(connection).has_table(one.name)
+            return inspect(connection).has_table(wanted.name)
 
     @cached_property
     def secret(self) -> bytes | None:
-        """The secret of the store; None before the first start of the service."""
+        """The secret of the store; None if it is missing or damaged."""
         found = self._fetch_all(select(self.secret_table.c.secret)) if self._has_table(self.secret_table) else []
         return found[0].secret if found and isinstance(found[0].secret, bytes) else None
 
     def last_position(self) -> int:
-        """Return the position of the last event of the log, or 0."""
+        """Return the position of the last event of the log; 0 without events."""
         return self._fetch_all(select(func.max(self._position)))[0][0] or 0
 
     def check_release(self) -> None:
@@ -145,7 +144,7 @@ class StoreReader:
     def check_games(self) -> None:
         """Raise :class:`~referee.store.damaged.NotInstalled` if a match has a game that is not installed.
 
-        The games are read from the projection of matches. If that fails, nothing is checked.
+        Take the games from the projection of matches. Check nothing if it cannot be read.
         """
         with suppress(SQLAlchemyError, OSError), self.projections.connect() as connection:
             check_installed(Matches().rulesets(connection))
@@ -154,7 +153,7 @@ class StoreReader:
         return int(self._fetch_all(select(func.count()).select_from(self.rows_table))[0][0])
 
     def log(self) -> Iterator[list[Any]]:
-        """Yield all rows in the order of the log, page by page: position, aggregate, number, topic, state."""
+        """Yield pages of the log's rows in order: position, aggregate id, number, topic, state."""
         this = self.rows_table.c
         query = select(self._position, this.originator_id, this.originator_version, this.topic, this.state)
         for page in self._pages(self.events, query, self._position, ROWS_PER_QUERY):
@@ -177,12 +176,12 @@ class StoreReader:
         )
 
     def ids_in(self, projection: Projection) -> list[Iterator[str]]:
-        """Return for each table of a projection an iterator over its aggregates' ids, in order."""
+        """Return, for each table of a projection, an iterator over the ids of its aggregates in order."""
         tables = [table(name, column("match", ID)) for name in projection.metadata.tables]
         return [self._distinct_ids(self.projections, one.c.match) for one in tables]
 
-    def _distinct_ids(self, engine: Engine, ids: ColumnClause[Any], *which: ColumnElement[bool]) -> Iterator[str]:
-        query = select(ids).where(ids.is_not(None), *which).distinct()
+    def _distinct_ids(self, engine: Engine, ids: ColumnClause[Any], *filters: ColumnElement[bool]) -> Iterator[str]:
+        query = select(ids).where(ids.is_not(None), *filters).distinct()
         for (one,) in chain.from_iterable(self._pages(engine, query, ids, IDS_PER_QUERY)):
             yield str(one).replace("-", "") if engine.dialect.name == "postgresql" else one
 
@@ -206,6 +205,7 @@ class StoreReader:
         return self._has_table(self.attempts_table)
 
     def attempts(self, aggregate_id: str) -> list[Row]:
+        """Return the refused attempts in a match."""
         if not self._has_attempts:
             return []
         this = self.attempts_table.c
@@ -217,9 +217,9 @@ class StoreReader:
         return self._has_table(self.acts_table)
 
     def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]] | None:
-        """Return the first and the last event of each act with an Idempotency-Key, by the hash of the key.
+        """Return the first and last event number of each act with an Idempotency-Key, by the hash of the key.
 
-        Return None if the table does not exist: the service creates it when it starts.
+        Return None if their table does not exist: the service creates it when it starts.
         """
         if not self._has_acts:
             return None
@@ -233,13 +233,13 @@ class StoreReader:
         query = select(this.state).where(this.originator_id == aggregate_id, this.topic == topic)
         return [_as_bytes(row.state) for row in self._fetch_all(query.order_by(this.originator_version))]
 
-    def has_event_since(self, aggregate_id: str, number: int, topic: str) -> bool:
+    def has_event_after(self, aggregate_id: str, number: int, topic: str) -> bool:
         this = self.rows_table.c
         query = select(this.topic).where(this.originator_id == aggregate_id, this.originator_version > number)
         return bool(self._fetch_all(query.where(this.topic == topic).limit(1)))
 
     def texts(self) -> Iterator[Sequence[Any]]:
-        """Yield each stored text: ref, salt, text, ref of the replacement, club, match, member and kind."""
+        """Yield each stored text: ref, salt, text, replacement's ref, club, match, member and kind."""
         this = NAMES_TABLE.c
         club, match = type_coerce(this.club, Text), type_coerce(this.match, Text)
         query = select(this.ref, this.salt, type_coerce(this.text, Text), this.redacted, club, match)
@@ -249,7 +249,7 @@ class StoreReader:
                 yield from connection.execute(query, execution_options={"yield_per": ROWS_PER_QUERY})
 
     def refs(self, club: UUID, wanted: Sequence[str]) -> set[str]:
-        """Return those of the ``wanted`` refs that have a text in this club."""
+        """Return the ``wanted`` refs for which this club has a text."""
         found: set[str] = set()
         with self._names_connection() as connection:
             for first in range(0, len(wanted) if connection is not None else 0, IDS_PER_QUERY):
@@ -261,7 +261,7 @@ class StoreReader:
         return found
 
     def replacements(self, club: UUID) -> dict[str, str | None]:
-        """Return the refs of a club's names, numbers and texts, each with the ref of its replacement, or None."""
+        """Return the ref of each text of a club with the ref of its replacement (None: not replaced)."""
         this = NAMES_TABLE.c
         with self._names_connection() as connection:
             if connection is None:
@@ -270,14 +270,14 @@ class StoreReader:
             return {row.ref: row.redacted for row in connection.execute(query)}
 
     def erased(self, club: UUID) -> dict[str, Redactions]:
-        """Return the texts that each planned or finished erasure of a club changes, as :func:`lists_in` does."""
+        """Return the texts that each planned or finished erasure of a club changes, by the digest of the erasure."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
             return lists_in(connection, club)
 
     def is_rewriting_due(self) -> bool:
-        """Return whether an erasure may have left copies in the names' files, which a service then rewrites."""
+        """Return whether the files of the names may contain erased data until a service rewrites them."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(DUE.name):
                 return False
@@ -295,14 +295,14 @@ class StoreReader:
             yield connection if inspect(connection).has_table(NAMES_TABLE.name) else None
 
     def positions(self) -> dict[str, int]:
-        """Return the positions of the projections by key; empty before the first start."""
+        """Return the positions of the projections in the log by key; empty before the first start."""
         if POSITIONS.name not in self.projection_tables():
             return {}
         with self.projections.connect() as connection:
             return {row.book: row.position for row in connection.execute(select(POSITIONS))}
 
     def projection_tables(self) -> set[str]:
-        """Return the names of all tables in the projections' database; empty before the first start."""
+        """Return the names of all tables in the projections' database; empty without its file."""
         try:
             with self.projections.connect() as connection:
                 return set(inspect(connection).get_table_names())
@@ -310,23 +310,23 @@ class StoreReader:
             return set()
 
 
-def _table_of_rows(name: str, *more: ColumnClause[Any]) -> TableClause:
+def _table_of_rows(name: str, *others: ColumnClause[Any]) -> TableClause:
     return table(
-        name, *more, column("originator_id", ID), column("originator_version"), column("topic"), column("state")
+        name, *others, column("originator_id", ID), column("originator_version"), column("topic"), column("state")
     )
 
 
 def sqlite_engine(file: Path) -> Engine:
-    """Return an engine that only reads. Connecting raises ``FileNotFoundError`` if the file does not exist."""
+    """Return an engine whose connections only read. Connecting raises ``FileNotFoundError`` without the file."""
 
     def connect() -> sqlite3.Connection:
         if not file.exists():
             raise FileNotFoundError(f"there is no file {file}")
         address = f"file:{quote(str(file.absolute()))}?mode=ro"
         connection = sqlite3.connect(
-            address, uri=True, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False
+            address, uri=True, timeout=SQLITE_LOCK_SECONDS, isolation_level=None, check_same_thread=False
         )
-        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # of damaged rows
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # damaged rows may not be UTF-8
         return connection
 
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
@@ -342,7 +342,6 @@ def _as_bytes(state: Any) -> bytes:
     return state.encode() if isinstance(state, str) else bytes(state)
 
 
-def one_line(error: Exception) -> str:
-    """Return the message of an error as one line."""
+def one_line_message(error: Exception) -> str:
     said = str(getattr(error, "orig", None) or error)
     return " ".join(said.split()) or type(error).__name__

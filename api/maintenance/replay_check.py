@@ -1,4 +1,4 @@
-"""Checks one aggregate from its rows: numbers, chain, decisions and snapshots."""
+"""Checks the rows of one aggregate: their numbers, chain and decisions, and the snapshots."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -23,12 +23,11 @@ from referee.visibility import Event, Recorded
 
 SEED, OTHER_SEED = "heads", "tails"
 """Seeds for acts without a recorded seed. An event that differs between the two depends on chance."""
-LENGTH_MAX = 60
-"""Maximum characters of a value in a reported difference."""
+REPORTED_CHARACTERS_MAX = 60
 
 MATCH, UNKNOWN = "match", "id"
-KIND_OF = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact in kind.FACTS}
-"""Kind of aggregate by topic: ``match``, ``club`` or ``log``."""
+KIND_BY_TOPIC = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() for fact in kind.FACTS}
+"""``match``, ``club`` or ``log``, by topic."""
 
 
 class Difference(NamedTuple):
@@ -44,7 +43,7 @@ class Difference(NamedTuple):
 
 
 class _ReadRow(NamedTuple):
-    """A row that could be read. The next row must name its ``hash``."""
+    """A decoded row. The next row must name its ``hash``."""
 
     stored: StoredEvent
     recorded: Recorded
@@ -52,13 +51,13 @@ class _ReadRow(NamedTuple):
 
 
 class History:
-    """Checks the rows of an aggregate in their order, and collects the differences."""
+    """Checks rows in their order, and collects the differences."""
 
     def __init__(self, aggregate_id: UUID, snapshots: Sequence[tuple[int, bytes]]) -> None:
         self.id = aggregate_id
         self.events = 0
         self.readable = 0
-        """Last event up to which every row exists and can be read."""
+        """Number of the last event up to which every row exists and can be read."""
         self.unusable_snapshots = 0
         self._problems: list[tuple[int, str]] = []
         self._kind: str | None = None
@@ -72,12 +71,12 @@ class History:
         self._keyed: dict[bytes, tuple[int, int]] = {}
 
     def report(self, number: int, what: str) -> None:
-        """Note a difference at event ``number``, or in the whole aggregate (0)."""
+        """Add a difference at event ``number``, or in the whole aggregate (0)."""
         self._problems.append((number, what))
 
     @property
     def kind(self) -> str:
-        """The kind of the first row with a known topic. Without rows: ``match``."""
+        """The kind by the first known topic: ``id`` if no topic is known, ``match`` without rows."""
         return self._kind or (UNKNOWN if self.events else MATCH)
 
     @property
@@ -85,11 +84,11 @@ class History:
         return tuple(Difference(self.kind, str(self.id), number, what) for number, what in self._problems)
 
     def add(self, rows: Sequence[Row]) -> dict[int, Recorded]:
-        """Check more rows. Return the readable events by number."""
+        """Check the next rows. Return those that can be decoded, by number."""
         recorded: dict[int, Recorded] = {}
         for row in rows:
             self.events += 1
-            self._kind = self._kind or KIND_OF.get(row.topic)
+            self._kind = self._kind or KIND_BY_TOPIC.get(row.topic)
             kept = self._read(row)
             if kept is None:
                 self._stop_folding()
@@ -109,9 +108,9 @@ class History:
         return self._aggregate if self.events == self.readable else None
 
     def end(self, acts: Mapping[bytes, tuple[int, int]] | None) -> None:
-        """Check the last act, the snapshots and the acts with an Idempotency-Key, after all rows were added.
+        """Check the last act, the snapshots and the keyed acts, after all rows were added.
 
-        ``acts``: first and last event of each such act in the store. None: do not check them.
+        ``acts``: what :meth:`StoreReader.acts` returned. None: keyed acts are not checked.
         """
         for key in () if acts is None else self._keyed.keys() | acts.keys():
             made, kept = self._keyed.get(key), acts.get(key) if acts else None
@@ -126,13 +125,13 @@ class History:
                 self.report(number, "it has a snapshot, but the event does not exist")
 
     def _stop_folding(self) -> None:
-        """Check the collected act. Later rows are read, but not decided again."""
+        """Check the collected act. Decide no later acts again."""
         if self._act:
             self._check_act()
         self._folds = False
 
     def _read(self, row: Row) -> _ReadRow | None:
-        """Check the number of a row and its link to the row before. Return the row, or None if it cannot be read."""
+        """Check the number of a row and its link to the row before. Return None if the row cannot be decoded."""
         number, state, before, prev = row.number, row.state, self._number, self._prev
         if number != before + 1:
             self._stop_folding()
@@ -189,7 +188,10 @@ class History:
                 self._compare_snapshot(snapshot, Loaded(self._aggregate, kept.hash))
 
     def _decide_again(self, before: Aggregate | None, act: list[_ReadRow]) -> Aggregate | None:
-        """Decide an act again. Return the aggregate after it, or None after reporting the differences."""
+        """Decide an act again. Return the aggregate after it, or report the differences and return None.
+
+        ``before``: the aggregate before the act; None if the act opens it. Raises what :func:`_decide_act` raises.
+        """
         history = [kept.recorded for kept in act]
         first, number = history[0], history[0].originator_version
         request = msgspec.json.encode(first.event) if before is None else first.request
@@ -199,25 +201,26 @@ class History:
         seed = next((seed for one in history if (seed := getattr(one.event, "seed", None)) is not None), None)
         past = self._past
         events, state = _decide_act(before, first, request, SEED if seed is None else seed, past)
-        if _reproduces(act, events, request):
+        if _equal_stored_rows(act, events, request):
             return fold(None, history) if before is None else with_known_state(before, history, state)
         if seed is None:
             other, _ = _decide_act(before, first, request, OTHER_SEED, past)
             chance = [place for place, two in enumerate(zip(events, other, strict=False)) if two[0] != two[1]]
-            # The draw for the first deal records no seed.
+            # The seed of the first deal is not recorded, so its cards cannot be compared.
             if chance and getattr(events[chance[0]], "seed", None) is None:
                 act, events = act[: chance[0]], events[: chance[0]]
         for number, what in _act_differences(act, events, request):
             self.report(number, what)
         return None
 
-    def _compare_snapshot(self, row: bytes, here: Loaded) -> None:
-        number = here.aggregate.version
-        own = snapshot_row(here).state
-        if row == own:
+    def _compare_snapshot(self, stored: bytes, loaded: Loaded) -> None:
+        """Report how a stored snapshot differs from ``loaded``. Only count a snapshot of a different release."""
+        number = loaded.aggregate.version
+        own = snapshot_row(loaded).state
+        if stored == own:
             return
         try:
-            kept, whole = msgspec.json.decode(row, type=Snapshot), msgspec.json.decode(own, type=Snapshot)
+            kept, whole = msgspec.json.decode(stored, type=Snapshot), msgspec.json.decode(own, type=Snapshot)
             actual, expected = msgspec.json.decode(kept.aggregate), msgspec.json.decode(whole.aggregate)
         except (msgspec.MsgspecError, ValueError) as error:
             self.report(number, f"its snapshot cannot be read: {error}")
@@ -248,9 +251,9 @@ def _range_text(first: int, last: int) -> str:
 def _decide_act(
     before: Aggregate | None, first: Recorded, request: bytes, seed: str, past: Sequence[Recorded]
 ) -> tuple[tuple[Event, ...], Any]:
-    """Return the events that today's rules make from a request, and the state after them.
+    """Return the events that today's rules make from a request, and the state after them (None for an opening).
 
-    Raises the rules' errors, LookupError for an unknown first event, and PermissionError if another seat did the act.
+    Raises the rules' errors, LookupError if the first event opens no aggregate, PermissionError for the wrong seat.
     """
     if before is None:
         opened = first.event
@@ -270,15 +273,14 @@ def _decide_act(
 def _stored_and_new_rows(
     act: list[_ReadRow], events: Sequence[Event], request: bytes
 ) -> Iterator[tuple[_ReadRow, StoredEvent]]:
-    """Yield each row of an act with the row that would be written today."""
+    """Yield each row of an act with the row that today's rules would write."""
     digest = digest_of(request)
     for place, (kept, event) in enumerate(zip(act, events, strict=False)):
         request_here = None if place else kept.recorded.request
         yield kept, to_row(replace(kept.recorded, digest=digest, event=event, request=request_here))
 
 
-def _reproduces(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> bool:
-    """Return whether today's rules make exactly the stored rows of an act."""
+def _equal_stored_rows(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> bool:
     rows = _stored_and_new_rows(act, events, request)
     return len(act) == len(events) and all(
         kept.stored.state == expected.state and kept.stored.topic == expected.topic for kept, expected in rows
@@ -286,7 +288,7 @@ def _reproduces(act: list[_ReadRow], events: Sequence[Event], request: bytes) ->
 
 
 def _act_differences(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[int, str]]:
-    """Yield each difference between an act's stored events and those of today's rules, with the event's number."""
+    """Yield each difference between an act's stored events and ``events``, after the number of the stored event."""
     for (kept, expected), event in zip(_stored_and_new_rows(act, events, request), events, strict=False):
         number, stored = kept.stored.originator_version, kept.recorded.event
         if type(event) is not type(stored):
@@ -307,7 +309,7 @@ def _act_differences(act: list[_ReadRow], events: Sequence[Event], request: byte
 
 
 def differing(actual: Any, expected: Any, path: str = "") -> Iterator[str]:
-    """Yield a line for each place where two JSON values differ."""
+    """Yield a line for each place at which two JSON values differ. ``path``: the start of each line."""
     if isinstance(actual, dict) and isinstance(expected, dict):
         for key in dict.fromkeys((*expected, *actual)):
             if (one := actual.get(key, _NOTHING)) != (other := expected.get(key, _NOTHING)):
@@ -327,7 +329,7 @@ def _shortened_json(value: Any) -> str:
     if value is _NOTHING:
         return "missing"
     text = msgspec.json.encode(value).decode()
-    return text if len(text) <= LENGTH_MAX else f"{text[:LENGTH_MAX]}…"
+    return text if len(text) <= REPORTED_CHARACTERS_MAX else f"{text[:REPORTED_CHARACTERS_MAX]}…"
 
 
 def _error_text(error: Exception) -> str:

@@ -1,7 +1,7 @@
 """``knacka restore``: checks a backup, and then installs it as an empty store.
 
 It loads the backup into a temporary SQLite store, carries out the recorded erasures, and verifies the store. Then it
-moves the files, the events last. Into PostgreSQL it copies all rows in one transaction. So an interrupted restore
+moves the files, the events last. Into PostgreSQL it copies all rows in one transaction. An interrupted restore
 leaves no events.
 """
 
@@ -21,10 +21,10 @@ from api.maintenance.backup import write_backup
 from api.maintenance.files import store_files, sync
 from api.maintenance.raw_store import StoreReader
 from api.maintenance.tables import (
-    BY_BOOK,
+    SHARED_PARTS,
     Cell,
     Part,
-    existing,
+    existing_parts,
     is_empty,
     parts_of_events,
     parts_of_names,
@@ -44,11 +44,11 @@ Say = Callable[[str], None]
 
 
 class NotEmpty(Exception):
-    """The store to restore into is not empty. The message names its content."""
+    """The store to restore into is not empty. The message names the remedy."""
 
 
 class Connections(NamedTuple):
-    """Connections to the parts of a store. On PostgreSQL they are one connection."""
+    """On PostgreSQL all three are one connection."""
 
     events: Connection
     projections: Connection
@@ -56,13 +56,13 @@ class Connections(NamedTuple):
 
 
 @contextmanager
-def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
-    """Load a backup into a temporary store in the folder ``beside``, erase members again, and yield the store's URL.
+def staged(archive: Archive, folder: Path | None, say: Say) -> Iterator[str]:
+    """Load a backup into a temporary store in ``folder``, carry out its erasures, and yield the store's URL.
 
-    Report to ``say``. Raises :class:`~api.maintenance.archive.Damaged`.
+    Raises :class:`~api.maintenance.archive.Damaged`.
     """
-    with TemporaryDirectory(prefix="knacka-restore-", dir=beside) as folder:
-        url = f"sqlite:///{quote(str(Path(folder).absolute() / 'knacka.db'))}"
+    with TemporaryDirectory(prefix="knacka-restore-", dir=folder) as temporary:
+        url = f"sqlite:///{quote(str(Path(temporary).absolute() / 'knacka.db'))}"
         open_once(url)
         load(archive, url, say)
         erase_again(url, say)
@@ -70,7 +70,7 @@ def staged(archive: Archive, beside: Path | None, say: Say) -> Iterator[str]:
 
 
 def install(url: str, staged_url: str) -> None:
-    """Install a staged store at a URL. Raises :class:`NotEmpty` and the databases' errors."""
+    """Move or copy a staged store to ``url``. Raises :class:`NotEmpty` and the databases' errors."""
     refuse_unless_empty(url)
     if store_files(url):
         _move_files(staged_url, url)
@@ -95,7 +95,8 @@ def refuse_unless_empty(url: str) -> None:
 
 
 def _refuse_stored_rows(connection: Connection, stored: StoreReader) -> None:
-    for part in existing(connection, (*parts_of_events(stored), *parts_of_names())):
+    """Raise :class:`NotEmpty` if a table of events or names has rows."""
+    for part in existing_parts(connection, (*parts_of_events(stored), *parts_of_names())):
         if part.name != "secret" and not is_empty(connection, part):
             raise NotEmpty(
                 f"{part.table.name} has rows already: set KNACKA_DATABASE_URL to an empty database or schema"
@@ -112,12 +113,12 @@ def _move_files(staged_url: str, url: str) -> None:
 
 
 def load(archive: Archive, url: str, say: Say) -> None:
-    """Fill the empty tables of a store with the content of a backup. Report the projections to build again.
+    """Fill the empty tables of a store from a backup. Report the projections to build again.
 
     Raises :class:`~api.maintenance.archive.Damaged` or :class:`NotEmpty`; nothing is stored then.
     """
     keys = _usable_projections(archive, say)
-    projections = [one for one in parts_of_projections() if one.name in BY_BOOK or one.key in keys]
+    projections = [one for one in parts_of_projections() if one.name in SHARED_PARTS or one.key in keys]
     with closing(StoreReader(url)) as stored, _write_connections(url) as connections:
         events = connections.events
         if events.dialect.name == "postgresql":
@@ -132,10 +133,10 @@ def load(archive: Archive, url: str, say: Say) -> None:
 
 
 def _usable_projections(archive: Archive, say: Say) -> frozenset[str]:
-    """Return the keys of the projections whose tables in the backup are those of this release. Report the others."""
+    """Return the keys of the projections that the backup has with this release's tables. Report the others."""
     keys = set()
     for projection in all_projections():
-        parts = parts_of_projections([projection])[len(BY_BOOK) :]
+        parts = parts_of_projections([projection])[len(SHARED_PARTS) :]
         if projection.key in archive.manifest.keys and all(_has_same_columns(archive, one) for one in parts):
             keys.add(projection.key)
         else:
@@ -149,7 +150,10 @@ def _has_same_columns(archive: Archive, part: Part) -> bool:
 
 
 def _fill_table(archive: Archive, connection: Connection, part: Part, keys: frozenset[str]) -> None:
-    """Fill a table. Raises ``Damaged`` if its columns are of a different release."""
+    """Fill a table, in parts of :data:`SHARED_PARTS` only for the projections with ``keys``.
+
+    Raises ``Damaged`` if rows cannot be converted or the columns are of a different release.
+    """
     info = archive.manifest.part(part.name)
     if info is None:  # the backup is older than this part
         return
@@ -158,7 +162,7 @@ def _fill_table(archive: Archive, connection: Connection, part: Part, keys: froz
             f"its part {part.name} is of a different release: restore it with Knacka {archive.manifest.knacka}"
         )
     rows = _converted_rows(part, archive.rows(info))
-    if part.name in BY_BOOK:
+    if part.name in SHARED_PARTS:
         connection.execute(delete(part.table).where(part.table.c.book.in_(keys)))
         rows = (row for row in rows if row[0] in keys)
     elif part.name == "secret":
@@ -174,7 +178,7 @@ def _converted_rows(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell
 
 
 def _set_next_position(connection: Connection, stored: StoreReader) -> None:
-    """Let PostgreSQL number the next row after the last position."""
+    """Let PostgreSQL give the next row the position after the last."""
     name, position = stored.rows_table.name, stored.rows_table.c[0]
     if last := connection.scalar(select(func.max(position))):
         connection.execute(select(func.setval(func.pg_get_serial_sequence(name, position.name), last)))
@@ -199,7 +203,7 @@ def _write_connections(url: str) -> Iterator[Connections]:
 
 
 def erase_again(url: str, say: Say) -> None:
-    """Carry out the recorded erasures. Report the members who still had names or texts. Skip unreadable clubs."""
+    """Carry out the recorded erasures. Report each member who still had names or texts. Skip unreadable clubs."""
     with closing(Names(url)) as names, closing(StoreReader(url)) as stored, construct(url) as referee:
         erasures = Erasures(names)
         for club_id in stored.ids_of(ClubFounded.TOPIC):

@@ -33,7 +33,7 @@ from projections.follow.sheets import RawJson
 
 ROWS_AT_ONCE = 2000
 Cell = str | int | float | bytes | date | datetime | None
-"""A value in a backup. An id is 32 hex digits, JSON is text."""
+"""A value in a backup: ids as 32 hex digits, JSON as text."""
 FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
     Boolean: None,
     BigInteger: None,
@@ -49,7 +49,7 @@ FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
 
 
 class Part(NamedTuple):
-    """A table. ``columns``: the names of its columns in a backup. ``key``: its projection's key."""
+    """A table. ``columns``: the names in a backup. ``key``: the key of the projection, if any."""
 
     name: str
     table: TableClause
@@ -57,10 +57,10 @@ class Part(NamedTuple):
     key: str | None = None
 
     def rows(self, connection: Connection, keys: Sequence[str] = ()) -> Iterator[list[Cell]]:
-        """Yield the rows in order. If the part is in :data:`BY_BOOK`: only the rows of projections with ``keys``."""
+        """Yield the rows in order. Of :data:`SHARED_PARTS` yield only the rows of projections with ``keys``."""
         these = tuple(self.table.c)
         query = select(*these).order_by(these[0])
-        if self.name in BY_BOOK:
+        if self.name in SHARED_PARTS:
             query = query.where(self.table.c.book.in_(keys))
         ids = [place for place, one in enumerate(these) if one.type is ID]
         for row in connection.execute(query, execution_options={"yield_per": ROWS_AT_ONCE}):
@@ -80,10 +80,7 @@ class Part(NamedTuple):
             connection.execute(insert(self.table), [dict(zip(columns, row, strict=True)) for row in page])
 
     def converted(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Cell]]:
-        """Yield the rows of a backup with the types that the table stores.
-
-        Raises ``ValueError`` or ``TypeError`` if a cell cannot be converted.
-        """
+        """Yield a backup's rows with the table's types. Raises ``ValueError`` or ``TypeError`` for a wrong cell."""
         conversions = [FROM_JSON[type(one.type)] for one in self.table.c]
         for cells in rows:
             yield [
@@ -92,8 +89,8 @@ class Part(NamedTuple):
             ]
 
 
-BY_BOOK = frozenset({"places", "aside"})
-"""Parts whose rows belong to different projections."""
+SHARED_PARTS = frozenset({"places", "aside"})
+"""Parts with rows of several projections."""
 
 
 def parts_of_events(stored: StoreReader) -> tuple[Part, ...]:
@@ -111,7 +108,7 @@ NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
 
 
 def parts_of_projections(selected: Sequence[Projection] | None = None) -> tuple[Part, ...]:
-    """Return the parts in :data:`BY_BOOK`, then those of the ``selected`` projections (None: all)."""
+    """Return the parts in :data:`SHARED_PARTS`, then the parts of the ``selected`` projections (None: all)."""
     projections = all_projections() if selected is None else selected
     return (
         _part_of_table("places", POSITIONS),
@@ -129,16 +126,16 @@ def parts_of_names() -> tuple[Part, ...]:
 
 
 def _part_of_table(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
-    """``first``: the name of the first column in a backup. Raises ``TypeError`` for an unknown type of column."""
+    """Raises ``TypeError`` for an unknown type of column. ``first``: the first column's name in a backup."""
     columns = [str(one.name) for one in table.c]
     if unknown := {type(one.type) for one in table.c} - FROM_JSON.keys():
         raise TypeError(f"{table.name} has columns of {unknown}, which FROM_JSON does not name")
     return Part(str(name), table, (first or columns[0], *columns[1:]), key)
 
 
-def raw_table(projections: TableClause) -> TableClause:
-    """Return the table with its JSON and ids as text."""
-    return table(projections.name, *(_raw_column(one) for one in projections.columns))
+def raw_table(typed: TableClause) -> TableClause:
+    """Return the table with JSON and ids as text."""
+    return table(typed.name, *(_raw_column(one) for one in typed.columns))
 
 
 def _raw_column(one: ColumnClause[Any]) -> ColumnClause[Any]:
@@ -147,7 +144,7 @@ def _raw_column(one: ColumnClause[Any]) -> ColumnClause[Any]:
     return column(one.name, Text() if isinstance(one.type, Json | RawJson) else one.type)
 
 
-def existing(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
+def existing_parts(connection: Connection, parts: Iterable[Part]) -> tuple[Part, ...]:
     found = set(inspect(connection).get_table_names())
     return tuple(part for part in parts if part.table.name in found)
 

@@ -2,10 +2,10 @@
 
 Rows must be complete, readable and chained. Each request is decided again from its row and seed. Other data of the
 store (snapshots, keyed acts, projections, ledger, tree, checkpoints) must agree with the rows. Names and texts must
-match their refs, and refused attempts their events.
+match their refs. Refused attempts must match their events.
 
-The store alone does not show whether acts are missing at its end, or whether an act was replaced, with all its
-records, by another legal act. The cards of the first deal and a duel's lead are not checked: their seed is not
+The store does not show whether acts are missing at its end, or whether a different legal act has replaced an act
+with all its records. The draws for the first deal and for a duel's lead are not checked, because their seeds are not
 recorded.
 """
 
@@ -26,16 +26,14 @@ from api.maintenance.ledger_check import check_ledger
 from api.maintenance.log_check import check_tree
 from api.maintenance.personal_data_check import TextCheck, changed_texts
 from api.maintenance.projection_check import StoredProjections
-from api.maintenance.raw_store import StoreReader, one_line
+from api.maintenance.raw_store import StoreReader, one_line_message
 from api.maintenance.replay_check import MATCH, UNKNOWN, Difference, History
 from projections.refs import refs_in
 
 PROGRESS_SECONDS = 5.0
 
 
-class Found(NamedTuple):
-    """The result for one aggregate."""
-
+class AggregateResult(NamedTuple):
     kind: str
     events: int
     unusable_snapshots: int
@@ -49,10 +47,10 @@ def verify_aggregate(
     aggregate_id: str,
     texts: TextCheck | None = None,
     dockets: DocketCheck | None = None,
-) -> Found:
-    """Check the aggregate with this stored id. If it cannot be read, report that as a difference.
+) -> AggregateResult:
+    """Check an aggregate. If it cannot be read, return that as a difference.
 
-    Several calls may share ``texts`` and ``dockets``.
+    Several calls may share ``texts`` and ``dockets`` to save time.
     """
     try:
         valid_id = UUID(aggregate_id)
@@ -60,12 +58,12 @@ def verify_aggregate(
         valid_id = None
     if valid_id is None or valid_id.hex != aggregate_id:
         no_id = Difference(UNKNOWN, repr(aggregate_id), 0, "it has rows, but is not the id of a match or club")
-        return Found(UNKNOWN, 0, 0, (no_id,))
+        return AggregateResult(UNKNOWN, 0, 0, (no_id,))
     history = History(valid_id, ())
     try:
-        # Attempts and projections are read before the rows, because rows may be added meanwhile.
+        # Attempts and projections are read first, because a service may add rows meanwhile.
         attempts = AttemptCheck(valid_id, stored.attempts(aggregate_id))
-        projection_check = projections.check_of(valid_id)
+        projection_check = projections.check_for(valid_id)
         history, refs = History(valid_id, stored.snapshots(aggregate_id)), dict[str, int]()
         for rows in stored.rows(aggregate_id):
             recorded = history.add(rows)
@@ -80,8 +78,8 @@ def verify_aggregate(
         (texts or TextCheck(stored)).compare(history, refs)
         (dockets or DocketCheck(stored)).compare(history)
     except (SQLAlchemyError, ValueError) as error:
-        history.report(0, f"it cannot be read: {one_line(error)}")
-    return Found(history.kind, history.events, history.unusable_snapshots, history.differences)
+        history.report(0, f"it cannot be read: {one_line_message(error)}")
+    return AggregateResult(history.kind, history.events, history.unusable_snapshots, history.differences)
 
 
 def ids(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
@@ -93,10 +91,10 @@ def ids(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
 
 
 def verify(url: str, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]) -> int:
-    """Check the aggregate with the id ``match``; None: the whole store. Pass differences and a summary to ``say``.
+    """Check the match or club with the id ``match``; None: the whole store. Pass the differences to ``say``.
 
     Return the exit code: 0 without differences, 1 with differences, 2 for an unknown id. Raises the databases'
-    errors, and those of :meth:`StoreReader.check_release` and :meth:`StoreReader.check_games`.
+    errors, and the errors of :meth:`StoreReader.check_release` and :meth:`StoreReader.check_games`.
     """
     with closing(StoreReader(url)) as stored:
         stored.check_release()
@@ -144,7 +142,7 @@ def _verify(
 
 
 def _kinds_text(kinds: Mapping[str, int]) -> str:
-    """Return the numbers as text, for example ``2 matches, 1 club and the log``."""
+    """Return for example ``2 matches, 1 club and the log``."""
     matches, clubs, unknown = (kinds.get(kind, 0) for kind in (MATCH, "club", UNKNOWN))
     parts = [
         "1 match" if matches == 1 else f"{matches} matches",
