@@ -14,9 +14,9 @@ from referee.store.rows import FIRST, row_hash
 
 
 class AttemptCheck:
-    """Create it before reading the rows of the match."""
+    """A check that is created before the rows of the match are read."""
 
-    def __init__(self, match_id: UUID, rows: Sequence[Row]) -> None:
+    def __init__(self, match_id: UUID, attempts: Sequence[Row]) -> None:
         self._id = match_id
         self._problems: list[str] = []
         self._named: dict[int, list[tuple[int, str]]] = defaultdict(list)
@@ -24,7 +24,7 @@ class AttemptCheck:
         self._heads: dict[int, str] = {}
         """Hashes of the named events' rows, by number."""
         number, prev = 0, FIRST
-        for row in rows:
+        for row in attempts:
             if row.number != number + 1:
                 self._problems.append(f"attempt {row.number} follows attempt {number}: those between are missing")
             number, stored = row.number, self._stored_event(row)

@@ -11,7 +11,7 @@ class DocketCheck:
         self._secret = stored.secret
 
     def compare(self, history: History) -> None:
-        """Report each official of a match whose docket does not contain the token with the recorded hash."""
+        """Report each official whose docket does not contain the token with the recorded hash."""
         match = history.aggregate
         if not isinstance(match, Match) or not match.opened.dockets:
             return

@@ -363,7 +363,7 @@ def _check_log(settings: Settings, stored: StoreReader) -> Problems:
             size = projection.size(connection)
             if extends(connection, projection, size, kept):
                 return
-        if size < kept.size and (size := stored.count()) >= kept.size:
+        if size < kept.size and (size := stored.count_rows()) >= kept.size:
             return  # the projection of the log is behind
     except (SQLAlchemyError, FileNotFoundError):
         return  # other checks report it

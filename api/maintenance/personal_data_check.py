@@ -47,7 +47,7 @@ class TextCheck:
             self._compare_match(history, history.aggregate.opened.club, refs)
 
     def _compare_club(self, history: History, club: Club) -> None:
-        """Report texts that are missing, left or changed, unlike the recorded erasures.
+        """Report missing names and payment numbers, and texts that do not agree with the recorded erasures.
 
         Report nothing if an erasure was recorded during the check.
         """

@@ -53,7 +53,7 @@ def with_json_as_text(column: Column[Any]) -> ColumnElement[Any]:
 
 
 class _StoredState(NamedTuple):
-    """What a projection has stored about an aggregate."""
+    """A projection and its stored rows about an aggregate."""
 
     queries: _RowQueries
     aside: tuple[int, str] | None

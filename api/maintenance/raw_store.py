@@ -149,7 +149,7 @@ class StoreReader:
         with suppress(SQLAlchemyError, OSError), self.projections.connect() as connection:
             check_installed(Matches().rulesets(connection))
 
-    def count(self) -> int:
+    def count_rows(self) -> int:
         return int(self._fetch_all(select(func.count()).select_from(self.rows_table))[0][0])
 
     def log(self) -> Iterator[list[Any]]:
@@ -186,6 +186,7 @@ class StoreReader:
             yield str(one).replace("-", "") if engine.dialect.name == "postgresql" else one
 
     def rows(self, aggregate_id: str) -> Iterator[list[Row]]:
+        """Yield the aggregate's rows in pages, by number."""
         this = self.rows_table.c
         query = select(self._position, this.originator_version, this.topic, this.state)
         query = query.where(this.originator_id == aggregate_id)

@@ -58,7 +58,7 @@ class History:
         self.events = 0
         self.readable = 0
         """Number of the last event up to which every row exists and can be read."""
-        self.unusable_snapshots = 0
+        self.snapshots_of_other_releases = 0
         self._problems: list[tuple[int, str]] = []
         self._kind: str | None = None
         self._snapshots = dict(snapshots)
@@ -226,7 +226,7 @@ class History:
             self.report(number, f"its snapshot cannot be read: {error}")
             return
         if kept.shape != whole.shape:
-            self.unusable_snapshots += 1
+            self.snapshots_of_other_releases += 1
             return
         if kept.kind != whole.kind:
             self.report(number, f"its snapshot is of a {kept.kind}")

@@ -48,7 +48,7 @@ class NotEmpty(Exception):
 
 
 class Connections(NamedTuple):
-    """On PostgreSQL all three are one connection."""
+    """Three connections to SQLite files, or one to PostgreSQL three times."""
 
     events: Connection
     projections: Connection

@@ -36,8 +36,7 @@ PROGRESS_SECONDS = 5.0
 class AggregateResult(NamedTuple):
     kind: str
     events: int
-    unusable_snapshots: int
-    """Number of snapshots of a different release."""
+    snapshots_of_other_releases: int
     differences: tuple[Difference, ...]
 
 
@@ -79,7 +78,7 @@ def verify_aggregate(
         (dockets or DocketCheck(stored)).compare(history)
     except (SQLAlchemyError, ValueError) as error:
         history.report(0, f"it cannot be read: {one_line_message(error)}")
-    return AggregateResult(history.kind, history.events, history.unusable_snapshots, history.differences)
+    return AggregateResult(history.kind, history.events, history.snapshots_of_other_releases, history.differences)
 
 
 def ids(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
@@ -110,7 +109,7 @@ def _verify(
     say: Callable[[str], None],
     progress: Callable[[str], None],
 ) -> int:
-    events = wrong = unusable_snapshots = 0
+    events = wrong = unused_snapshots = 0
     kinds, texts, dockets = Counter[str](), TextCheck(stored), DocketCheck(stored)
     began = reported = time.monotonic()
     checks_of_all = (changed_texts(stored), check_tree(stored), check_ledger(stored)) if match is None else ()
@@ -123,7 +122,8 @@ def _verify(
             progress(f"there is no match or club {match}")
             return 2
         kinds[found.kind] += 1
-        events, unusable_snapshots = events + found.events, unusable_snapshots + found.unusable_snapshots
+        events += found.events
+        unused_snapshots += found.snapshots_of_other_releases
         wrong += len(found.differences)
         for one in found.differences:
             say(str(one))
@@ -132,8 +132,8 @@ def _verify(
             pace = events / (now - began)
             progress(f"{_kinds_text(kinds)}, {events} events, {pace:.0f} a second: {wrong} differences")
     checked = _kinds_text(kinds) if match is None else f"{next(iter(kinds))} {UUID(match)}"
-    if unusable_snapshots:
-        say(f"{unusable_snapshots} snapshots are of a different release and are not used")
+    if unused_snapshots:
+        say(f"{unused_snapshots} snapshots are of a different release and are not used")
     if wrong:
         say(f"{checked}: {events} events, {wrong} differences")
         return 1

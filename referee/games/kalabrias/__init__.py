@@ -30,7 +30,7 @@ from referee.visibility import Event
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """E1, E47, E49, E52, E-O42: Raise AgainstTheRules for points or stakes with which no match can begin."""
+    """Raise AgainstTheRules for points or stakes with which no match can begin (E1, E47, E49, E52, E-O42)."""
     table, points = _table(opened), opened.points
     if any(score < 0 for score in points):
         raise AgainstTheRules("points_not_negative", "E42", points=points)
@@ -53,7 +53,7 @@ def start(opened: events.MatchOpened) -> State:
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """E-O30: Return the dismissal of a knock.
+    """Return the dismissal of a knock (E-O30).
 
     Raises: NotInPlay if the accused does not exist, AgainstTheRules if the seat knocks on itself.
     """
@@ -65,7 +65,7 @@ def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
 
 
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
-    Undealt: {acts.Deal: deal.deal, tally.Count: tally.count},
+    Undealt: {acts.Deal: deal.deal, tally.Count: tally.count_deal},
     Auction: {acts.Bid: auction.bid},
     Proposed: {acts.Reply: auction.reply},
     Naming: {acts.Bid: auction.name_trumps},
@@ -159,7 +159,7 @@ RULESET = phases.game(
     opening=opening,
     start=start,
     scored=scoring.scored_again,
-    to_act=views.to_act,
+    to_act=views.seats_to_act,
     view=views.view,
     carried=views.carried,
 )

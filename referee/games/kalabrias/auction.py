@@ -25,7 +25,7 @@ def other_suits(turn_up: str) -> tuple[Call, ...]:
 
 
 def allowed_calls(state: Auction) -> tuple[Call, ...]:
-    """E5-E11, E-O40: Return the calls that the next seat may make."""
+    """Return the calls that the next seat may make (E5-E11, E-O40)."""
     suit = state.cards.turn_up[0]
     if state.round == 1:
         return _FIRST_ROUND_CALLS[suit]
@@ -36,7 +36,7 @@ def allowed_calls(state: Auction) -> tuple[Call, ...]:
 
 
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """E5-E11: Return the event of a call.
+    """Return the event of a call (E5-E11).
 
     Raises: OutOfTurn for a seat not on turn, AgainstTheRules for a call that this round does not allow.
     """
@@ -50,8 +50,7 @@ def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
-    """E5, E9, E-O5: Return the event that makes trumps after a call for a suit, or ends the deal after the last pass,
-    if any."""
+    """Return the event that makes trumps or, after the last pass, ends the deal; else no event (E5, E9, E-O5)."""
     if not state.calls:
         return ()
     seat, call = state.calls[-1]
@@ -80,7 +79,7 @@ def _call_refusal(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> Agains
 
 
 def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> Auction | Proposed | Naming:
-    """E8: Return the phase to which a call leads."""
+    """Return the phase to which a call leads (E8)."""
     calls = (*state.calls, (event.seat, event.call))
     if isinstance(state, Naming):
         return replace(state, calls=calls)
@@ -108,7 +107,10 @@ def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: i
 
 
 def reply(state: Proposed, act: Reply, moment: Moment) -> tuple[Event, ...]:
-    """E11-E13, E-O8, E-O37: Return the event of an answer to a proposed new deal. Raises OutOfTurn."""
+    """Return the event of an answer to a proposed new deal (E11-E13, E-O8, E-O37).
+
+    Raises: OutOfTurn for a seat not on turn.
+    """
     if act.seat != (turn := state.to_reply[0]):
         raise OutOfTurn("out_of_turn", "E12", turn=turn)
     return (RedealAnswered(seat=act.seat, agree=act.agree),)
@@ -119,8 +121,7 @@ def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Prop
 
 
 def events_after_replies(state: Proposed, moment: Moment) -> tuple[Event, ...]:
-    """E11-E13, E-O7: Return the event that ends the deal if all agreed, or makes a seat declarer after a refusal, if
-    any."""
+    """Return the event that ends the deal if all agreed, or that follows a refusal; else no event (E11-E13, E-O7)."""
     if state.refuser is None:
         return () if state.to_reply else (PlayEnded(kind="redeal"),)
     to_refuser = state.table.options.refused_redeal_declarer == "refuser"  # E-O7
@@ -135,7 +136,7 @@ def declarer_bound(state: Proposed, event: DeclarerBound, number: int) -> Naming
 
 
 def name_trumps(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """E13: Return the event by which the declarer names trumps.
+    """Return the event by which the declarer names trumps (E13).
 
     Raises: WrongPhase for a different seat, AgainstTheRules unless the call names a suit that was not turned up.
     """
@@ -148,12 +149,12 @@ def name_trumps(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def events_after_naming(state: Naming, moment: Moment) -> tuple[Event, ...]:
-    """E13: Return the event that makes the named suit trumps; no event if none is named yet."""
+    """Return the event that makes the named suit trumps; no event if none is named yet (E13)."""
     seat, call = state.calls[-1]
     return () if call == "redeal" else (TrumpsMade(seat=seat, trumps=call, rule="E13"),)
 
 
 def auction_ended(state: Auction | Proposed, event: PlayEnded, number: int) -> Played:
-    """Return the state after a deal that is not played."""
+    """Return the state of a deal that is not played."""
     outcome = Outcome(kind=event.kind, tricks=(0,) * state.table.seats)
     return Played(table=state.table, cards=state.cards, outcome=outcome, calls=state.calls)

@@ -1,6 +1,6 @@
-"""Dealing six cards each and one face up (the turn-up), and later cards from the stock, the undealt rest.
+"""The deal, the later cards, and the exchange of the seven of trumps for the turn-up (E3-E4, E14, E50-E51).
 
-The seven of trumps can be exchanged for the turn-up (E3-E4, E14, E50-E51).
+The turn-up is the card that lies face up. The stock is the undealt rest.
 """
 
 from itertools import chain
@@ -20,11 +20,11 @@ from referee.visibility import Event
 HAND_SIZE = 6
 """Number of cards of each seat before the auction (E3, E50)."""
 PACKET_SIZE = 3
-"""Number of cards in a packet of the house (E-O4)."""
+"""Number of cards that the house deals at a time (E-O4)."""
 
 
 def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
-    """E-O29: Return the draws, and the first dealer by the lowest card; no event if the dealer is known."""
+    """Return the draws and, by the lowest card, the first dealer; no event if the dealer is known (E-O29)."""
     if state.drawn:
         return ()
     events: list[Event] = []
@@ -39,7 +39,7 @@ def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """E3-E4, E50: Return the deal of six cards each and one face up.
+    """Return the deal of six cards each and one face up (E3-E4, E50).
 
     Raises: WrongPhase in a tally, OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for an
     impossible deal.
@@ -74,7 +74,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def _check_dealer(table: Table, act: Deal) -> None:
-    """E-O29: Raise OutOfTurn for other seats, AgainstTheRules for a widow, or for cards if the house deals."""
+    """Raise OutOfTurn unless the dealer deals, AgainstTheRules for a widow, or for cards in a house deal (E-O29)."""
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "E-O29", dealer=table.dealer)
     if table.house and (act.hands, act.counts, act.stock, act.turn_up) != (None,) * 4:
@@ -84,7 +84,7 @@ def _check_dealer(table: Table, act: Deal) -> None:
 
 
 def _counts(act: Deal, table: Table) -> tuple[int, ...]:
-    """Return the number of cards by seat. Raises AgainstTheRules unless hands or counts, not both, are given."""
+    """Return the number of cards by seat. Raises AgainstTheRules unless either hands or counts are complete."""
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -97,7 +97,7 @@ _CARDS = frozenset(PACK)
 
 
 def _check_pack(act: Deal, dealt: int) -> None:
-    """E2: Raise NoSuchCard if a card is not in the pack, is named twice or is in ``dealt``."""
+    """Raise NoSuchCard if a card is not in the pack, is named twice or is in ``dealt`` (E2)."""
     turned_up = () if act.turn_up is None else (act.turn_up,)
     texts = (*chain.from_iterable(act.hands or ()), *(act.stock or ()), *turned_up)
     cards = set(texts)
@@ -110,7 +110,7 @@ def _check_pack(act: Deal, dealt: int) -> None:
 
 
 def _house_deal(table: Table, seed: str) -> Dealt:
-    """E-O4: Return a deal by the house."""
+    """Return a deal by the house (E-O4)."""
     pack, order = shuffled(seed, ALL), clockwise(table.forehand, table.seats)
     given: dict[int, tuple[str, ...]] = {
         seat: pack[place * PACKET_SIZE :][:PACKET_SIZE] + pack[(len(order) + place) * PACKET_SIZE :][:PACKET_SIZE]
@@ -130,7 +130,7 @@ def _house_deal(table: Table, seed: str) -> Dealt:
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
-    """E5: Return the state after the deal: forehand speaks first."""
+    """Return the auction, in which forehand speaks first (E5)."""
     table = state.table
     known = event.hands is not None
     assert event.turn_up is not None, "one card lies face up"
@@ -148,7 +148,7 @@ def dealt(state: Undealt, event: Dealt, number: int) -> Auction:
 
 
 def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
-    """E14, E50-E51, E-O27: Return the number of later cards by seat. ``None``: only their sum is right."""
+    """Return the number of later cards by seat. Without a declarer only the sum is right (E14, E50-E51, E-O27)."""
     if table.seats < 4:
         return (3,) * table.seats
     if declarer is None:
@@ -157,7 +157,7 @@ def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
 
 
 def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """E14, E50, E-O32: Return the deal of the later cards at a real table.
+    """Return the deal of the later cards at a real table (E14, E50, E-O32).
 
     Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for impossible cards, AgainstTheRules
     if cards are entered in only one of the two deals.
@@ -177,12 +177,12 @@ def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...
 
 
 def _turn_up_taker(state: LaterCards) -> int | None:
-    """E51: Return the seat that takes up the turn-up: with four players the declarer."""
+    """Return the seat that takes up the turn-up: with four players the declarer, else None (E51)."""
     return state.contract.declarer if state.table.seats == 4 else None
 
 
 def deal_later_from_stock(state: LaterCards, moment: Moment) -> tuple[Event, ...]:
-    """E-O32: Return the deal of the later cards if the stock is known; else no event."""
+    """Return the deal of the later cards if the stock is known; else no event (E-O32)."""
     table, stock = state.table, state.cards.stock
     if not stock:
         return ()
@@ -194,7 +194,7 @@ def deal_later_from_stock(state: LaterCards, moment: Moment) -> tuple[Event, ...
 
 
 def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) -> Declaring:
-    """E19: Return the state when all cards are dealt: forehand declares first."""
+    """Return the state in which forehand declares first (E19)."""
     table, cards = state.table, state.cards
     hands = list(cards.hands)
     if event.hands is not None:
@@ -213,7 +213,7 @@ def later_cards_dealt(state: LaterCards, event: LaterCardsDealt, number: int) ->
 
 
 def may_exchange(state: Declaring, seat: int) -> bool:
-    """E51, E-O16: Return whether a seat may exchange the seven of trumps for the turn-up."""
+    """Return whether a seat may exchange the seven of trumps for the turn-up (E51, E-O16)."""
     table, cards, contract = state.table, state.cards, state.contract
     seven = BIT[contract.trumps + "7"]
     return (
@@ -228,7 +228,7 @@ def may_exchange(state: Declaring, seat: int) -> bool:
 
 
 def exchange(state: Declaring, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """E-O16: Return the exchange of the seven of trumps. Raises AgainstTheRules unless it is allowed."""
+    """Return the exchange of the seven of trumps. Raises AgainstTheRules unless it is allowed (E-O16)."""
     if not state.table.options.trump_seven_exchange or state.table.seats == 4:
         raise AgainstTheRules("no_exchange", "E-O16")
     if act.card != state.contract.trumps + "7" or not may_exchange(state, act.seat):

@@ -1,8 +1,7 @@
 """Declarations of sequences (cards of one suit in a row) and of bella, king and queen of trumps (E15-E27).
 
-A seat states the class of its best sequence, small (three cards) or large. The others answer "better", "equal" or
-"enough". If needed, the top card and the suit (trumps or not) are stated, too. Statements about known hands must be
-true, but "none" and "enough" are always allowed (E25, E-O33). Those about closed hands are checked by the score.
+Statements about known hands must be true, but "none" and "enough" are always allowed (E25, E-O33). Statements about
+closed hands are checked when the deal is scored.
 """
 
 from msgspec.structs import replace
@@ -23,7 +22,7 @@ from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, Refused, Wr
 from referee.ruleset import Moment
 from referee.visibility import Event
 
-_RULE_OF_EXPECTED = {
+_RULE_BY_EXPECTED = {
     "class": "E19",
     "answer": "E20",
     "top": "E21",
@@ -34,7 +33,7 @@ _RULE_OF_EXPECTED = {
 
 
 def seats_to_speak(state: Declaring) -> tuple[int, ...]:
-    """Return the seat that must speak; no seat after the last statement."""
+    """Return the seat that must speak; empty after the last statement."""
     if state.expected in ("top", "trumps"):
         assert state.best is not None, "the question is for the best sequence"
         return (state.best.seat,)
@@ -42,12 +41,12 @@ def seats_to_speak(state: Declaring) -> tuple[int, ...]:
 
 
 def best_sequence(state: Declaring, seat: int) -> Sequence | None:
-    """Return the best sequence of a seat's known hand, if any."""
+    """Return the best sequence of a seat's known hand, or None."""
     return strongest(state.cards.hands[seat], state.contract.trumps, state.table.options.longer_sequence_wins)
 
 
 def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """E19, E21, E23: Return the event of a statement about a seat's best sequence.
+    """Return the event of a statement about a seat's best sequence (E19, E21, E23).
 
     Raises: OutOfTurn for a seat not on turn, WrongPhase if an answer is expected or cards are shown, AgainstTheRules
     for a statement that is not expected or that the known hand contradicts.
@@ -60,22 +59,22 @@ def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]
         raise OutOfTurn("out_of_turn", "E19", turn=seat)
     expected = state.expected
     if expected in ("answer", "answer_to_top"):
-        raise WrongPhase("answer_expected", _RULE_OF_EXPECTED[expected])
+        raise WrongPhase("answer_expected", _RULE_BY_EXPECTED[expected])
     stated = [name for name in ("sequence", "top", "trumps") if getattr(act, name) is not None]
     if len(stated) != 1:
         raise AgainstTheRules("one_thing_at_a_time", "E19")
     if stated[0] != {"class": "sequence", "top": "top"}.get(expected, "trumps"):
-        raise AgainstTheRules("something_else_asked", _RULE_OF_EXPECTED[expected], expected=expected)
+        raise AgainstTheRules("something_else_asked", _RULE_BY_EXPECTED[expected], expected=expected)
     return (_statement_event(state, act),)
 
 
 def _is_addition(state: Declaring | Playing, act: Declare) -> bool:
-    """E23: Return whether an act only adds that the seat's equal sequence is not in trumps."""
+    """Return whether an act only adds that the seat's equal sequence is not in trumps (E23)."""
     return act == Declare(seat=act.seat, trumps=False) and act.seat == state.may_add
 
 
 def _statement_event(state: Declaring, act: Declare) -> SequenceDeclared:
-    """E-O33: Return the event of a statement. Raises AgainstTheRules if the known hand contradicts it."""
+    """Return the event of a statement. Raises AgainstTheRules if the known hand contradicts it (E-O33)."""
     seat, known, best = act.seat, state.cards.known, state.best
     mine = best_sequence(state, seat) if known else None
     if act.sequence is not None:
@@ -95,7 +94,7 @@ def _statement_event(state: Declaring, act: Declare) -> SequenceDeclared:
 
 
 def allowed_tops(state: Declaring) -> str:
-    """E21: Return the ranks that may be named as the top of the best sequence."""
+    """Return the ranks that may be the top of the best sequence (E21)."""
     best = state.best
     assert best is not None, "the question is for the best sequence"
     if state.cards.known:
@@ -129,12 +128,12 @@ def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, numbe
 
 
 def _with_next_speaker(state: Declaring) -> Declaring:
-    """E-O28: Return the state in which the next seat speaks."""
+    """Return the state in which the next seat speaks (E-O28)."""
     return replace(state, to_speak=state.to_speak[1:], expected="class" if state.best is None else "answer")
 
 
 def _after_trumps_stated(state: Declaring) -> Declaring:
-    """E23-E24: Return the state when an equal sequence is declared and the best is stated to be in trumps or not."""
+    """Return the state after the seat with the best sequence stated whether it is in trumps (E23-E24)."""
     assert state.best is not None, "there is a best sequence to compare with"
     if state.best.trumps:
         return _with_next_speaker(replace(state, may_add=state.to_speak[0]))
@@ -142,7 +141,7 @@ def _after_trumps_stated(state: Declaring) -> Declaring:
 
 
 def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]:
-    """E20, E22: Return the event of an answer to the best sequence so far.
+    """Return the event of an answer to the best sequence so far (E20, E22).
 
     Raises: WrongPhase if no answer is expected, OutOfTurn for a seat not on turn, AgainstTheRules for an answer that
     the known hand or earlier statements contradict.
@@ -164,12 +163,12 @@ def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]
     elif state.expected == "answer" and answer == "better":
         five = state.best is not None and state.best.sequence == "large"  # E-O11
     elif answer == "better":
-        five = state.best is not None and state.best.five  # as long, and higher in top
+        five = state.best is not None and state.best.five  # it is as long as the best, with a higher top
     return (SequenceAnswered(seat=seat, answer=answer, five=five, refrains=refrains),)
 
 
 def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
-    """E-O33: Return the answers that can be true, and "enough"."""
+    """Return "enough" and the answers that can be true (E-O33)."""
     best = state.best
     assert best is not None, "there is something to answer"
     if not state.cards.known:
@@ -190,7 +189,7 @@ def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
 
 
 def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) -> Declaring:
-    """E-O35: Return the state after an answer: the next seat speaks, or the top or trumps must be stated."""
+    """Return the state after an answer: the next seat speaks, or the top or trumps must be stated (E-O35)."""
     best, first = state.best, state.expected == "answer"
     assert best is not None, "there is something to answer"
     if event.answer == "enough":
@@ -214,14 +213,14 @@ def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) ->
 
 
 def automatic_events(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """E24: Return the result of the comparison when all have spoken; before that no event."""
+    """Return the result of the comparison after all have spoken; else no event (E24)."""
     if state.to_speak:
         return ()
     return (SequencesCompared(seat=None if state.best is None else state.best.seat, level=state.level),)
 
 
 def sequences_compared(state: Declaring, event: SequencesCompared, number: int) -> Playing:
-    """E28: Return the start of the play. Forehand leads."""
+    """Return the start of the play, in which forehand leads (E28)."""
     table = state.table
     none = (0,) * table.seats
     return Playing(
@@ -239,10 +238,10 @@ def sequences_compared(state: Declaring, event: SequencesCompared, number: int) 
 
 
 def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """E-O34: Return the event by which a closed hand shows a further sequence, before the second trick.
+    """Return the event of an addition, or of a closed hand's sequence shown before the second trick (E23, E-O34).
 
-    Raises: WrongPhase for any other statement, AgainstTheRules if the seat may not show these cards or they are no
-    sequence, NoSuchCard if a different seat has played or shown one of them.
+    Raises: WrongPhase for other statements, AgainstTheRules if the seat may not show these cards or they form no
+    sequence, NoSuchCard if a different seat has played or shown one.
     """
     if not state.trick and not state.won and _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
@@ -265,14 +264,14 @@ def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event
 
 
 def may_show(state: Playing, seat: int) -> bool:
-    """E-O34: Return whether a seat may show sequences: it scores them, and the second trick has not begun."""
+    """Return whether a seat may show sequences: it scores them, and the second trick has not begun (E-O34)."""
     if state.cards.known or (state.won and (state.trick or len(state.won) > 1)):
         return False
     return seat in sequence_scorers(state.table, state.contract.declarer, state.sequences)
 
 
 def sequence_scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
-    """E24, E53, E-O12, E-O25, E-O35: Return the seats that score sequences, if any; the best sequence first."""
+    """Return the seats that score sequences, the best sequence first (E24, E53, E-O12, E-O25, E-O35)."""
     if said.best is None:
         return ()
     first = said.best.seat
@@ -283,7 +282,7 @@ def sequence_scorers(table: Table, declarer: int, said: Sequences) -> tuple[int,
 
 
 def seats_on_side(table: Table, declarer: int, seat: int) -> tuple[int, ...]:
-    """E49, E53, E-O25: Return the seats whose sequences count together with those of a seat, itself included."""
+    """Return the seats whose sequences count together with those of ``seat``, itself included (E49, E53, E-O25)."""
     if table.seats == 4:
         return seat, (seat + 2) % 4
     opponents = table.opponents(declarer)
@@ -298,14 +297,14 @@ def sequence_shown(state: Playing, event: SequenceShown, number: int) -> Playing
 
 
 def bella(state: Declaring | Playing, act: Bella, moment: Moment) -> tuple[Event, ...]:
-    """E18, E26-E27: Return the event of a declaration. Raises what :func:`bella_refusal` returns."""
+    """Return the event of a declaration of bella. Raises what :func:`bella_refusal` returns (E18, E26-E27)."""
     if (refusal := bella_refusal(state, act.seat)) is not None:
         raise refusal
     return (BellaDeclared(seat=act.seat),)
 
 
 def bella_refusal(state: Declaring | Playing, seat: int) -> Refused | None:
-    """Return the refusal of a repeated, late or false declaration of bella; ``None`` if it is allowed."""
+    """Return the refusal of a repeated, late or false declaration of bella; None if it is allowed."""
     pair = BELLA[state.contract.trumps]
     if any(seat == other for other, _ in state.bella):
         return AgainstTheRules("bella_declared", "E26")
@@ -325,7 +324,7 @@ def may_declare_bella(state: Declaring | Playing, seat: int) -> bool:
 
 
 def _bella_in_time(state: Playing, pair: int) -> bool:
-    """E27, E-O15, E-O39: Return whether bella can still be declared."""
+    """Return whether bella can still be declared (E27, E-O15, E-O39)."""
     gone = pair & state.gone
     if not gone:
         return True

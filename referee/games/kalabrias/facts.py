@@ -12,7 +12,7 @@ Answer = Literal["better", "equal", "enough"]
 
 
 class TrumpsCalled(Event):
-    """A seat took the turned-up suit, named another, passed, or proposed a new deal."""
+    """A seat took the turned-up suit, named another suit, passed, or proposed a new deal."""
 
     TOPIC: ClassVar[str] = "trumps/called"
     seat: Seat
@@ -67,7 +67,7 @@ class SevenExchanged(Event):
 
 
 class SequenceDeclared(Event):
-    """A seat stated one fact of its best sequence. ``five``: it has five cards, and that counts (E-O11)."""
+    """A seat stated one fact about its best sequence. ``five``: it has five cards, and that counts (E-O11)."""
 
     TOPIC: ClassVar[str] = "sequence/declared"
     seat: Seat
@@ -78,9 +78,10 @@ class SequenceDeclared(Event):
 
 
 class SequenceAnswered(Event):
-    """A seat answered the best sequence so far. ``refrains``: it has an equal or better one and did not say so (E25).
+    """A seat answered the best sequence so far.
 
-    ``refrains`` is hidden until the deal is over.
+    ``refrains``: the seat has an equal or better sequence but did not say so (E25). It is hidden until the deal is
+    over.
     """
 
     TOPIC: ClassVar[str] = "sequence/answered"

@@ -1,4 +1,4 @@
-"""Play of the cards (E28-E33, E41)."""
+"""The play of the cards (E28-E33, E41)."""
 
 from msgspec.structs import replace
 
@@ -17,7 +17,7 @@ def tricks_in_deal(seats: int) -> int:
 
 
 def playable_cards(state: Playing, hand: int) -> int:
-    """E29-E30, E-O17, E-O18: Return the cards of a hand that may be played."""
+    """Return the cards of a hand that may be played (E29-E30, E-O17, E-O18)."""
     led = state.led
     if not led:
         return hand
@@ -31,22 +31,22 @@ def playable_cards(state: Playing, hand: int) -> int:
             return duty
     elif led != trumps:
         return duty
-    return duty & _beaters(state) or duty
+    return duty & _cards_that_beat_best(state) or duty
 
 
 def possible_cards(state: Playing, seat: int) -> int:
-    """Return the cards that a closed hand may hold: in the last trick, only the turn-up if the seat still has it."""
+    """Return the cards that a closed hand may have. Only the turn-up is left if it is held until the last trick."""
     hand, cards = state.hand(seat), state.cards
     last = len(state.won) + 1 == tricks_in_deal(state.table.seats)
     return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand
 
 
-def _beaters(state: Playing) -> int:
+def _cards_that_beat_best(state: Playing) -> int:
     return BEATERS[state.table.options.trick_rank][state.contract.trumps][state.best]
 
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """E28-E32: Return the event of a card played.
+    """Return the event of a card played (E28-E32).
 
     Raises: OutOfTurn for a seat not on turn, NoSuchCard for a card not held, AgainstTheRules for a card of a known
     hand that must not be played (E29-E30).
@@ -68,7 +68,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """E31-E32: Return the event of a complete trick, or the end of play after the last trick; else no event."""
+    """Return the event of a complete trick, or the end of play after the last trick; else no event (E31-E32)."""
     seats, trick = state.table.seats, state.trick
     if trick:
         return (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(trick) == seats else ()
@@ -76,7 +76,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def _duty_refusal(state: Playing, bit: int, allowed: int) -> AgainstTheRules:
-    """E-O17: Return the refusal of a card. ``allowed``: the cards that may be played."""
+    """Return the refusal of a card. ``allowed``: the cards that may be played (E-O17)."""
     cards = texts_of(allowed)
     if allowed & state.led:
         if bit & state.led:
@@ -98,13 +98,13 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
         state = replace(state, played=tuple(played))
     if not state.led:
         return replace(state, gone=gone, turn=turn, trick=trick, led=SUIT_OF[bit], best=bit, winner=seat)
-    if bit & _beaters(state):
+    if bit & _cards_that_beat_best(state):
         return replace(state, gone=gone, turn=turn, trick=trick, best=bit, winner=seat)
     return replace(state, gone=gone, turn=turn, trick=trick)
 
 
 def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
-    """E31, E33, E41: Return the state after a trick: the winner gets its points, and leads."""
+    """Return the state in which the winner of the trick has its points and leads (E31, E33, E41)."""
     seat = event.seat
     points = POINTS[state.contract.trumps]
     worth = LAST_TRICK if event.trick == tricks_in_deal(state.table.seats) else 0

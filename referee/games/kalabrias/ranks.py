@@ -29,7 +29,7 @@ LAST_TRICK = 10
 
 
 def _beaters(order: dict[str, str], trumps: str) -> dict[Cards, Cards]:
-    """E31: Return for each card the cards that beat it."""
+    """Return for each card the cards that beat it (E31)."""
     beaters = {}
     for suit in SUITS:
         ranks = order["trumps" if suit == trumps else "plain"]
@@ -61,7 +61,7 @@ TOPS: dict[str, str] = {"small": "9TJQKA", "large": "TJQKA"}
 
 
 class Sequence(msgspec.Struct, frozen=True, order=True):
-    """A sequence in a form that can be compared (E20-E24)."""
+    """A sequence. A better one is greater (E20-E24)."""
 
     cards: int
     """Number of cards that count: 3, 4, or 5 if longer sequences win."""
@@ -80,8 +80,7 @@ class Sequence(msgspec.Struct, frozen=True, order=True):
         return self.cards == 5
 
 
-def _runs(pattern: int) -> tuple[tuple[int, int], ...]:
-    """Return the runs of three bits or more in a pattern: pairs of length and highest bit."""
+def _runs_of_bits(pattern: int) -> tuple[tuple[int, int], ...]:
     runs, length = [], 0
     for place in range(len(RANKS) + 1):
         if pattern >> place & 1:
@@ -93,7 +92,7 @@ def _runs(pattern: int) -> tuple[tuple[int, int], ...]:
     return tuple(runs)
 
 
-_RUNS = tuple(_runs(pattern) for pattern in range(1 << len(RANKS)))
+_RUNS = tuple(_runs_of_bits(pattern) for pattern in range(1 << len(RANKS)))
 _LOWEST = {suit: BIT[suit + RANKS[0]].bit_length() - 1 for suit in SUITS}
 
 
@@ -103,7 +102,7 @@ def runs(hand: Cards, suit: str) -> tuple[tuple[int, int], ...]:
 
 
 def strongest(hand: Cards, trumps: str, longer_wins: bool) -> Sequence | None:
-    """E21, E-O11: Return the best sequence of a hand, if any."""
+    """Return the best sequence of a hand, or None (E21, E-O11)."""
     best = None
     for suit in SUITS:
         for length, top in runs(hand, suit):
@@ -119,7 +118,7 @@ def cards_of_run(suit: str, top: int, length: int) -> Cards:
 
 
 def is_sequence(cards: Cards) -> bool:
-    """E15-E16, E-O34: Return whether cards are three or more of one suit without a gap."""
+    """Return whether cards are three or more of one suit without a gap (E15-E16, E-O34)."""
     return any(
         cards & SUIT[suit] == cards and [length for length, _ in runs(cards, suit)] == [cards.bit_count()]
         for suit in SUITS
@@ -127,7 +126,7 @@ def is_sequence(cards: Cards) -> bool:
 
 
 def best_split(length: int, small: int, large: int, five: int) -> int:
-    """E-O10, E-O34: Return the maximum points for a run that is split into separate sequences."""
+    """Return the most points for a run that is split into separate sequences (E-O10, E-O34)."""
     if length < 3:
         return 0
     pieces = ((1, 0), (3, small), (4, large), (5, five))

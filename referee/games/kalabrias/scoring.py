@@ -1,7 +1,4 @@
-"""The score of a deal, and the end of the match (E33-E53).
-
-In a ``bete`` deal the opponents have more points than the declarer. A level deal may set points aside for the next.
-"""
+"""The score of a deal, and the end of the match (E33-E53)."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, NotRequired, TypedDict
@@ -21,23 +18,23 @@ from referee.value import RuleId
 from referee.visibility import Event
 
 TEN_EACH = 10
-"""Points for each equal sequence by ``equal_sequences: ten_each`` (E-O12)."""
+"""Points for each equal sequence under the option ``ten_each`` (E-O12)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """Return what :func:`scored` returns, on the act of any seat."""
+    """Return the events of :func:`scored`."""
     return scored(state.table, state.outcome)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """E42: Return what :func:`scored` returns; no event if the deal waits for the act ``score``."""
+    """Return the events of :func:`scored`; no event if the deal waits for the act ``score`` (E42)."""
     table, deal = state.table, state.outcome
     waits = table.penalise and deal.contract is not None and deal.counted is None
     return () if waits else scored(table, deal)
 
 
 def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scoring: tuple[int, ...]) -> list[int]:
-    """E24, E53, E-O10, E-O12, E-O14: Return the points for sequences, by seat."""
+    """Return the points for sequences, by seat (E24, E53, E-O10, E-O12, E-O14). ``scoring``: the seats that score."""
     options, sequences = table.options, deal.sequences
     points = [0] * table.seats
     points_of = _hand_points if deal.known else _claim_points
@@ -45,12 +42,12 @@ def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scorin
         points[seat] = points_of(options, deal, contract, seat)
     if not scoring and sequences.best is not None and options.equal_sequences == "ten_each":
         for seat in (sequences.best.seat, *sequences.level):
-            points[seat] = TEN_EACH if deal.known or _has_level_sequence(options, deal, contract, seat) else 0
+            points[seat] = TEN_EACH if deal.known or _has_equal_sequence(options, deal, contract, seat) else 0
     return points_that_count(table, deal.tricks, points)
 
 
 def points_that_count(table: Table, tricks: Sequence[int], points: list[int]) -> list[int]:
-    """E-O14: Return the points by seat. If the option demands a trick, they are 0 for a side without one."""
+    """Return ``points``, but 0 for a side without a trick if the option demands one (E-O14)."""
     if not table.options.declaration_needs_trick:
         return points
     sides = [{seat, (seat + 2) % 4 if table.seats == 4 else seat} for seat in range(table.seats)]
@@ -58,25 +55,25 @@ def points_that_count(table: Table, tricks: Sequence[int], points: list[int]) ->
 
 
 def sequence_worth(options: Options, length: int) -> int:
-    """E-O1: Return the points for a sequence of three, four or five cards."""
+    """Return the points for a sequence of three, four or five cards (E-O1)."""
     values = options.sequence_points
     five = values.large if values.five is None else values.five
     return {3: values.small, 4: values.large}.get(length, five)
 
 
 def run_worth(options: Options, length: int) -> int:
-    """E-O10, E-O34: Return the points for a run of cards, split in the best way."""
+    """Return the most points for a run of cards that is split into sequences (E-O10, E-O34)."""
     small, large, five = (sequence_worth(options, cards) for cards in (3, 4, 5))
     return best_split(length, small, large, five)
 
 
 def _all_sequence_points(options: Options, hand: int) -> int:
-    """E-O10: Return the points for all sequences of a hand."""
+    """Return the points for all sequences of a hand (E-O10)."""
     return sum(run_worth(options, length) for suit in SUITS for length, _ in runs(hand, suit))
 
 
 def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """Return the points of a known hand for its best sequence or, by the option, for all."""
+    """Return the points of a known hand for its best sequence or, by the option, for all sequences."""
     hand, trumps = deal.hands[seat], contract.trumps
     if options.winner_scores_all_sequences:
         return _all_sequence_points(options, hand)
@@ -93,7 +90,7 @@ def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat:
 
 
 def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """E-O33, E-O34: Return the points of a closed hand for a proven claim, and for sequences shown."""
+    """Return the points of a closed hand for its proven claim and the sequences shown (E-O33, E-O34)."""
     hand, best = deal.hands[seat], deal.sequences.best
     evidence = 0
     if best is not None and best.seat == seat:
@@ -109,7 +106,7 @@ def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat
 
 
 def _evidence(claim: Claim, hand: int, trumps: str, longer_wins: bool) -> int:
-    """Return the longest sequence in a hand that proves a claim; 0 if none does."""
+    """Return the cards of the longest sequence in a hand that proves a claim, or 0."""
     found = 0
     for suit in SUITS:
         if claim.trumps is not None and claim.trumps is not (suit == trumps):
@@ -120,7 +117,7 @@ def _evidence(claim: Claim, hand: int, trumps: str, longer_wins: bool) -> int:
 
 
 def _claimed_part(claim: Claim, suit: str, length: int, top: int, longer_wins: bool) -> int:
-    """Return the highest part of a run that proves a claim; 0 if none does."""
+    """Return the cards of the highest part of a run that proves a claim, or 0."""
     least = {"small": 3, "large": 5 if claim.five and longer_wins else 4}[claim.sequence]
     most = 3 if claim.sequence == "small" else 5
     for place in range(top, top - length + least - 1, -1):
@@ -131,7 +128,7 @@ def _claimed_part(claim: Claim, suit: str, length: int, top: int, longer_wins: b
     return 0
 
 
-def _has_level_sequence(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> bool:
+def _has_equal_sequence(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> bool:
     """Return whether a closed hand has the sequence that its seat called equal to the best."""
     best = deal.sequences.best
     assert best is not None, "there is a best sequence"
@@ -140,7 +137,7 @@ def _has_level_sequence(options: Options, deal: Outcome, contract: TrumpContract
 
 
 def bella_points(table: Table, deal: Outcome, contract: TrumpContract) -> list[int]:
-    """E18, E-O33: Return the points for bella, by seat; with closed hands only if both cards were played."""
+    """Return the points for bella, by seat. A closed hand must have played both cards (E18, E-O33)."""
     pair = BELLA[contract.trumps]
     points = [0] * table.seats
     for seat, _ in deal.bella:
@@ -153,18 +150,14 @@ Beneficiaries = Literal["everybody", "declarer's side", "the opponents", "nobody
 
 
 class Settlement(NamedTuple):
-    """The rule of a settlement, and the seats that score points by it."""
+    """A rule for the points of a deal, and the seats that score by it (E-O36)."""
 
     outcome: Literal["made", "tie", "bete"]
     rule: str
-    with_three: str
-    """Rule with three players."""
-    own: Beneficiaries
-    """Seats that score their own points."""
-    declarers: Beneficiaries
-    """Seats that score the declarer's points."""
-    set_aside: Beneficiaries
-    """Seats that score the points set aside earlier (E-O36)."""
+    rule_with_three: str
+    scorers_of_own: Beneficiaries
+    scorers_of_declarers: Beneficiaries
+    scorers_of_carried: Beneficiaries
 
 
 # fmt: off
@@ -175,7 +168,7 @@ SETTLEMENTS = {  # E43-E45, E-O21, E-O24, E-O36
     "level: bete":          Settlement("bete", "E-O21", "E-O21", "the opponents", "the opponents", "the opponents"),
     "opponents have more":  Settlement("bete", "E45",   "E45",   "the opponents", "the opponents", "the opponents"),
 }
-BETE_SPLIT = {  # E48, E-O23, E-O38: half shares of the opponent with more points, and of the other
+BETE_SPLIT = {  # E48, E-O23, E-O38: halves for the opponent with more points, and for the other
     "half":                      (1, 1),
     "higher_opponent_takes_all": (2, 0),
     "full_to_both":              (2, 2),
@@ -185,7 +178,7 @@ BETE_SPLIT = {  # E48, E-O23, E-O38: half shares of the opponent with more point
 
 
 def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int]:
-    """E43-E45, E47-E49: Return the settlement of a deal, and the points of the declarer's side."""
+    """Return the settlement of a deal, and the points of the declarer's side (E43-E45, E47-E49)."""
     opponents = table.opponents(declarer)
     ours = sum([own[seat] for seat in range(table.seats) if seat not in opponents])
     each = [own[seat] for seat in opponents]
@@ -196,25 +189,26 @@ def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int
 
 
 def shares_of_prize(
-    table: Table, opponents: tuple[int, ...], own: list[int], prize: int, split: str
+    table: Table, opponents: tuple[int, ...], own: list[int], prize: int, bete_split: str
 ) -> tuple[int, ...]:
-    """E45, E48, E52, E-O23, E-O38: Return each opponent's share of a prize, by seat, in units of the protocol."""
+    """Return the opponents' shares of a prize, by seat, in units of the protocol (E45, E48, E52, E-O23, E-O38)."""
     given = [0] * table.seats
     higher = max(opponents, key=lambda seat: own[seat])  # if equal, the nearest on the declarer's left
     for seat in opponents:
-        halves = BETE_SPLIT[split][seat != higher] if table.seats == 3 else 2
+        halves = BETE_SPLIT[bete_split][seat != higher] if table.seats == 3 else 2
         given[seat] = prize * table.unit * halves // 2
-    if table.seats == 3 and split == "half" and table.options.bete_odd_point == "higher_opponent":
+    if table.seats == 3 and bete_split == "half" and table.options.bete_odd_point == "higher_opponent":
         given[higher] += prize % 2
     return tuple(given)
 
 
 def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
+    """Return the events of :func:`scored`."""
     return scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """E42-E46: Return the line of the deal and, if it ends the match, the win."""
+    """Return the line of the deal and, if it ends the match, the win (E42-E46)."""
     contract = deal.contract
     entries, detail = _settled(table, deal, contract) if contract else ([], Detail(carry=table.carry))
     points = list(table.points)
@@ -242,7 +236,7 @@ class Detail(TypedDict):
     """The details of a deal of Kalabrias; only ``carry`` if the deal was not played. Lists are by seat."""
 
     carry: wire_types.WholePoints
-    """Points that level deals, this one included, have set aside (E-O36)."""
+    """Points that tied deals carry over to the next deal (E-O36)."""
     card_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """Points for the cards in the tricks won, and for the last trick (E34-E41)."""
     sequence_points: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
@@ -252,13 +246,13 @@ class Detail(TypedDict):
     own: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """Sum of points for cards, sequences and bella."""
     outcome: NotRequired[Literal["made", "tie", "bete"]]
-    """Declarer's points against those of the opponents: more, equal, or fewer."""
+    """``made`` if the declarer has more points than the opponents, ``tie`` if equal, ``bete`` if fewer."""
     rule: NotRequired[RuleId]
     """Rule by which the deal was settled."""
 
 
 def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
-    """E42: Return the entries and the detail of a deal that was played."""
+    """Return the entries and the detail of a deal that was played (E42)."""
     sequences: Sequence[int]
     bella: Sequence[int]
     if deal.counted is not None:
@@ -271,19 +265,19 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
     own = [sum(three) for three in zip(card_points, sequences, bella, strict=True)]
     settled, ours = settle(table, declarer, own)
     opponents, all_seats = table.opponents(declarer), range(table.seats)
-    carry = table.carry if settled.set_aside == "the next deal" else 0
+    carry = table.carry if settled.scorers_of_carried == "the next deal" else 0
     detail: Detail = {
         "card_points": list(card_points),
         "sequence_points": list(sequences),
         "bella_points": list(bella),
         "own": own,
         "outcome": settled.outcome,
-        "rule": settled.with_three if table.seats == 3 else settled.rule,
-        "carry": carry + ours if settled.declarers == "the next deal" else carry,
+        "rule": settled.rule_with_three if table.seats == 3 else settled.rule,
+        "carry": carry + ours if settled.scorers_of_declarers == "the next deal" else carry,
     }
     entries = []
     by_side = points_by_side(card_points), points_by_side(sequences), points_by_side(bella)
-    for seat in all_seats if settled.own == "everybody" else opponents:
+    for seat in all_seats if settled.scorers_of_own == "everybody" else opponents:
         entries += _own_entries(table, deal, seat, by_side, scoring)
     shown = (contract.event, *(event for seat, event in deal.won if seat == declarer))
 
@@ -292,18 +286,18 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
             [Entry(seat=seat, points=points, rule=rule, events=shown) for seat, points in enumerate(given) if points]
         )
 
-    if settled.declarers == "the opponents":
+    if settled.scorers_of_declarers == "the opponents":
         enter(shares_of_prize(table, opponents, own, ours, options.bete_split), "E48" if table.seats == 3 else "E45")
-    if settled.set_aside == "the opponents" and table.carry:  # even if the declarer's points are lost
+    if settled.scorers_of_carried == "the opponents" and table.carry:  # even if ``bete_split`` is "none"
         split = "half" if options.bete_split == "none" else options.bete_split
         enter(shares_of_prize(table, opponents, own, table.carry, split), "E-O36")
-    elif settled.set_aside == "declarer's side" and table.carry:
+    elif settled.scorers_of_carried == "declarer's side" and table.carry:
         enter(tuple([table.carry * table.unit * (seat not in opponents) for seat in all_seats]), "E-O36")
     return entries, detail
 
 
 def points_by_side(points: Sequence[int]) -> Sequence[int]:
-    """E52: Return the points of each seat, a partner's included."""
+    """Return the points of each seat with its partner's (E52)."""
     return points if len(points) < 4 else [points[0] + points[2], points[1] + points[3]] * 2
 
 
@@ -314,7 +308,10 @@ def _own_entries(
     by_side: tuple[Sequence[int], Sequence[int], Sequence[int]],
     scoring: tuple[int, ...],
 ) -> list[Entry]:
-    """E52: Return the entries of a seat for tricks, sequences and bella (``by_side``), a partner's included."""
+    """Return a seat's entries for cards, sequences and bella (E52).
+
+    ``by_side``: points for these three, partners together. ``scoring``: seats that score sequences.
+    """
     side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []
     cards, sequences, bella = by_side
 
@@ -342,7 +339,7 @@ def _sequence_rule(table: Table, scoring: tuple[int, ...], seat: int) -> str:
 
 
 def _win(table: Table, line: DealScored) -> tuple[Event, ...]:
-    """E46, E-O20, E-O31: Return the win if one side leads and has reached the target; else no event."""
+    """Return the win if one side leads and has reached the target; else no event (E46, E-O20, E-O31)."""
     if (winners := leaders_at_target(table, line.points)) is None:
         return ()
     reached = sum(points >= table.options.target_score * table.unit for points in line.points)
@@ -360,7 +357,7 @@ def _win(table: Table, line: DealScored) -> tuple[Event, ...]:
 
 
 def payments_of_difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:
-    """E-O42: Return the payments: each loser pays the winner (of two, the one on the left) the difference."""
+    """Return each loser's payment of the difference to the winner, or to the winning partner on the left (E-O42)."""
     seats = len(points)
     payments = []
     for seat in range(seats):
@@ -372,7 +369,7 @@ def payments_of_difference(points: Sequence[int], winners: tuple[int, ...]) -> t
 
 
 def leaders_at_target(table: Table, points: tuple[int, ...]) -> tuple[int, ...] | None:
-    """E52: Return the seat, or partners, with more points than all others, if they have reached the target."""
+    """Return the seat, or partners, that reached the target with more points than all others, or None (E52)."""
     top = max(points)
     if top < table.options.target_score * table.unit:
         return None
@@ -382,7 +379,7 @@ def leaders_at_target(table: Table, points: tuple[int, ...]) -> tuple[int, ...] 
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
-    """E-O6, E-O29: Return the state between deals. By the option, the same dealer deals after an agreed new deal."""
+    """Return the state between deals. By the option, the same dealer deals after an agreed new deal (E-O6, E-O29)."""
     table = replace(next_deal(state.table, event), carry=event.detail["carry"])
     same = event.kind == "redeal" and table.options.redeal_dealer == "same"
     return Undealt(table=replace(table, dealer=event.dealer) if same else table)

@@ -1,6 +1,6 @@
 """The phases of a match and their fields (E1-E53).
 
-Hands are bit masks by seat. With closed hands a mask holds every card that the seat may have.
+Hands are bit masks by seat. The mask of a closed hand has every card that the seat may have.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ from referee.phases import Over
 from referee.value import Value
 
 POINTS_MAX = 10_000
-"""Maximum points in an option. It catches typing errors."""
+"""Maximum of points in an option, to catch typing errors."""
 
 
 class SequencePoints(Value, forbid_unknown_fields=True):
@@ -29,7 +29,7 @@ class SequencePoints(Value, forbid_unknown_fields=True):
 
 
 class Options(Value, forbid_unknown_fields=True):
-    """The choices that the source leaves to the table. Each names its rule or open point."""
+    """The choices that the rulebook leaves to the table. Each names its rule or open point."""
 
     sequence_points: Annotated[
         SequencePoints,
@@ -59,20 +59,20 @@ class Options(Value, forbid_unknown_fields=True):
         Meta(description="E24, E-O12: the points for equal best sequences in plain suits."),
     ] = "none"
     declaration_needs_trick: Annotated[
-        bool, Meta(description="E-O14: no points for sequences without a trick; partners take tricks together.")
+        bool, Meta(description="E-O14: a side without a trick gets no points for sequences; partners are one side.")
     ] = False
     trump_seven_exchange: Annotated[
         bool, Meta(description="E-O16: the seven of trumps may be exchanged for the turned-up card; not with four.")
     ] = False
     must_overtrump: Annotated[
-        bool, Meta(description="E-O17: a trump on a plain lead must beat those already there, if possible.")
+        bool, Meta(description="E-O17: a trump on a plain lead must beat the trumps already played, if possible.")
     ] = False
     target_score: Annotated[int, Meta(ge=1, le=POINTS_MAX, description="E46, E-O20: points that end the match.")] = (
         500
     )
     target_tie: Annotated[
         Literal["play_on"],
-        Meta(description="E-O20: the consequence if sides that have reached the target are level: another deal."),
+        Meta(description="E-O20: the consequence if the best sides have equal points at the target: another deal."),
     ] = "play_on"
     tie_rule: Annotated[
         Literal["opponent_only", "bete", "carry"],
@@ -90,7 +90,7 @@ class Options(Value, forbid_unknown_fields=True):
     ] = "half"
     bete_odd_point: Annotated[
         Literal["higher_opponent", "drop", "exact_half"],
-        Meta(description="E48, E-O23, E-O38: three players: the odd point when those points are halved."),
+        Meta(description="E48, E-O23, E-O38: three players: the odd point when a bête declarer's points are halved."),
     ] = "higher_opponent"
     three_player_side_sequences: Annotated[
         bool, Meta(description="E-O25: three players: the declarer's opponents score sequences as partners do.")
@@ -110,18 +110,18 @@ class Options(Value, forbid_unknown_fields=True):
 
 
 class Table(phases.Table):
-    """The fields that last from deal to deal. ``points`` are in half points if ``unit`` is two."""
+    """The fields that last from deal to deal."""
 
     options: Options
     carry: int = 0
-    """Points set aside by level deals (E-O36)."""
+    """Points carried over from tied deals (E-O36)."""
 
     @property
     def unit(self) -> int:
         """Units of ``points`` in a point: two if half points are counted (E-O38), else one."""
         options = self.options
-        set_aside = options.bete_split == "none" and options.tie_rule == "carry"  # points set aside are still divided
-        divides = options.bete_split == "half" or set_aside
+        carried = options.bete_split == "none" and options.tie_rule == "carry"  # points carried over are still halved
+        divides = options.bete_split == "half" or carried
         return 2 if self.seats == 3 and options.bete_odd_point == "exact_half" and divides else 1
 
     @property
@@ -129,7 +129,7 @@ class Table(phases.Table):
         return (self.dealer + 1) % self.seats
 
     def opponents(self, declarer: int) -> tuple[int, ...]:
-        """E47, E49: Return the seats that play against the declarer, clockwise from the declarer."""
+        """Return the seats that play against the declarer, clockwise from the declarer (E47, E49)."""
         return _opponents(declarer, self.seats)
 
 
@@ -218,12 +218,12 @@ class Claim(Value):
     five: bool = False
     top: str | None = None
     above: str | None = None
-    """Top that this sequence beats, as stated."""
+    """Stated top that this sequence beats."""
     trumps: bool | None = None
 
 
 Expected = Literal["class", "answer", "top", "answer_to_top", "trumps", "answer_trumps"]
-"""Next statement: class, answer to it, top, answer to it, trumps by the first seat, then by the second."""
+"""Next statement that is expected."""
 
 
 class Declaring(Value, tag="declaring"):
@@ -279,7 +279,7 @@ class Playing(Value, tag="playing"):
     """Cards that each seat has played; empty if hands are known."""
 
     def hand(self, seat: int) -> int:
-        """Return the cards that a seat still holds, or with closed hands may hold."""
+        """Return the cards that a seat still has, or with closed hands may have."""
         return self.cards.hands[seat] & ~self.gone
 
 
@@ -303,7 +303,7 @@ class Outcome(Value):
     sequences: Sequences = Sequences()
     bella: tuple[tuple[int, int], ...] = ()
     known: bool = True
-    """True if hands were known (E-O33, E-O34). Then unclaimed sequences count, too."""
+    """True if hands were known. Then unclaimed sequences count, too (E-O33, E-O34)."""
     hands: tuple[int, ...] = ()
     """Cards by seat: the whole hand if hands are known, otherwise the cards played (E32)."""
     counted: Counted | None = None

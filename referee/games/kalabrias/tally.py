@@ -1,4 +1,4 @@
-"""Deals in a tally: the points of each seat are entered, and no cards (E18-E53, E-O41)."""
+"""Deals in a tally: the points of each seat are entered, but no cards (E18-E53, E-O41)."""
 
 from typing import Annotated, Literal
 
@@ -34,7 +34,7 @@ class Result(Value, forbid_unknown_fields=True):
     trumps: Literal["S", "H", "D", "C"] | None = None
     """Trump suit."""
     card_points: NumbersBySeat | None = None
-    """Points by seat for the cards in its tricks, with ten for the last trick (E34-E41)."""
+    """Points by seat for the cards in the tricks won, with ten for the last trick (E34-E41)."""
     taken: NumbersBySeat | None = None
     """Number of tricks, by seat."""
     sequences: Annotated[tuple[SequenceEntered, ...], wire_types.at_most(TRICKS_MAX)] = ()
@@ -51,17 +51,17 @@ class RequiredFields(Value):
 
 
 class Count(Score, tag="count"):
-    """Score a deal that was counted at the table. Clients do not send this act; it is made from a result."""
+    """Score a deal that was counted at the table. Clients cannot send this act; :func:`script` makes it."""
 
     counted: DealCounted
 
 
 def script(state: Undealt, result: Result) -> Script:
-    """Yield the act of a result. Raises a refusal that names the impossible value."""
-    yield "", Count(seat=state.table.dealer, counted=_counted(state.table, result))
+    """Yield the act that scores a result. Raises a refusal that names the impossible value."""
+    yield "", Count(seat=state.table.dealer, counted=_counted_deal(state.table, result))
 
 
-def count(state: Undealt, act: Count, moment: Moment) -> tuple[Event, ...]:
+def count_deal(state: Undealt, act: Count, moment: Moment) -> tuple[Event, ...]:
     return (act.counted,)
 
 
@@ -87,14 +87,14 @@ def deal_counted(state: Undealt, event: DealCounted, number: int) -> Played:
     return Played(table=table, cards=DealtCards(hands=none, counts=none, known=False, turn_up=""), outcome=outcome)
 
 
-def _counted(table: Table, result: Result) -> DealCounted:
+def _counted_deal(table: Table, result: Result) -> DealCounted:
     none = (0,) * table.seats
     if result.kind is not None:
-        _check_nothing_played(table, result)
+        _check_not_played(table, result)
         return DealCounted(kind=result.kind, tricks=none)
     contract = _required_fields(table, result)
     _check_sums(table, contract)
-    scoring, sequences = _sequences(table, contract, result.sequences)
+    scoring, sequences = _sequence_scores(table, contract, result.sequences)
     return DealCounted(
         kind="scored",
         tricks=contract.taken,
@@ -102,13 +102,13 @@ def _counted(table: Table, result: Result) -> DealCounted:
         trumps=contract.trumps,
         card_points=contract.card_points,
         sequence_points=tuple(sequences),
-        bella_points=_bella(table, result),
+        bella_points=_bella_points(table, result),
         scoring=scoring,
     )
 
 
-def _check_nothing_played(table: Table, result: Result) -> None:
-    """E10-E11, E-O40: Raise AgainstTheRules if a deal that was not played has other fields, or had to be played."""
+def _check_not_played(table: Table, result: Result) -> None:
+    """Raise AgainstTheRules if a deal that was not played has other fields, or had to be played (E10-E11, E-O40)."""
     passed = result.kind == "passed_out"
     if passed and table.options.all_pass == "dealer_must_choose":
         raise AgainstTheRules("dealer_must_choose", "E-O40", at="/kind")
@@ -121,8 +121,10 @@ _REQUIRED = {"declarer": "E5", "trumps": "E5", "card_points": "E33", "taken": "E
 
 
 def _required_fields(table: Table, result: Result) -> RequiredFields:
-    """E5, E32, E33: Return the required fields. Raises a refusal if one is missing, not for every seat, or names no
-    seat."""
+    """Return the fields that a played deal needs (E5, E32, E33).
+
+    Raises: AgainstTheRules if a field is missing or not for every seat, NotInPlay if the declarer does not exist.
+    """
     given = {name: getattr(result, name) for name in _REQUIRED}
     for name, value in given.items():
         if value is None:
@@ -130,22 +132,22 @@ def _required_fields(table: Table, result: Result) -> RequiredFields:
     for name in ("card_points", "taken"):
         if len(given[name]) != table.seats:
             raise AgainstTheRules("one_count_a_seat", _REQUIRED[name], seats=table.seats, at=f"/{name}")
-    _check_seat(table, given["declarer"], "/declarer")
+    _check_seat_exists(table, given["declarer"], "/declarer")
     return RequiredFields(**given)
 
 
-def _check_seat(table: Table, seat: int, at: str) -> None:
+def _check_seat_exists(table: Table, seat: int, pointer: str) -> None:
     if seat >= table.seats:
-        raise NotInPlay("no_such_seat", None, seat=seat, at=at)
+        raise NotInPlay("no_such_seat", None, seat=seat, at=pointer)
 
 
-def _possible_sums(played: int) -> frozenset[int]:
-    """E34-E41: Return the possible sums of card points for this number of cards, with the last trick."""
-    by_count = [{0}, *(set[int]() for _ in range(played))]
+def _possible_sums(cards: int) -> frozenset[int]:
+    """Return the possible sums of card points for this number of cards, with the last trick (E34-E41)."""
+    by_count = [{0}, *(set[int]() for _ in range(cards))]
     for worth_of_card in (*CARD_POINTS["trumps"].values(), *(3 * (*CARD_POINTS["plain"].values(),))):
-        for many in range(played, 0, -1):
+        for many in range(cards, 0, -1):
             by_count[many] |= {points + worth_of_card for points in by_count[many - 1]}
-    return frozenset([points + LAST_TRICK for points in by_count[played]])
+    return frozenset([points + LAST_TRICK for points in by_count[cards]])
 
 
 POSSIBLE_SUMS = {seats: _possible_sums(seats * tricks_in_deal(seats)) for seats in (2, 3, 4)}
@@ -153,7 +155,7 @@ POSSIBLE_SUMS = {seats: _possible_sums(seats * tricks_in_deal(seats)) for seats 
 
 
 def _check_sums(table: Table, contract: RequiredFields) -> None:
-    """E32-E41: Raise AgainstTheRules for a wrong number of tricks or sum of points, or for points without a trick."""
+    """Raise AgainstTheRules for a wrong number of tricks, a wrong sum, or points without a trick (E32-E41)."""
     needed, tricks = tricks_in_deal(table.seats), sum(contract.taken)
     if tricks != needed:
         raise AgainstTheRules("not_all_tricks", "E32", needed=needed, total=tricks, at="/taken")
@@ -167,10 +169,10 @@ def _check_sums(table: Table, contract: RequiredFields) -> None:
             raise AgainstTheRules("points_without_a_trick", "E33", seat=seat, at=f"/card_points/{seat}")
 
 
-def _sequences(
+def _sequence_scores(
     table: Table, contract: RequiredFields, sequences: tuple[SequenceEntered, ...]
 ) -> tuple[tuple[int, ...], list[int]]:
-    """E24, E53, E-O10, E-O12, E-O14: Return the seats that score sequences, and the points by seat.
+    """Return the seats that score sequences, and the points by seat (E24, E53, E-O10, E-O12, E-O14).
 
     Raises: AgainstTheRules if sequences of both sides are entered, or more than the options allow.
     """
@@ -180,7 +182,7 @@ def _sequences(
     side = seats_on_side(table, contract.declarer, seats[0]) if seats else ()
     beside = next((place for place, one in enumerate(sequences) if one.seat not in side), None)
     if beside is not None:
-        if options.equal_sequences != "ten_each" or not _are_level(table, sequences):
+        if options.equal_sequences != "ten_each" or not _are_equal(table, sequences):
             rule = {2: "E24", 3: "E-O25", 4: "E53"}[table.seats]
             raise AgainstTheRules("one_side_has_sequences", rule, at=f"/sequences/{beside}")
         for seat in seats:
@@ -196,20 +198,20 @@ def _sequences(
     return seats, points_that_count(table, contract.taken, points)
 
 
-def _are_level(table: Table, sequences: tuple[SequenceEntered, ...]) -> bool:
-    """E24, E-O11, E-O12: Return whether the sequences are equal, and each of a different seat."""
+def _are_equal(table: Table, sequences: tuple[SequenceEntered, ...]) -> bool:
+    """Return whether the sequences are equal, and each of a different seat (E24, E-O11, E-O12)."""
     longest = 5 if table.options.longer_sequence_wins else 4
     kinds = {(min(one.cards, longest), one.top, one.trumps) for one in sequences}
     return len(kinds) == 1 and len({one.seat for one in sequences}) == len(sequences)
 
 
 def _check_one_pack(table: Table, sequences: tuple[SequenceEntered, ...]) -> None:
-    """E2, E15-E17, E-O10: Raise a refusal if sequences are impossible, do not fit into one pack, or name no seat."""
+    """Raise a refusal if sequences are impossible, do not fit into one pack, or name no seat (E2, E15-E17, E-O10)."""
     cards_of_seat = [0] * table.seats
     plain, trumps = [0] * len(RANKS), [0] * len(RANKS)
     for place, one in enumerate(sequences):
         at = f"/sequences/{place}"
-        _check_seat(table, one.seat, f"{at}/seat")
+        _check_seat_exists(table, one.seat, f"{at}/seat")
         if (lowest := RANKS.find(one.top) - one.cards + 1) < 0:
             raise AgainstTheRules("no_sequence", "E15" if one.cards == 3 else "E16", at=f"{at}/top")
         suits = trumps if one.trumps else plain
@@ -220,17 +222,17 @@ def _check_one_pack(table: Table, sequences: tuple[SequenceEntered, ...]) -> Non
             raise AgainstTheRules("sequences_overlap", "E-O10", at=at)
 
 
-def _bella(table: Table, result: Result) -> tuple[int, ...]:
-    """E18: Return the points for bella, by seat.
+def _bella_points(table: Table, result: Result) -> tuple[int, ...]:
+    """Return the points for bella, by seat (E18).
 
     Raises: AgainstTheRules if a sequence of a different seat contains the queen of trumps.
     """
     points, seat = [0] * table.seats, result.bella
     if seat is None:
         return tuple(points)
-    _check_seat(table, seat, "/bella")
+    _check_seat_exists(table, seat, "/bella")
     for one in result.sequences:
-        top, queen = RANKS.index(one.top), RANKS.index("Q")  # a sequence with the king has the queen, too
+        top, queen = RANKS.index(one.top), RANKS.index("Q")  # a sequence with the king also has the queen
         if one.trumps and one.seat != seat and top - one.cards < queen <= top:
             raise AgainstTheRules("no_bella", "E18", at="/bella")
     points[seat] = table.options.bella_points

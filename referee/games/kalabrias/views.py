@@ -1,4 +1,4 @@
-"""The acts that a seat may do, and the match as a viewer may see it. Only ``view`` shows hands."""
+"""The acts that a seat may do, and the match as a viewer may see it."""
 
 from typing import Any, NotRequired, TypedDict
 
@@ -34,13 +34,13 @@ _CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pas
 
 
 def _dealing_acts(state: Undealt | LaterCards, seat: int) -> tuple[Act, ...]:
-    """E-O41: Return the deal for the dealer, except in a tally."""
+    """Return the act ``deal`` for the dealer, except in a tally (E-O41)."""
     table = state.table
     return (Deal(seat=seat),) if seat == table.dealer and not table.tally else ()
 
 
 def _calling_acts(state: Auction, seat: int) -> tuple[Act, ...]:
-    if seat not in state.to_speak[:1]:  # empty after the last call
+    if seat not in state.to_speak[:1]:  # no seat has to speak after the last call
         return ()
     calls = _CALLS[seat]
     return tuple([calls[call] for call in auction.allowed_calls(state)])
@@ -70,7 +70,7 @@ def _declaring_acts(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
-    """E19-E23: Return the statements that a seat may make; with closed hands all that can be true."""
+    """Return the statements that a seat may make; with closed hands all that can be true (E19-E23)."""
     known = state.cards.known
     match state.expected:
         case "class":
@@ -90,21 +90,21 @@ def _statements(state: Declaring, seat: int) -> tuple[Act, ...]:
 
 
 def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
-    """E29-E30: Return the acts of a seat during the play."""
+    """Return the acts of a seat during the play (E29-E30)."""
     acts: tuple[Act, ...] = ()
     if seat == state.turn:
         cards = state.cards
         hand = cards.hands[seat] & ~state.gone
         acts = plays(seat, play.playable_cards(state, hand) if cards.known else play.possible_cards(state, seat))
     if len(state.won) < 2 and not (state.won and state.trick):
-        acts += _beside_the_play(state, seat)
+        acts += _late_statements(state, seat)
     if declarations.may_declare_bella(state, seat):
         acts += (Bella(seat=seat),)
     return acts
 
 
-def _beside_the_play(state: Playing, seat: int) -> tuple[Act, ...]:
-    """E23, E-O34: Return the statements about sequences that a seat may still make during the play."""
+def _late_statements(state: Playing, seat: int) -> tuple[Act, ...]:
+    """Return the statements about sequences that a seat may still make (E23, E-O34)."""
     if seat == state.may_add and not state.trick and not state.won:
         return (Declare(seat=seat, trumps=False),)
     return (Declare(seat=seat),) if declarations.may_show(state, seat) else ()
@@ -126,7 +126,7 @@ OFFERS: dict[type, Offer] = {
 }
 
 
-def to_act(state: State) -> tuple[int, ...]:
+def seats_to_act(state: State) -> tuple[int, ...]:
     if isinstance(state, Playing):
         return (state.turn,)
     if isinstance(state, Declaring):
@@ -142,7 +142,7 @@ def to_act(state: State) -> tuple[int, ...]:
     return state.table.active if isinstance(state, Played) and state.table.penalise else ()
 
 
-def due(state: State) -> tuple[DueAct, ...]:
+def due_acts(state: State) -> tuple[DueAct, ...]:
     match state:
         case Proposed():
             return ("reply",)
@@ -177,7 +177,7 @@ def view(state: State, viewer: Viewer) -> Shown:
     return shown(
         state,
         viewer,
-        to_act=to_act(state),
+        to_act=seats_to_act(state),
         points=in_points(table.points, table.unit == 2),
         hand=hand,
         hands=hands,
@@ -187,7 +187,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         declarer=contract.declarer if contract else getattr(state, "declarer", None),
         trick=in_order(trick) if played_deal else None,
         tricks=played_deal.tricks if played_deal else None,
-        due=due(state),
+        due=due_acts(state),
         more=_more(state, played_deal),
     )
 
@@ -211,7 +211,7 @@ class Claimed(TypedDict):
     top: wire_types.Rank | None
     """Rank of the highest card; null: not stated yet."""
     above: wire_types.Rank | None
-    """Stated top of the sequence that this one beats; null: no top was named."""
+    """Stated top that this sequence beats; null: no top was named."""
     trumps: bool | None
     """True if the sequence is in trumps; null: not stated yet."""
 
@@ -220,7 +220,7 @@ class More(TypedDict):
     """The fields of a match of Kalabrias. Fields that do not apply in the phase are left out."""
 
     carry: wire_types.WholePoints
-    """Points that level deals have set aside (E-O36)."""
+    """Points carried over from tied deals (E-O36)."""
     turn_up: NotRequired[CardText]
     """Turned-up card, or the seven for which it was exchanged."""
     round: NotRequired[wire_types.TrickNumber]
@@ -266,7 +266,7 @@ def _more(state: State, played_deal: Playing | Outcome | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """E-O36: Return the points set aside, if any, under the name ``carry``."""
+    """Return the points carried over, if any, under the name ``carry`` (E-O36)."""
     return {"carry": state.table.carry} if state.table.carry else {}
 
 

@@ -29,12 +29,12 @@ from referee.visibility import Event
 
 
 def next_to_draw(state: Drawing) -> int:
-    """D12: Return the seat for which the next card is turned up."""
+    """Return the seat for which the next card is turned up (D12)."""
     return len(state.drawn) % state.table.seats
 
 
 def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """D11-D12: Return the event of a card turned up for a seat.
+    """Return the event of a card turned up for a seat (D11-D12).
 
     Raises: OutOfTurn for a seat not on turn, AgainstTheRules without a card, NoSuchCard for an impossible card.
     """
@@ -49,7 +49,7 @@ def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
 
 
 def next_draw(state: Drawing, moment: Moment) -> tuple[Event, ...]:
-    """D11-D13: Return the event of the first dealer after a jack, or of the house's next draw; else no event."""
+    """Return the event of the first dealer after a jack, or of the house's next draw; else no event (D11-D13)."""
     if state.drawn and state.drawn[-1][1][1] == "J":
         return (FirstDealerDrawn(seat=state.drawn[-1][0], rule="D13"),)
     if not state.table.house:
@@ -65,19 +65,19 @@ _CARDS = frozenset(PACK)
 
 
 def check_in_pack(cards: tuple[str, ...]) -> None:
-    """D6-D7: Raise NoSuchCard for cards that are not in the pack."""
+    """Raise NoSuchCard for cards that are not in the pack (D6-D7)."""
     if not _CARDS.issuperset(cards):
         raise NoSuchCard("not_in_pack", "D7", cards=[card for card in cards if card not in _CARDS])
 
 
 def seats_dealt_in(table: Table) -> tuple[int, ...]:
-    """D2, D14, D-O9: Return the seats that get cards, clockwise from forehand; of six seats not the dealer."""
+    """Return the seats that get cards, clockwise from forehand; of six seats not the dealer (D2, D14, D-O9)."""
     seating = clockwise((table.dealer + 1) % table.seats, table.seats)
     return seating[:-1] if table.seats == 6 else seating
 
 
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
-    """D14-D21: Return the dealer's stake and the deal.
+    """Return the dealer's stake and the deal (D14-D21).
 
     Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for an impossible deal.
     """
@@ -100,7 +100,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def _table_deal(table: Table, act: Deal) -> Dealt:
-    """D17, D20: Return a deal at a real table: hands and widow, or counts only, and the turned-up card.
+    """Return a deal at a real table: hands and widow, or counts only, and the turned-up card (D17, D20).
 
     Raises: NoSuchCard for an impossible card, AgainstTheRules for missing cards or wrong numbers.
     """
@@ -134,13 +134,13 @@ def _table_deal(table: Table, act: Deal) -> Dealt:
 
 
 def _right_counts(table: Table) -> tuple[int, ...]:
-    """D2, D17: Return the right number of cards by seat."""
+    """Return the right number of cards by seat (D2, D17)."""
     order = seats_dealt_in(table)
     return tuple([HAND_SIZE if seat in order else 0 for seat in range(table.seats)])
 
 
 def _tally_deal(table: Table, act: Deal) -> Dealt:
-    """D17, D-O29: Return a deal in a tally. Raises AgainstTheRules for cards or wrong counts."""
+    """Return a deal in a tally. Raises AgainstTheRules for cards or wrong counts (D17, D-O29)."""
     if (act.hands, act.stock, act.widow, act.turn_up) != (None,) * 4:
         raise AgainstTheRules("cards_not_entered", "D-O29")
     right = _right_counts(table)
@@ -150,7 +150,7 @@ def _tally_deal(table: Table, act: Deal) -> Dealt:
 
 
 def _house_deal(table: Table, seed: str) -> Dealt:
-    """D17-D20: Return a deal by the house."""
+    """Return a deal by the house (D17-D20)."""
     order = seats_dealt_in(table)
     places: tuple[int | None, ...] = (*order, None) if table.dealer not in order else (*order[:-1], None, order[-1])
     pack, many = shuffled(seed, IN_PACK), len(places)
@@ -176,7 +176,7 @@ def staked(state: Undealt, event: Staked, number: int) -> Undealt:
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
-    """D24: Return the state after the deal; forehand speaks first."""
+    """Return the declarations, in which forehand speaks first (D24)."""
     table = state.table
     turn_up, known = event.turn_up, event.hands is not None
     unseen = 0 if turn_up is None else IN_PACK & ~BIT[turn_up]
@@ -197,7 +197,7 @@ OFFENCE_BY_RULE = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
 
 
 def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """D67-D68, D-O26: Return the event of a report and, after a misdeal, the end of the deal.
+    """Return the event of a report and, after a misdeal, the end of the deal (D67-D68, D-O26).
 
     Raises: NotInPlay if the accused does not exist; AgainstTheRules if the service sees such faults itself, or the
     fault or the accused is impossible; WrongPhase if faults are not punished, or it is too early or too late.
@@ -215,7 +215,7 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
             raise AgainstTheRules("only_dealer_misdeals", "D67", dealer=table.dealer)
         if state.dealing.known and not (isinstance(state, Declaring) and not state.said.calls):
             raise AgainstTheRules("hands_known", "D-O26")
-        return reported, PlayEnded(kind="misdeal")  # a report alone does not change the phase
+        return reported, PlayEnded(kind="misdeal")  # because a report does not change the phase
     if act.fault in ("early_pick_up", "wrong_cut", "near_zero"):
         raise AgainstTheRules("no_such_fault", "D68")
     if act.fault in OFFENCE_BY_RULE.values() and not table.tally:
@@ -239,14 +239,14 @@ RULE_OF_HIDDEN_FAULT = {"revoke": "D50", "not_heading": "D53"}
 
 
 def unseen_faults(state: State) -> frozenset[str]:
-    """D68, D-O26: Return the faults that no event can show now, because only people or closed hands show them."""
+    """Return the faults that only people at the table can see now (D68, D-O26)."""
     if state.table.house or not state.table.penalise or not isinstance(state, Playing | Played):
         return frozenset()
     return frozenset(SEEN_BY_THE_TABLE if state.dealing.known else (*SEEN_BY_THE_TABLE, *RULE_OF_HIDDEN_FAULT))
 
 
 def fault_by_official(state: State, offence: str, accused: int, sign: int) -> tuple[Event, ...]:
-    """D68-D70, D-O24: Return the event that notes a fault as if reported, or with ``sign`` -1 lifts it.
+    """Return the event that adds a fault or, if ``sign`` is -1, cancels it (D68-D70, D-O24).
 
     Raises: WrongPhase if the fault has no price or the play has not begun, AgainstTheRules if the accused is not in
     play.
@@ -270,10 +270,10 @@ def fault_lifted(state: Playing | Played, event: FaultLifted, number: int) -> Pl
 
 
 def fault_breach(table: Table, offence: str, seat: int, rule: str, *shown_by: int) -> Breach:
-    """D68-D70, D-O24: Return the breach for a fault. ``shown_by``: events that show it."""
+    """Return the breach for a fault. ``shown_by``: events that show it (D68-D70, D-O24)."""
     return Breach(offence=offence, seat=seat, rule=rule, payer=seat, points=table.stake, shown_by=shown_by)
 
 
 def before_first_lead(state: Playing) -> bool:
-    """D-O22, D-O26: Return whether no card of the deal has been played."""
+    """Return whether no card of the deal has been played (D-O22, D-O26)."""
     return not state.trick and not state.won

@@ -1,7 +1,6 @@
 """Declarations before the play, and the dealer's exchange of a card for the turned-up card (D22-D47).
 
-``generalrams`` promises to take every trick. A pot is single if only the dealer's stake is in it, otherwise double;
-only in a double pot may seats lie down (not play), or the last but one pay to end the deal.
+A pot is single if only the dealer's stake is in it, otherwise double.
 """
 
 from msgspec.structs import replace
@@ -33,22 +32,22 @@ from referee.visibility import Event
 
 
 def is_single(table: Table) -> bool:
-    """D22, D41-D42, D-O23: Return whether the pot was empty before the dealer's stake."""
+    """Return whether the pot was empty before the dealer's stake (D22, D41-D42, D-O23)."""
     return table.pot == 0
 
 
 def must_join_or_pay(state: Declaring) -> bool:
-    """D31, D-O8, D-O9: Return whether the last seat but one is next, and no seat has joined."""
+    """Return whether the last seat but one is next, and no seat has joined (D31, D-O8, D-O9)."""
     return state.to_speak[0] == state.dealing.order[-2] and not state.said.joined
 
 
 def must_join(state: Declaring) -> bool:
-    """D33, D-O9: Return whether the last seat is next, and only one seat has joined."""
+    """Return whether the last seat is next, and only one seat has joined (D33, D-O9)."""
     return state.to_speak[0] == state.dealing.order[-1] and len(state.said.joined) == 1
 
 
 def allowed_words(state: Declaring) -> tuple[Word, ...]:
-    """D24, D29-D31, D33-D34, D37-D38, D43-D45: Return the words that the next seat may say."""
+    """Return the words that the next seat may say (D24, D29-D31, D33-D34, D37-D38, D43-D45)."""
     said = state.said
     widow: tuple[Word, ...] = (WIDOW,) if said.widow is None else ()
     if said.announcer is not None:
@@ -61,7 +60,7 @@ def allowed_words(state: Declaring) -> tuple[Word, ...]:
 
 
 def may_announce(state: Declaring | Playing, seat: int) -> bool:
-    """D35, D39, D-O4: Return whether a seat that has spoken may announce generalrams before the first lead."""
+    """Return whether a seat that has spoken may announce generalrams before the first lead (D35, D39, D-O4)."""
     said = state.said
     if said.announcer is not None or seat not in said.joined:
         return False
@@ -71,7 +70,7 @@ def may_announce(state: Declaring | Playing, seat: int) -> bool:
 
 
 def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """D22-D45: Return the event of a declaration.
+    """Return the event of a declaration (D22-D45).
 
     Raises: OutOfTurn for a seat that may not speak now, AgainstTheRules for a word that is not allowed.
     """
@@ -86,7 +85,7 @@ def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """D-O4: Return the event of a generalrams announced after all have spoken.
+    """Return the event of a generalrams announced after all have spoken (D-O4).
 
     Raises: WrongPhase for any other word or after the first lead, OutOfTurn or AgainstTheRules if the seat may not
     announce.
@@ -118,7 +117,7 @@ def _word_refusal(state: Declaring, act: Bid, allowed: tuple[Word, ...]) -> Refu
 
 
 def _turn_refusal(state: Declaring | Playing, act: Bid) -> Refused:
-    turn = state.to_speak[0] if isinstance(state, Declaring) else None  # all have spoken
+    turn = state.to_speak[0] if isinstance(state, Declaring) else None  # in the play no seat speaks
     has_spoken = any(act.seat == seat for seat, _, _ in state.said.calls)
     if act.bid != GENERALRAMS:
         return OutOfTurn("already_spoken" if has_spoken else "out_of_turn", "D28", turn=turn)
@@ -130,15 +129,14 @@ def _turn_refusal(state: Declaring | Playing, act: Bid) -> Refused:
 
 
 def _word_event(state: Declaring | Playing, seat: int, word: Word) -> tuple[Event, ...]:
-    """Return the event of a declaration, with the cards of the widow if they are taken and known."""
+    """Return the event of a declaration, with the widow's cards if they are taken and known."""
     dealing = state.dealing
     hand = texts_of(dealing.widow) if word == WIDOW and dealing.known else None
     return (Declared(seat=seat, word=word, hand=hand),)
 
 
 def automatic_events(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """D32, D37, D40, D48-D49, D-O19: Return the event that ends the deal after a payment, or the declarations when
-    all have spoken, if any."""
+    """Return the event that ends the deal or the declarations, if any (D32, D37, D40, D48-D49, D-O19)."""
     said, order = state.said, state.dealing.order
     if said.calls and said.calls[-1][1] == PAY:
         return (PlayEnded(kind="paid"),)
@@ -190,8 +188,7 @@ def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int
 
 
 def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Played:
-    """Return the state in which the deal waits for its score (D32, D67, D68). A misdeal drops declarations and
-    reports."""
+    """Return the state that waits for the score. A misdeal removes declarations and reports (D32, D67, D68)."""
     table, dealing = state.table, state.dealing
     kind: Kind = event.kind  # type: ignore[assignment]  # Rams ends the play only in these ways
     if kind == "misdeal":
@@ -206,12 +203,12 @@ def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Pla
 
 
 def may_exchange(state: Playing) -> bool:
-    """D46-D47, D-O9, D-O22: Return whether the dealer may take the turned-up card."""
+    """Return whether the dealer may take the turned-up card (D46-D47, D-O9, D-O22)."""
     return state.table.dealer in state.order and not state.said.exchanged and before_first_lead(state)
 
 
 def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """D46-D47: Return the event of the dealer's exchange of a card for the turned-up card.
+    """Return the event of the dealer's exchange of a card for the turned-up card (D46-D47).
 
     Raises: AgainstTheRules if it is not allowed, WrongPhase after the first lead, NoSuchCard for a card not held.
     """
@@ -237,7 +234,7 @@ def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]
 
 
 def turn_up_taken(state: Playing, event: TurnUpTaken, number: int) -> Playing:
-    """Return the state after the exchange. The card laid away from a closed hand may still be in other hands."""
+    """Return the state after the exchange. Other closed hands may still have the card laid away."""
     seat, hands = event.seat, state.hands
     if event.laid is not None and event.card is not None:
         hand = hands[seat] & ~BIT[event.laid] | BIT[event.card]

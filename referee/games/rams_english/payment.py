@@ -1,4 +1,4 @@
-"""Payments of a deal, and the pot at the end of the session (D4, D15-D16, D32, D59-D71)."""
+"""Payments of a deal, and the pot at the end of the match (D4, D15-D16, D32, D59-D71)."""
 
 from collections.abc import Callable, Collection
 from itertools import chain
@@ -39,17 +39,17 @@ class Settlement(Value):
 
     @property
     def pot(self) -> int:
-        """The pot with the dealer's stake, from which all shares are paid (D15-D16, D61, D-O1)."""
+        """Pot with the dealer's stake, from which all shares are paid (D15-D16, D61, D-O1)."""
         return self.table.pot + self.table.stake
 
     @property
     def forfeited(self) -> list[Taken]:
-        """The tricks of players at fault (D69)."""
+        """Tricks of players at fault (D69)."""
         return [taken for taken in self.outcome.won if taken.seat in self.faults]
 
 
 Party = tuple[int | None, int, tuple[int, ...]]
-"""Seat (``None``: the pot), how many times it pays or gets the amount, and the events that show the reason."""
+"""Seat (None: the pot), how often it pays or gets the amount, and the events that show the reason."""
 
 
 def the_pot(deal: Settlement) -> list[Party]:
@@ -57,19 +57,19 @@ def the_pot(deal: Settlement) -> list[Party]:
 
 
 def the_dealer(deal: Settlement) -> list[Party]:
-    """D15-D16: Return the dealer; empty after a misdeal if the stake goes back (D-O10)."""
+    """Return the dealer; empty if a misdeal returns the stake (D15-D16, D-O10)."""
     goes_back = deal.kind == "misdeal" and deal.table.options.misdeal_stake == "returned"
     return [] if goes_back else [(deal.table.dealer, 1, (deal.outcome.staked,))]
 
 
 def the_payer(deal: Settlement) -> list[Party]:
-    """D31: Return the seat that paid to end the deal."""
+    """Return the seat that paid to end the deal (D31)."""
     seat, _, event = deal.outcome.said.calls[-1]
     return [(seat, 1, (event,))]
 
 
 def trick_winners(deal: Settlement) -> list[Party]:
-    """D59: Return the faultless seats that took tricks."""
+    """Return the seats without fault that took tricks (D59)."""
     taken: dict[int, list[int]] = {seat: [] for seat in deal.outcome.order}
     for trick in deal.outcome.won:
         taken[trick.seat].append(trick.event)
@@ -77,7 +77,7 @@ def trick_winners(deal: Settlement) -> list[Party]:
 
 
 def the_second_best(deal: Settlement) -> list[Party]:
-    """D71, D-O11: Return the second-best seat of each forfeited trick, if the option gives it the share."""
+    """Return the seats to which the option gives the shares of forfeited tricks (D71, D-O11)."""
     if not deal.faults or deal.table.options.forfeited_share != "second_best":
         return []
     best = [(second_best(taken, deal.outcome.trumps, deal.faults), taken.event) for taken in deal.forfeited]
@@ -85,7 +85,7 @@ def the_second_best(deal: Settlement) -> list[Party]:
 
 
 def the_faultless(deal: Settlement) -> list[Party]:
-    """D-O11: Return the players without fault, if the option splits forfeited shares among them."""
+    """Return the players without fault, if the option splits forfeited shares among them (D-O11)."""
     if deal.table.options.forfeited_share != "split_equally":
         return []
     events = tuple([taken.event for taken in deal.forfeited])
@@ -93,7 +93,7 @@ def the_faultless(deal: Settlement) -> list[Party]:
 
 
 def the_trickless(deal: Settlement) -> list[Party]:
-    """D60, D-O12, D-O13: Return the players without a trick, except those whom options save."""
+    """Return the players without a trick, except those who need not pay by an option (D60, D-O12, D-O13)."""
     options, said = deal.table.options, {seat: event for seat, _, event in deal.outcome.said.calls}
     saved: set[int | None] = {taken.seat for taken in deal.outcome.won}
     if options.second_best_counts_as_trick:
@@ -104,20 +104,20 @@ def the_trickless(deal: Settlement) -> list[Party]:
 
 
 def the_announcer(deal: Settlement) -> list[Party]:
-    """D62-D65: Return the announcer of a generalrams."""
+    """Return the announcer of a generalrams (D62-D65)."""
     outcome = deal.outcome
     said = next(event for _, word, event in outcome.said.calls if word == GENERALRAMS)
     return [(outcome.said.announcer, 1, (said, *[taken.event for taken in outcome.won]))]
 
 
 def the_others(deal: Settlement) -> list[Party]:
-    """D63, D65, D-O3: Return all players except the announcer, without events."""
+    """Return all players except the announcer, without events (D63, D65, D-O3)."""
     announcer = deal.outcome.said.announcer
     return [(seat, 1, ()) for seat in deal.outcome.order if seat != announcer]
 
 
 def the_faulted(deal: Settlement) -> list[Party]:
-    """D70, D-O14: Return the players at fault, each once or, by the option, for each fault."""
+    """Return the players at fault, each once or, by the option, for each fault (D70, D-O14)."""
     each = deal.table.options.fault_per_incident
     return [
         (seat, len(incidents) if each else 1, tuple(sorted({*chain.from_iterable(incidents)})))
@@ -126,7 +126,7 @@ def the_faulted(deal: Settlement) -> list[Party]:
 
 
 def share_of(pot: int, tricks: int = 1) -> int:
-    """D59, D-O17: Return a fifth of the pot, rounded down, for each trick."""
+    """Return a fifth of the pot, rounded down, for each trick (D59, D-O17)."""
     return pot // HAND_SIZE * tricks
 
 
@@ -160,7 +160,7 @@ PAYMENTS_OF = {kind: [payment for payment in PAYMENTS if kind in payment[1]] for
 
 
 def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
-    """D15, D31, D59-D71: Return the entries of the seats and of the pot."""
+    """Return the entries of the seats and of the pot (D15, D31, D59-D71)."""
     entries: wire_types.ListBySeat[Entry] = []
     pot: wire_types.ListBySeat[PotEntry] = []
     for rule, _, payers, payees, unit in PAYMENTS_OF[deal.kind]:
@@ -184,7 +184,7 @@ def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
 
 
 def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | None:
-    """D71, D-O11: Return the seat with the best card among the players without fault, if any.
+    """Return the seat with the best card among the players without fault, or None (D71, D-O11).
 
     In a tally return the seat entered, unless it is at fault (D-O29).
     """
@@ -201,12 +201,12 @@ def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | No
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """D-O24: Return the line of the deal, on the act of any seat."""
+    """Return the line of the deal (D-O24)."""
     return scored(state.table, state.outcome)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """D32, D67, D-O24: Return the line of the deal; no event if the deal waits for the act ``score``."""
+    """Return the line of the deal; no event if the deal waits for the act ``score`` (D32, D67, D-O24)."""
     waits = state.table.penalise and state.outcome.kind not in ("paid", "misdeal")
     return () if waits else scored(state.table, state.outcome)
 
@@ -225,18 +225,19 @@ class Detail(TypedDict):
     exchanged: bool
     """True if the dealer took the turned-up card."""
     faults: dict[str, wire_types.Tally]
-    """Number of faults by seat, for seats that have any. The keys are seats as text."""
+    """Numbers of faults. The keys are seats as text."""
 
 
 def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
+    """Return the line of the deal."""
     return scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """D59-D71: Return the line of the deal."""
+    """Return the line of the deal (D59-D71)."""
     faults, announcer = faults_of(table), deal.said.announcer
     kind = deal.kind
-    if kind == "generalrams_won" and announcer in faults:  # D58, D-O15: even if shown after the play
+    if kind == "generalrams_won" and announcer in faults:  # D58, D-O15: also if the fault is shown after the play
         kind = "generalrams_lost"
     entries, pot_entries = payments(Settlement(table=table, outcome=deal, kind=kind, faults=faults))
     points = list(table.points)
@@ -257,7 +258,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
             kind=kind,
             declarer=announcer,
             contract=None if announcer is None else GENERALRAMS,
-            tricks=tricks_of(table, deal),
+            tricks=tricks_by_seat(table, deal),
             answers=(None,) * table.seats,
             penalties=(0,) * table.seats,
             before=table.points,
@@ -271,7 +272,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     )
 
 
-def tricks_of(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
+def tricks_by_seat(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
     tricks = [0] * table.seats
     for taken in deal.won:
         tricks[taken.seat] += 1
@@ -279,7 +280,7 @@ def tricks_of(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
 
 
 def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
-    """D68: Return the events that show each fault, by seat, in the order of discovery.
+    """Return the events that show each fault, by seat, in the order of discovery (D68).
 
     A fault that an official has found does not count again when the cards show it (J3).
     """
@@ -293,21 +294,21 @@ def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
 
 
 def was_found_before(shown: NotedBreach, found: NotedBreach) -> bool:
-    """Return whether cards show a fault that was committed before an official found one of its kind and seat."""
+    """Return whether cards show a fault committed before an official found one of the same seat and kind."""
     one, other = shown.breach, found.breach
     same_kind = (one.seat, one.offence) == (other.seat, other.offence)
     return same_kind and bool(one.shown_by) and not other.shown_by and one.shown_by[-1] < found.event
 
 
 def close(state: State, act: Close, moment: Moment) -> tuple[Event, ...]:
-    """D-O18, D-O28: Return the end of a session and the shares of its pot. Raises WrongPhase during a deal."""
+    """Return the end of the match and the shares of its pot. Raises WrongPhase during a deal (D-O18, D-O28)."""
     if not isinstance(state, Undealt | Drawing):
         raise WrongPhase("deal_under_way", "D-O28")
     return (MatchClosed(**final_amounts(state.table)),)
 
 
 def abandon(state: State, act: Abandon, moment: Moment) -> tuple[Event, ...]:
-    """D-O18, D-O28: Return the abandonment, with the pot shared as by ``close``. The deal under way is not paid."""
+    """Return the end of an abandoned match and the shares of the pot. The deal is not paid (D-O18, D-O28)."""
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason, **final_amounts(state.table)),)
 
 
@@ -324,7 +325,7 @@ class FinalAmounts(TypedDict):
 
 
 def final_amounts(table: Table) -> FinalAmounts:
-    """D-O18: Return the final pot, shares and points. A part that is not shared stays in the pot."""
+    """Return the final pot, shares and points. A part that is not shared stays in the pot (D-O18)."""
     shares = final_shares(table)
     points = tuple(map(sum, zip(table.points, shares, strict=True)))
     return {
@@ -339,7 +340,7 @@ def final_amounts(table: Table) -> FinalAmounts:
 
 
 def final_shares(table: Table) -> tuple[int, ...]:
-    """D-O18: Return each seat's share of the pot. The last dealer sits on the right of the present dealer."""
+    """Return each seat's share of the pot. The last dealer sits on the right of the present dealer (D-O18)."""
     shares = [0] * table.seats
     if table.options.final_pot == "last_dealer":
         shares[table.dealer - 1] = table.pot

@@ -1,4 +1,4 @@
-"""Play of the cards, and faults in the play (D48-D58, D68)."""
+"""The play of the cards, and faults in the play (D48-D58, D68)."""
 
 from msgspec.structs import replace
 
@@ -13,7 +13,7 @@ from referee.ruleset import Moment
 from referee.tricks import next_in
 from referee.visibility import Event
 
-CODE_OF_DUTY = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
+CODE_BY_RULE = {"D50": "must_follow_suit", "D51": "must_trump", "D53": "must_head"}
 
 
 def higher_cards(cards: Cards, best: Cards) -> Cards:
@@ -22,7 +22,7 @@ def higher_cards(cards: Cards, best: Cards) -> Cards:
 
 
 def playable_cards(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards:
-    """D50-D54, D-O20: Return the cards that may be played."""
+    """Return the cards that may be played (D50-D54, D-O20)."""
     if not led:
         return hand
     duty = hand & led  # D50
@@ -35,15 +35,17 @@ def playable_cards(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards
 
 
 def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
-    """D55-D56: Return whether a card beats ``best``, the best card of the trick so far."""
+    """Return whether a card beats ``best``, the best card of the trick so far (D55-D56)."""
     if bit & SUIT_OF[best]:
         return bit > best
     return bool(bit & trumps)
 
 
 def possible_cards(state: Playing, seat: int) -> Cards:
-    """Return the cards that a closed hand may hold: in the last trick, only the turned-up card if the dealer still
-    has it (D46)."""
+    """Return the cards that a closed hand may have.
+
+    Only the turned-up card is left if the dealer still has it in the last trick (D46).
+    """
     hand = state.hands[seat]
     if seat != state.table.dealer or not state.said.exchanged or len(state.won) + 1 < HAND_SIZE:
         return hand
@@ -51,7 +53,7 @@ def possible_cards(state: Playing, seat: int) -> Cards:
 
 
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
-    """D48-D58, D-O24: Return the event of a card played, with the faults that it makes or shows.
+    """Return the event of a card played, with the faults that it makes or shows (D48-D58, D-O24).
 
     Raises: WrongPhase in a tally, OutOfTurn or NotInPlay for a seat not on turn, NoSuchCard for a card that the seat
     cannot hold, AgainstTheRules for a fault with known cards if faults are refused.
@@ -73,7 +75,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     elif not bit & (allowed := playable_cards(hand, state.led, state.best, dealing.trumps)):
         rule = broken_rule(hand, bit, state.led, dealing.trumps)
         if not state.table.penalise:
-            raise AgainstTheRules(CODE_OF_DUTY[rule], rule, allowed=texts_of(allowed))
+            raise AgainstTheRules(CODE_BY_RULE[rule], rule, allowed=texts_of(allowed))
         breaches = (fault_breach(state.table, OFFENCE_BY_RULE[rule], seat, rule, state.lead),)
     if state.denials:
         breaches += _faults_shown(state, seat, bit)
@@ -105,10 +107,7 @@ def _no_such_card(state: Playing, card: str) -> NoSuchCard:
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """D57-D58, D-O15: Return the event of a complete trick, or of the end of the play; else no event.
-
-    If a fault of the announcer is reported between two tricks, the play ends after the next trick (D-O15).
-    """
+    """Return the event of a complete trick, or of the end of the play; else no event (D57-D58, D-O15)."""
     done = len(state.won)
     if state.trick:
         return (TrickTaken(seat=state.winner, trick=done + 1),) if len(state.trick) == len(state.order) else ()
@@ -122,7 +121,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def at_fault(table: Table, seat: int, until: int) -> bool:
-    """D68: Return whether a punished fault of this seat was discovered before event ``until``."""
+    """Return whether a punished fault of this seat was discovered before event ``until`` (D68)."""
     return any(
         noted_fault.breach.seat == seat and noted_fault.breach.points and noted_fault.event < until
         for noted_fault in table.ledger.breaches
@@ -130,8 +129,10 @@ def at_fault(table: Table, seat: int, until: int) -> bool:
 
 
 def denied_cards(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
-    """D50, D51, D53: Return the cards that the player cannot hold if this play is right: to follow, to trump and to
-    head."""
+    """Return the cards that the player cannot have if this play is right (D50, D51, D53).
+
+    The three masks are: cards of the suit led, trumps, and cards that would head the trick.
+    """
     led, best, trumps = state.led, state.best, state.dealing.trumps
     if bit & led:
         return 0, 0, higher_cards(led, best) if best & led and bit < best else 0
@@ -141,7 +142,7 @@ def denied_cards(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
 
 
 def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
-    """D-O24: Return the faults in earlier plays of a closed hand that this card proves.
+    """Return the faults in earlier plays of a closed hand that this card proves (D-O24).
 
     If the match refuses faults, they cost nothing.
     """
@@ -155,7 +156,7 @@ def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
 
 
 def _denials_after(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial, ...]:
-    """Return the denials (:class:`Denial`) after a card: its own, and earlier ones that it does not disprove."""
+    """Return the denials after a card: a new one, and earlier ones that the card does not disprove."""
     denials = tuple(
         denial
         for denial in state.denials

@@ -1,6 +1,6 @@
 """The options, the events that only Rams has, and the phases of a match (D1-D58).
 
-Hands are bit masks by seat. With closed hands a mask holds every card that the seat may have.
+Hands are bit masks by seat. The mask of a closed hand has every card that the seat may have.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -15,7 +15,7 @@ from referee.value import CardText, OffenceText, RuleId, Seat, Value
 from referee.visibility import Event, Hidden
 
 PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQKA")
-"""32 cards: no twos to sixes (D6-D8)."""
+"""32 cards (D6-D8)."""
 IN_PACK: Cards = cards_of(PACK)
 HAND_SIZE = 5
 """Number of cards in a hand and in the widow, of tricks in a deal, and of tricks for a stake (D3, D15, D17)."""
@@ -33,7 +33,7 @@ Kind = Literal["played", "generalrams_won", "generalrams_lost", "paid", "misdeal
 
 
 class Options(Value, forbid_unknown_fields=True):
-    """The choices that the source leaves to the table. Each names its rule or open point."""
+    """The choices that the rulebook leaves to the table. Each names its rule or open point."""
 
     late_generalrams: Annotated[
         bool, Meta(description="D35, D-O4: all who have joined may announce generalrams until the first lead.")
@@ -49,13 +49,13 @@ class Options(Value, forbid_unknown_fields=True):
         Meta(description="D71, D-O11: the receiver of the share of a trick that a player at fault has taken."),
     ] = "second_best"
     second_best_counts_as_trick: Annotated[
-        bool, Meta(description="D60, D-O12: a share won by the second-best card saves from paying for no trick.")
+        bool, Meta(description="D60, D-O12: a share won by the second-best card counts as a trick.")
     ] = False
     fault_and_trickless_cumulate: Annotated[
         bool, Meta(description="D60, D70, D-O13, D-O25: a player at fault who took no trick pays for both.")
     ] = True
     fault_per_incident: Annotated[
-        bool, Meta(description="D70, D-O14, D-O25: every fault is paid for, not one for each player and deal.")
+        bool, Meta(description="D70, D-O14, D-O25: every fault is paid for, not only one for each player and deal.")
     ] = False
     final_pot: Annotated[
         Literal["split_equally", "last_dealer", "keep"],
@@ -65,7 +65,7 @@ class Options(Value, forbid_unknown_fields=True):
 
 
 class Staked(Event):
-    """The dealer put the stake into the pot, which then holds ``pot``. ``double``: the pot was not empty before."""
+    """The dealer put the stake into the pot. ``pot``: the new amount. ``double``: the pot was not empty before."""
 
     TOPIC: ClassVar[str] = "pot/staked"
     seat: Seat
@@ -106,8 +106,7 @@ class TurnUpTaken(Event):
 
 
 class SecondEntered(Event):
-    """The seat with the best card of the players without fault was entered in a tally, for a trick of a player at
-    fault (D71)."""
+    """The seat with the best card of players without fault was entered in a tally, for one trick (D71)."""
 
     TOPIC: ClassVar[str] = "trick/second-told"
     seat: Seat
@@ -126,7 +125,7 @@ FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTa
 
 
 class Table(phases.Table):
-    """The fields that last from deal to deal. ``pot`` is the pot before the dealer's stake."""
+    """The fields that last from deal to deal. ``pot`` is the amount before the dealer's stake."""
 
     options: Options
     stake: int
@@ -152,7 +151,7 @@ class DealtCards(Value):
 
     staked: int
     order: tuple[int, ...]
-    """Seats that hold cards, clockwise from forehand."""
+    """Seats with cards, clockwise from forehand."""
     known: bool
     widow: int
     turn_up: str
@@ -183,7 +182,7 @@ class Declaring(Value, tag="declaring"):
 
 
 class Denial(Value):
-    """The cards (as masks) that a closed hand cannot hold if its play was right (D50-D53)."""
+    """The cards (as masks) that a closed hand cannot have if its play was right (D50-D53)."""
 
     seat: int
     event: int
@@ -194,7 +193,7 @@ class Denial(Value):
 
 
 class Taken(Value):
-    """A trick, the seat that took it, and its event."""
+    """A trick that was taken."""
 
     seat: int
     event: int
@@ -205,7 +204,7 @@ class Taken(Value):
 
 
 class Playing(Value, tag="playing"):
-    """The play, and before the first lead the exchange (D46-D58)."""
+    """The exchange before the first lead, and the play (D46-D58)."""
 
     table: Table
     dealing: DealtCards

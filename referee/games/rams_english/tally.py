@@ -1,6 +1,6 @@
-"""Deals in a tally: the winner of each trick is entered, and no cards (D22-D71, D-O29).
+"""Deals in a tally: the winner of each trick is entered, but no cards (D22-D71, D-O29).
 
-For a trick of a player at fault the second-best card is needed: the best card of the players without fault.
+The second-best card of a trick is the best card of the players without fault.
 """
 
 from collections.abc import Generator
@@ -22,9 +22,10 @@ from referee.visibility import Event
 
 
 def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
-    """D40, D57, D71: Return the event of a trick with its winner and, if given, the seat of the second-best card.
+    """Return the event of a trick with its winner and, if given, the seat of the second-best card (D40, D57, D71).
 
-    Raises: WrongPhase outside a tally, NotInPlay for a seat that does not play, AgainstTheRules if both are one seat.
+    Raises: WrongPhase outside a tally, NotInPlay for a seat that does not play, AgainstTheRules if the seats are
+    equal.
     """
     if not state.table.tally:
         raise WrongPhase("not_tallied", None)
@@ -36,14 +37,14 @@ def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
 
 
 def _not_in_play_refusal(state: Playing | Played, seat: int) -> NotInPlay:
-    """D2, D40, D-O9: Return the refusal of a seat that does not play the deal or does not exist."""
+    """Return the refusal of a seat that does not play the deal or does not exist (D2, D40, D-O9)."""
     if seat >= state.table.seats:
         return NotInPlay("no_such_seat", None, seat=seat)
     return NotInPlay("not_in_play", "D40" if seat in state.dealing.order else "D-O9", seat=seat)
 
 
 def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> Refused | None:
-    """D71: Return the refusal of a seat that cannot have played the second-best card, if any."""
+    """Return the refusal of a seat that cannot have played the second-best card, or None (D71)."""
     if second is None:
         return None
     if second not in seats_in_play(state):
@@ -52,7 +53,7 @@ def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> 
 
 
 def trick_without_second(state: Played) -> int | None:
-    """D71, D-O11, D-O29: Return the index of the first trick that needs a second-best card and has none, if any."""
+    """Return the index of the first trick that needs a second-best card and has none, or None (D71, D-O11, D-O29)."""
     table, deal = state.table, state.outcome
     if not table.tally or deal.kind != "played" or table.options.forfeited_share != "second_best":
         return None
@@ -69,9 +70,9 @@ def faultless_seats(state: Played) -> tuple[int, ...]:
 
 
 def name_second(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
-    """D71, D-O29: Return the event that names the second-best card of the first trick that needs one.
+    """Return the event that names the second-best card of the first trick that needs it (D71, D-O29).
 
-    Raises: WrongPhase if no trick needs one, AgainstTheRules for a different trick or a seat at fault.
+    Raises: WrongPhase if no trick needs it, AgainstTheRules for a different trick or a seat at fault.
     """
     deal, place = state.outcome, trick_without_second(state)
     if place is None:
@@ -96,7 +97,7 @@ def second_named(state: Played, event: SecondEntered, number: int) -> Played:
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """D71, D-O24: Return the line of the deal. Raises AgainstTheRules if a second-best card is missing."""
+    """Return the line of the deal. Raises AgainstTheRules if a second-best card is missing (D71, D-O24)."""
     if (place := trick_without_second(state)) is not None:
         raise _second_missing_refusal(state, place)
     return payment.score(state, act, moment)
@@ -147,7 +148,7 @@ def script(state: Undealt, result: Result) -> Script:
 
 
 def _play_steps(state: Playing, result: Result) -> Generator[tuple[str, Request], Any, Played]:
-    """D3, D46, D58, D-O15: Yield the exchange, the tricks and the faults.
+    """Yield the exchange, the tricks and the faults (D3, D46, D58, D-O15).
 
     Faults come after the tricks, or before the last one if the announcer took it.
     """

@@ -1,4 +1,4 @@
-"""The acts that a seat may do, and the match as a viewer may see it. Only ``view`` shows hands."""
+"""The acts that a seat may do, and the match as a viewer may see it."""
 
 from functools import lru_cache
 from typing import Any, TypedDict
@@ -30,12 +30,12 @@ from referee.visibility import Viewer
 
 @lru_cache(maxsize=1024)
 def _bids(seat: int, words: tuple[Word, ...]) -> tuple[Act, ...]:
-    """Return these words as acts. They are cached, because they are offered often."""
+    """Return the words as acts. They are cached because they are offered often."""
     return tuple([Bid(seat=seat, bid=word) for word in words])
 
 
 def _drawing_acts(state: Drawing, seat: int) -> tuple[Act, ...]:
-    """D11-D12: Return the draw for the next seat, without its card."""
+    """Return the draw for the next seat, without its card (D11-D12)."""
     return (Draw(seat=seat),) if seat == next_to_draw(state) else ()
 
 
@@ -44,13 +44,13 @@ def _undealt_acts(state: Undealt, seat: int) -> tuple[Act, ...]:
 
 
 def _declaring_acts(state: Declaring, seat: int) -> tuple[Act, ...]:
-    if seat in state.to_speak[:1]:  # empty after the last word
+    if seat in state.to_speak[:1]:  # no seat has to speak after the last word
         return _bids(seat, declarations.allowed_words(state))
     return _bids(seat, (GENERALRAMS,)) if declarations.may_announce(state, seat) else ()
 
 
 def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
-    """D46-D54: Return the acts of a seat during the play."""
+    """Return the acts of a seat during the play (D46-D54)."""
     acts: tuple[Act, ...] = ()
     if state.table.tally:
         acts = (Trick(seat=seat),) if seat in state.order else ()
@@ -72,7 +72,7 @@ def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
-    """D-O24, D-O29: Return the score, or the second-best cards for the trick that still needs one."""
+    """Return the score, or the second-best cards for the trick that still needs one (D-O24, D-O29)."""
     if (trick := tally.trick_without_second(state)) is None:
         return (Score(seat=seat),)
     if seat != state.outcome.won[trick].seat:
@@ -89,7 +89,7 @@ OFFERS: dict[type, Offer] = {
 }
 
 
-def to_act(state: State) -> tuple[int, ...]:
+def seats_to_act(state: State) -> tuple[int, ...]:
     if isinstance(state, Playing):
         return state.order if state.table.tally else (state.turn,)
     if isinstance(state, Declaring):
@@ -181,5 +181,5 @@ def view(state: State, viewer: Viewer) -> Shown:
             "declarer": said.announcer,
         }
         if not isinstance(deal, Declaring) and deal.order:
-            own |= {"trick": in_order(getattr(deal, "trick", ())), "tricks": payment.tricks_of(table, deal)}
-    return shown(state, viewer, to_act=to_act(state), more=_more(state, official), **own)
+            own |= {"trick": in_order(getattr(deal, "trick", ())), "tricks": payment.tricks_by_seat(table, deal)}
+    return shown(state, viewer, to_act=seats_to_act(state), more=_more(state, official), **own)
