@@ -1,7 +1,8 @@
 """Writes and reads the files of backups: zip archives with the rows of each table, and a manifest.
 
 Files such as ``events.jsonl`` have one row per line, as a JSON array. Bytes are ``[text]``, or
-``["base64", encoded]`` if they are not UTF-8. The archive's comment is the SHA-256 of all bytes before it.
+``["base64", encoded]`` if they are not UTF-8. The archive's comment, the seal, is the SHA-256 of
+all bytes before it.
 """
 
 import binascii

@@ -155,7 +155,7 @@ REMEDIES = {
     "pg_hba": "allow this host in pg_hba.conf",
     "": f"check that it runs and that {PREFIX}DATABASE_URL names its host and port",
 }
-"""Remedies for refused connections, by a pattern in PostgreSQL's message: these errors have no code."""
+"""Remedies by a pattern in PostgreSQL's message, because refused connections have no error code."""
 
 SERVER_QUERY = text(
     "SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,"
@@ -320,7 +320,7 @@ def _check_progress(stored: StoreReader, before: Mapping[str, int], head: int) -
 
 
 def _check_erasures(stored: StoreReader) -> Problems:
-    """Yield a line if the names cannot be read, or if no service removes erased data from their files."""
+    """Yield a line if the names cannot be read, or their files may contain erased data while no service runs."""
     try:
         left = stored.is_rewriting_due() and not is_followed(stored.projections, _projections_file(stored))
     except (SQLAlchemyError, OSError) as error:
@@ -335,7 +335,7 @@ def _projections_file(stored: StoreReader) -> Path | None:
 
 
 def _check_log(settings: Settings, stored: StoreReader) -> Problems:
-    """Check that the log extends the checkpoint file. Check nothing without a log key."""
+    """Check that the log extends the last signed checkpoint. Check nothing without a log key."""
     if not settings.log_key:
         return
     file = file_for(settings.database_url, settings.log_file)

@@ -43,20 +43,20 @@ def check_tree(stored: StoreReader) -> Iterator[str]:
     memory.dispose()
 
 
-def _tile_differences(stored: StoreReader, tree: Log, made: Connection) -> Iterator[str]:
+def _tile_differences(stored: StoreReader, tree: Log, calculated: Connection) -> Iterator[str]:
     this = tree.tiles.c
     tiles = select(this.level, this.number, this.hashes).order_by(this.level, this.number)
     with stored.projections.connect() as kept:
         edge, stored_tiles = tree.edge(kept), set()
         for level, number, hashes in kept.execute(tiles):
             stored_tiles.add((level, number))
-            expected = made.scalar(select(this.hashes).where(this.level == level, this.number == number)) or b""
+            expected = calculated.scalar(select(this.hashes).where(this.level == level, this.number == number)) or b""
             if expected[: len(hashes)] != bytes(hashes):
                 yield f"projection log: tile {number} of level {level} does not match the rows: `knacka rebuild log`"
-    for level, number, _ in made.execute(tiles):
+    for level, number, _ in calculated.execute(tiles):
         if (level, number) not in stored_tiles and number * TILE_WIDTH < edge.size >> TILE_HEIGHT * level:
             yield f"projection log: tile {number} of level {level} is missing: `knacka rebuild log`"
-    if edge.position and tree.index(made, edge.position) != edge.size - 1:
+    if edge.position and tree.index(calculated, edge.position) != edge.size - 1:
         yield f"projection log: it has {edge.size} rows up to position {edge.position}, more than the log"
 
 

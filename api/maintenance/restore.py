@@ -150,7 +150,7 @@ def _has_same_columns(archive: Archive, part: Part) -> bool:
 
 
 def _fill_table(archive: Archive, connection: Connection, part: Part, keys: frozenset[str]) -> None:
-    """Fill a table, in parts of :data:`SHARED_PARTS` only for the projections with ``keys``.
+    """Fill a table, in a shared part only with the rows of projections with ``keys``.
 
     Raises ``Damaged`` if rows cannot be converted or the columns are of a different release.
     """

@@ -57,7 +57,7 @@ class Part(NamedTuple):
     key: str | None = None
 
     def rows(self, connection: Connection, keys: Sequence[str] = ()) -> Iterator[list[Cell]]:
-        """Yield the rows in order. Of :data:`SHARED_PARTS` yield only the rows of projections with ``keys``."""
+        """Yield the rows in order, in a shared part only the rows of projections with ``keys``."""
         these = tuple(self.table.c)
         query = select(*these).order_by(these[0])
         if self.name in SHARED_PARTS:
@@ -90,7 +90,7 @@ class Part(NamedTuple):
 
 
 SHARED_PARTS = frozenset({"places", "aside"})
-"""Parts with rows of several projections."""
+"""Shared parts: they have rows of several projections."""
 
 
 def parts_of_events(stored: StoreReader) -> tuple[Part, ...]:
@@ -108,7 +108,7 @@ NEEDED = frozenset({"events", "snapshots", "acts", "secret"})
 
 
 def parts_of_projections(selected: Sequence[Projection] | None = None) -> tuple[Part, ...]:
-    """Return the parts in :data:`SHARED_PARTS`, then the parts of the ``selected`` projections (None: all)."""
+    """Return the shared parts, then the parts of the ``selected`` projections (None: all)."""
     projections = all_projections() if selected is None else selected
     return (
         _part_of_table("places", POSITIONS),

@@ -49,7 +49,7 @@ def verify_aggregate(
 ) -> AggregateResult:
     """Check an aggregate. If it cannot be read, return that as a difference.
 
-    Several calls may share ``texts`` and ``dockets`` to save time.
+    Several calls may share ``texts`` and ``dockets``.
     """
     try:
         valid_id = UUID(aggregate_id)
