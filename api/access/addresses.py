@@ -1,7 +1,7 @@
 """Finds the address of a request's client, also behind trusted proxies.
 
-A proxy writes `X-Forwarded-For` or `Forwarded` (RFC 7239). A client can forge the other header, so if both are
-present they must name the same address.
+A proxy writes `X-Forwarded-For` or `Forwarded` (RFC 7239). Both headers must name the same address if both are
+present, because a client can forge the header that the proxy does not write.
 """
 
 import re
@@ -17,7 +17,7 @@ TEXT_MAX = 64
 CACHE_MAX = 4096
 SCOPE_KEY = "knacka.address"
 NETWORK_BITS = 64
-"""Bits of an IPv6 network that counts as one client."""
+"""Length in bits of the IPv6 prefix that counts as one client."""
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PAIR = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*+)")')
@@ -27,21 +27,21 @@ _NODE = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+))(?::(?:[0-9]{1,5}|_[0-9A-
 
 class Address(NamedTuple):
     text: str
-    """The address as it is logged."""
+    """Text for logs."""
     limit_key: str
-    """Key of the client for limits: the IPv4 address, or the network of an IPv6 address."""
+    """Name under which limits count the client: an IPv4 address or an IPv6 network."""
     is_local: bool
-    """True: on this machine, without a proxy."""
+    """True: the client is on this machine, without a proxy."""
     is_trusted_proxy: bool
-    """True: a trusted proxy itself."""
+    """True: the address of a trusted proxy."""
 
 
 UNREADABLE = Address("an unreadable address", "", is_local=False, is_trusted_proxy=False)
-"""Address of clients whose proxies name no readable address or contradict each other."""
+"""Address if the headers of proxies name no readable address or contradict each other."""
 
 
 def networks_of(setting: str) -> tuple[Network, ...]:
-    """Return the networks of a setting (CIDR, comma-separated). Raises ``ValueError`` for anything else."""
+    """Return the networks in a comma-separated text in CIDR. Raises ``ValueError`` if one is malformed."""
     return tuple(ip_network(part.strip()) for part in setting.split(",") if part.strip())
 
 
@@ -49,19 +49,19 @@ class Addresses:
     def __init__(self, trusted_proxies: str) -> None:
         """``trusted_proxies``: networks in CIDR, comma-separated."""
         self._trusted = networks_of(trusted_proxies)
-        self._cached = lru_cache(CACHE_MAX)(self._parsed)
+        self._cached = lru_cache(CACHE_MAX)(self._address_or_none)
         self._local = self._address_of(IPv4Address("127.0.0.1"))
-        # A socket without a network address is on this machine.
-        self._cached_peer = lru_cache(CACHE_MAX)(lambda text: self._parsed(text) or self._local)
+        # A peer without an IP address uses a Unix socket on this machine.
+        self._cached_peer = lru_cache(CACHE_MAX)(lambda text: self._address_or_none(text) or self._local)
 
     def of(self, scope: Any) -> Address:
         """Return the client's address: the right-most one that is not a trusted proxy, or :data:`UNREADABLE`."""
         found: Address | None = scope.get(SCOPE_KEY)
         if found is None:
-            found = scope[SCOPE_KEY] = self._of_scope(scope)
+            found = scope[SCOPE_KEY] = self._read_address(scope)
         return found
 
-    def _of_scope(self, scope: Any) -> Address:
+    def _read_address(self, scope: Any) -> Address:
         client = scope["client"]
         peer = self._cached_peer(client[0]) if client else self._local
         if not peer.is_trusted_proxy:
@@ -76,7 +76,7 @@ class Addresses:
         return found.pop() if len(found) == 1 else UNREADABLE
 
     def _client_in(self, hops: Iterable[str | None]) -> Address:
-        """Return the client's address in a forwarding header."""
+        """Return the client's address in the hops of a header, or :data:`UNREADABLE`."""
         found = UNREADABLE
         for hop in reversed([*hops]):
             found = (None if hop is None or len(hop) > TEXT_MAX else self._cached(hop)) or UNREADABLE
@@ -84,23 +84,23 @@ class Addresses:
                 break
         return found._replace(is_local=False)
 
-    def _parsed(self, text: str) -> Address | None:
+    def _address_or_none(self, text: str) -> Address | None:
         try:
             return self._address_of(ip_address(text))
         except ValueError:
             return None
 
-    def _address_of(self, whole: IPv4Address | IPv6Address) -> Address:
-        if isinstance(whole, IPv6Address):
-            whole = whole.ipv4_mapped or IPv6Address(int(whole))  # without its zone
-        limit_key = str(whole)
-        if isinstance(whole, IPv6Address):
-            limit_key = str(IPv6Network((int(whole), NETWORK_BITS), strict=False))
-        return Address(str(whole), limit_key, whole.is_loopback, any(whole in one for one in self._trusted))
+    def _address_of(self, ip: IPv4Address | IPv6Address) -> Address:
+        if isinstance(ip, IPv6Address):
+            ip = ip.ipv4_mapped or IPv6Address(int(ip))  # without its zone
+        limit_key = str(ip)
+        if isinstance(ip, IPv6Address):
+            limit_key = str(IPv6Network((int(ip), NETWORK_BITS), strict=False))
+        return Address(str(ip), limit_key, ip.is_loopback, any(ip in one for one in self._trusted))
 
 
 def _hops_in_x_forwarded_for(values: list[bytes]) -> Iterator[str]:
-    """Yield the addresses in `X-Forwarded-For` headers, from the left. Some proxies add a port."""
+    """Yield the addresses in `X-Forwarded-For` headers from the left, without ports."""
     for hop in b",".join(values).decode("latin-1").split(","):
         address = hop.strip()
         if address.startswith("["):
@@ -110,21 +110,21 @@ def _hops_in_x_forwarded_for(values: list[bytes]) -> Iterator[str]:
 
 
 def _hops_in_forwarded(values: list[bytes]) -> list[str | None]:
-    """Return the addresses in `Forwarded` headers, from the left; ``None`` for an element without one.
+    """Return the addresses in `Forwarded` headers from the left; ``None`` for an element without an address.
 
-    If a header breaks the syntax, return none at all.
+    Return an empty list if a header is malformed.
     """
     hops: list[str | None] = []
     for value in values:
-        elements = _elements(value.decode("latin-1"))
+        elements = _elements_in(value.decode("latin-1"))
         if elements is None:
             return []
-        hops += [_node(pairs.get("for", "")) for pairs in elements]
+        hops += [_address_of_node(pairs.get("for", "")) for pairs in elements]
     return hops
 
 
-def _elements(text: str) -> list[dict[str, str]] | None:
-    """Return the parameters of each element in a `Forwarded` header, ``None`` if it breaks the syntax."""
+def _elements_in(text: str) -> list[dict[str, str]] | None:
+    """Return the parameters of each element in a `Forwarded` header; ``None`` if the header is malformed."""
     elements: list[dict[str, str]] = [{}]
     at = len(text) - len(text.lstrip(" \t"))
     while at < len(text):
@@ -143,8 +143,8 @@ def _elements(text: str) -> list[dict[str, str]] | None:
     return [element for element in elements if element]
 
 
-def _node(node: str) -> str | None:
-    """Return the address of a node of RFC 7239, ``None`` for `unknown` and obfuscated nodes."""
+def _address_of_node(node: str) -> str | None:
+    """Return the address in a node of RFC 7239; ``None`` for `unknown`, obfuscated and malformed nodes."""
     found = _NODE.fullmatch(node) if len(node) <= TEXT_MAX else None
     if found is None:
         return None

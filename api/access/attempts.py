@@ -15,8 +15,8 @@ class Tried(NamedTuple):
 
 
 def tried_in(scope: Any) -> Tried | None:
-    """Return the attempt noted on a request, or None."""
+    """Return the attempt that :meth:`Caller.tries` noted, or ``None``."""
     if (tried := notes_in(scope).tried) is None:
         return None
-    match_id, actor, asked = tried
-    return Tried(match_id, actor, act_name(asked))
+    match_id, actor, request = tried
+    return Tried(match_id, actor, act_name(request))

@@ -8,7 +8,7 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from api.access.clubs import KeyHolder, must_have, why_not_taken
-from api.access.tokens import must_be_official, must_be_seat, must_be_theirs
+from api.access.tokens import must_be_allowed, must_be_official, must_be_seat
 from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.notes import notes_in
@@ -24,12 +24,10 @@ from referee.store.match import Match
 from referee.value import Value
 from referee.visibility import Viewer
 
-PRESENT_SECRET_NEEDED = (AgreeStakes, Invite)
-"""Requests for which the old secret of a rotated key is refused."""
+NEWEST_SECRET_NEEDED = (AgreeStakes, Invite)
 SCRIBE_REQUESTS = (SeatAct, Knock)
-"""Requests that a scribe may make for a seat."""
 ROLES_OF_PROGRAMS = ("scribe", "watcher")
-"""Roles to which a key with `open` may invite."""
+"""Roles to which a key with the scope `open` may invite."""
 
 
 def seat_of_key(key: KeyHolder, match: Match) -> int | None:
@@ -49,43 +47,42 @@ ViewerSeen = Annotated[
 
 
 def viewer_seen(viewer: Viewer) -> ViewerSeen:
-    """Return the text for a viewer in answers."""
+    """Return the name of a viewer in answers, for example `seat:2`."""
     return actor_at(viewer) if isinstance(viewer, int) else viewer
 
 
 class Caller(Value):
     viewer: Viewer
-    """Viewer whose view of the current deal the caller gets."""
+    """Viewer whose view of the current deal the caller sees."""
     actor: Actor | None = None
     """``None``: the caller may only watch."""
     token_hash: str | None = None
-    """SHA-256 of the caller's token of the match, which the desk checks again."""
+    """SHA-256 of the caller's token of the match. The desk checks it again."""
     key: KeyHolder | None = None
-    """Holder of the key that was sent, perhaps of a club other than the match's."""
+    """Holder of the key that was sent. The key may be of a different club."""
     texts: MemberTexts = NO_TEXTS
-    """Names and texts of members that the caller may read in answers about the match."""
+    """Names and texts of members that the caller may read."""
     audits: bool = False
     """True: the caller sees finished deals as the official does."""
     held_back: bool = False
-    """True: a member who holds or gave the caller's key or token plays in the match. So the caller may not see what
-    officials and auditors see."""
+    """True: the views of officials and auditors are hidden, because a member who holds or gave the caller's key or
+    token plays in the match."""
 
     def sees_as(self, public: bool) -> Viewer:
-        """Return the viewer whose view of a deal the caller gets. ``public``: it is over and its cards are open."""
+        """Return the viewer whose view of a deal the caller sees. ``public``: the deal is over and its cards open."""
         return "official" if self.audits and public else self.viewer
 
     def knows_names(self, match: Match) -> bool:
-        """Return whether the caller has a token of the match or a key of its club."""
+        """Return whether the caller may read names: they have a token of the match or a key of its club."""
         return self.token_hash is not None or (self.key is not None and self.key.club.id == match.opened.club)
 
     @property
     def without_texts(self) -> "Caller":
-        """The caller without names, for a process that cannot read them."""
         return replace(self, texts=NO_TEXTS)
 
     @property
     def shown(self) -> str | None:
-        """SHA-256 of the caller's token or key."""
+        """SHA-256 of the caller's token or key; ``None`` without a credential."""
         return self.token_hash if self.key is None else self.key.secret_hash
 
     @property
@@ -94,11 +91,11 @@ class Caller(Value):
 
     @property
     def revoking_club_ids(self) -> tuple[UUID, ...]:
-        """Ids of clubs whose events may end the caller's rights."""
+        """Ids of clubs whose events may end the caller's rights; empty without a key."""
         return () if self.key is None else (self.key.club.id,)
 
     def seconds_left(self, at: datetime) -> float:
-        """Return the seconds until the caller's key ends; infinity without a key."""
+        """Return the seconds until the caller's key expires; infinity without a key."""
         return float("inf") if self.key is None else max(0.0, (self.key.ends_at - at).total_seconds())
 
     @property
@@ -107,22 +104,25 @@ class Caller(Value):
         assert self.actor is not None, "must_act refuses callers who may only watch"
         return self.actor
 
-    def tries(self, request: Req, match: Match, asked: Value) -> None:
-        """Note the attempt on the HTTP request. Call this before checks that can refuse it."""
-        notes_in(request.scope).tried = match.id, self.acting, asked
+    def tries(self, http_request: Req, match: Match, attempt: Value) -> None:
+        """Note the attempt on the HTTP request. Call this before checks that can refuse the attempt."""
+        notes_in(http_request.scope).tried = match.id, self.acting, attempt
 
     def command(
-        self, match_id: UUID, asked: Request, *, key: str | None = None, expected: int | None = None
+        self, match_id: UUID, request: Request, *, key: str | None = None, expected: int | None = None
     ) -> Command:
-        """Return the caller's request as a command for the desk."""
+        """Return the caller's request as a command for the desk.
+
+        ``key``: the Idempotency-Key. ``expected``: the version that the match must have.
+        """
         return Command(
-            id=match_id, actor=self.acting, request=asked, key=key, expected=expected, token=self.token_hash
+            id=match_id, actor=self.acting, request=request, key=key, expected=expected, token=self.token_hash
         )
 
     def must_act(self, match: Match, scope: Scope) -> None:
-        """Raise Problem (403) unless the caller has an actor in the match.
+        """Raise Problem (403) unless :attr:`actor` is set.
 
-        Codes: scope_missing if a key of the match's club lacks the ``scope``, else only_looks_on.
+        Codes: scope_missing if the key is of the match's club and lacks ``scope``; otherwise only_looks_on.
         """
         if self.actor is not None:
             return
@@ -130,25 +130,25 @@ class Caller(Value):
             must_have(self.key, scope)
         raise Problem("only_looks_on")
 
-    def must_be_theirs(self, match: Match, asked: Request) -> None:
+    def must_be_allowed(self, match: Match, request: Request) -> None:
         """Raise Problem (403) unless the caller may make this request.
 
-        Codes: secret_replaced for requests in :data:`PRESENT_SECRET_NEEDED`; confirmed_by_members,
-        invited_by_members, for_seats, not_your_seat, for_officials.
+        Codes: secret_replaced; confirmed_by_members or invited_by_members for requests that a program may not make;
+        for_seats, not_your_seat, for_officials.
         """
-        if isinstance(asked, PRESENT_SECRET_NEEDED) and self.key is not None and self.key.is_replaced:
+        if isinstance(request, NEWEST_SECRET_NEEDED) and self.key is not None and self.key.is_replaced:
             raise why_not_taken(self.key)
-        if isinstance(asked, Invite):
-            self._must_admit(match, asked)
-        elif self.actor != "scribe" or not isinstance(asked, SCRIBE_REQUESTS):
-            if isinstance(asked, AgreeStakes) and asked.seat is None and self._has_program_key:
+        if isinstance(request, Invite):
+            self._must_allow_invitation(match, request)
+        elif self.actor != "scribe" or not isinstance(request, SCRIBE_REQUESTS):
+            if isinstance(request, AgreeStakes) and request.seat is None and self._has_program_key:
                 raise Problem("confirmed_by_members")
-            must_be_theirs(match, self.acting, asked)
+            must_be_allowed(match, self.acting, request)
 
     def must_be_seat(self, seat: int, *, itself: bool) -> None:
         """Raise Problem (403 for_seats or not_your_seat) unless the caller may act for this seat.
 
-        ``itself``: a scribe may not act for the seat.
+        ``itself``: only the seat may act, not a scribe for it.
         """
         if itself or self.actor != "scribe":
             must_be_seat(self.acting, seat)
@@ -168,18 +168,18 @@ class Caller(Value):
             raise Problem("plays_in_match")
 
     def must_know_acts(self, match: Match, viewer: Viewer) -> None:
-        """Raise Problem (403) unless the caller may see this viewer's legal acts. In a tally every actor may.
+        """Raise Problem (403) unless the caller may see the legal acts of ``viewer``.
 
-        Codes: scope_missing, only_looks_on, for_seats, not_your_seat.
+        In a tally every caller with an actor may. Codes: scope_missing, only_looks_on, for_seats, not_your_seat.
         """
         self.must_act(match, "play")
         if isinstance(viewer, int) and self.viewer not in (viewer, "official") and match.opened.dealing != "tally":
             must_be_seat(self.acting, viewer)
 
-    def by_scope_open(self, match: Match, asked: IssueToken | Invite) -> "Caller":
-        """Return the caller, with their key as the actor if its scope `open` allows this request.
+    def with_open_scope(self, match: Match, request: IssueToken | Invite) -> "Caller":
+        """Return the caller, with the key as actor if its scope `open` allows this request.
 
-        It must be a key of the match's club whose member does not play in the match.
+        The scope allows nothing if the key is of a different club or its member plays in the match.
         """
         key = self.key
         if (
@@ -189,25 +189,25 @@ class Caller(Value):
             or seat_of_key(key, match) is not None
         ):
             return self
-        if isinstance(asked, Invite) and asked.role not in ROLES_OF_PROGRAMS:
+        if isinstance(request, Invite) and request.role not in ROLES_OF_PROGRAMS:
             return self
         return Caller(viewer=self.viewer, actor=key.actor, key=key)
 
-    def _must_admit(self, match: Match, asked: Invite) -> None:
-        """Raise Problem (403 for_officials or invited_by_members) unless the caller may make this invitation.
+    def _must_allow_invitation(self, match: Match, request: Invite) -> None:
+        """Raise Problem (403) unless the caller may make this invitation.
 
-        Only a member's key may invite to a seat in a match for money.
+        Codes: for_officials unless the caller is an official or invites to their own seat; invited_by_members if a
+        program invites to a seat in a match for money.
         """
-        if asked.role == "seat" and asked.seat is not None and self.actor == actor_at(asked.seat):
+        if request.role == "seat" and request.seat is not None and self.actor == actor_at(request.seat):
             return
         must_be_official(self.acting)
         of_club = match.opened.club is not None
-        if of_club and asked.role == "seat" and match.opened.stakes is not None and self._has_program_key:
+        if of_club and request.role == "seat" and match.opened.stakes is not None and self._has_program_key:
             raise Problem("invited_by_members")
 
     @property
     def _has_program_key(self) -> bool:
-        """True if a program, not a member, holds the caller's key."""
         return self.key is not None and self.key.member is None
 
 

@@ -20,7 +20,7 @@ from referee.store.club import Club
 from referee.store.store import UnknownAggregate
 
 PRIVATE_MATCH_SCOPES: tuple[Scope, ...] = ("open", "officiate", "audit")
-"""Scopes with which a key sees the private matches of its club."""
+"""Each of these scopes shows the private matches of the key's club."""
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="club"'}
 
 NAMES_CACHE_MAX = 4096
@@ -29,13 +29,12 @@ _NAMES_CACHE: dict[str, Named] = {}
 
 
 class Clubs(Protocol):
-    """Finds clubs. Its methods raise ``UnknownAggregate`` (404) if the club does not exist."""
+    """Finds clubs. Each method raises ``UnknownAggregate`` (404) if the club does not exist."""
 
     async def club(self, club_id: UUID, min_version: int = 0) -> Club:
-        """Return the club at ``min_version`` or later."""
+        """Return the club at ``min_version`` or later. Raises Problem (409 version_not_reached)."""
 
-    async def newest_club(self, club: Club) -> Club:
-        """Return the newest stored version of the club, also if a different process wrote it."""
+    async def newest_club(self, club: Club) -> Club: ...
 
 
 class KeyHolder(NamedTuple):
@@ -43,13 +42,13 @@ class KeyHolder(NamedTuple):
     key_id: KeyId
     key: Key
     secret_hash: str
-    """SHA-256 of the secret that was sent, which the desk checks again."""
+    """SHA-256 of the key text that was sent. The desk checks it again."""
     ends_at: datetime
-    """Time when that secret ends. A replaced secret ends before its key."""
+    """Time when the text that was sent expires. A replaced text expires before its key."""
 
     @property
     def is_replaced(self) -> bool:
-        """True if a new secret has replaced the one that was sent."""
+        """True if a newer secret has replaced the secret that was sent."""
         return self.key.hash != self.secret_hash
 
     @property
@@ -58,7 +57,7 @@ class KeyHolder(NamedTuple):
 
     @property
     def member(self) -> int | None:
-        """The member who holds the key; ``None``: a program holds it."""
+        """``None``: a program holds the key."""
         return self.key.member
 
     @property
@@ -103,20 +102,23 @@ ClubCaller = KeyHolder | Operator
 
 
 def must_have(caller: ClubCaller, scope: Scope | None) -> None:
-    """Raise Problem (403 scope_missing) unless the caller is the operator or their key has this scope."""
+    """Raise Problem (403 scope_missing) unless the caller has this scope or is the operator. ``None``: no scope."""
     if scope is not None and isinstance(caller, KeyHolder) and not caller.may(scope):
         raise Problem("scope_missing", needs=scope, has=list(caller.key.scopes))
 
 
 def why_not_taken(caller: ClubCaller) -> Problem:
-    """Return the problem if the desk no longer accepts a caller's key: 403 secret_replaced or 401 key_unknown."""
+    """Return the problem for a key that the desk no longer accepts: 403 secret_replaced or 401 key_unknown."""
     if isinstance(caller, KeyHolder) and caller.is_replaced:
         return Problem("secret_replaced", until=caller.ends_at.isoformat())
     return Problem("key_unknown", headers=CHALLENGE)
 
 
 def must_see_books(caller: ClubCaller, owner: int | None = None) -> None:
-    """Raise Problem (403 scope_missing) unless the caller may see the books or is ``owner`` of the account seen."""
+    """Raise Problem (403 scope_missing) unless the caller may see the club's books.
+
+    ``owner``: the member whose account is seen; this member may always see it.
+    """
     if isinstance(caller, KeyHolder) and (owner is None or caller.key.member != owner) and not caller.may("treasury"):
         must_have(caller, "audit")
 
@@ -126,63 +128,63 @@ def sees_books(caller: ClubCaller) -> bool:
 
 
 def sees_proposals(caller: ClubCaller, scopes_to_confirm: Iterable[Scope]) -> bool:
-    """Return whether the caller sees the proposals that one of these scopes confirms."""
+    """Return whether the caller sees proposals that a holder of one of these scopes may confirm."""
     return sees_books(caller) or (isinstance(caller, KeyHolder) and any(map(caller.may, scopes_to_confirm)))
 
 
 def must_audit(caller: ClubCaller) -> None:
-    """Raise Problem (403 scope_missing) unless the caller may see what only officials and auditors see."""
+    """Raise Problem (403 scope_missing) unless the caller is the operator or has the scope `audit`."""
     must_have(caller, "audit")
 
 
-def is_operator_hash(secret_hash: str, operator: str) -> bool:
-    """Compare a hash with the hash of the operator's key (empty: no such key) in constant time."""
-    return compare_digest(secret_hash, operator or "none")
+def is_operator_hash(secret_hash: str, operator_hash: str) -> bool:
+    """Compare two hashes in constant time. ``operator_hash``: empty if there is no operator's key."""
+    return compare_digest(secret_hash, operator_hash or "none")
 
 
 class ClubAccess:
-    def __init__(self, clubs: Clubs, limits: Limits, operator: str, *, anybody_founds: bool) -> None:
-        """``operator``: the SHA-256 of the operator's key in hex; empty without this key."""
+    def __init__(self, clubs: Clubs, limits: Limits, operator_hash: str, *, anybody_founds: bool) -> None:
+        """``operator_hash``: SHA-256 of the operator's key in hex; empty without this key."""
         self._clubs, self._limits = clubs, limits
-        self._operator, self._anybody_founds = operator, anybody_founds
+        self._operator_hash, self._anybody_founds = operator_hash, anybody_founds
 
     def founder(self, request: Req) -> Actor:
-        """Return the founder of a club: the operator or, without a key, the new club's first key if every client may
-        found clubs.
+        """Return the founder of a club: the operator, or without a key `key:k1`, if every caller may found clubs.
 
         Raises Problem (400 two_authorizations, 401 founding_needs_key) for other callers.
         """
         text = token_of(request, missing="founding_needs_key", challenge=CHALLENGE)
         if text is None and self._anybody_founds:
             return "key:k1"
-        if text is None or not is_operator_hash(hash_in(request, text), self._operator):
+        if text is None or not is_operator_hash(hash_in(request, text), self._operator_hash):
             raise Problem("founding_needs_key", headers=CHALLENGE)
         return "operator"
 
     async def holder(self, request: Req) -> KeyHolder:
         """Return the holder of the key in a request.
 
-        Raises Problem (401): key_missing, key_malformed, key_unknown, key_expired or key_revoked.
+        Raises Problem (400 two_authorizations; 401 key_missing, key_malformed, key_unknown, key_expired or
+        key_revoked).
         """
-        text = _key_in(request)
+        text = _key_text(request)
         secret_hash = hash_in(request, text)
         return await holder_by(names_in(text, secret_hash), secret_hash, self._clubs, self._limits)
 
     async def caller(self, request: Req, club_id: UUID, min_version: int = 0) -> ClubCaller:
         """Return the caller, with the club at ``min_version`` or later.
 
-        Raises Problem (401 as :meth:`holder` does; 404 no_such_club, also for a key of a different club; 409
+        Raises the Problems of :meth:`holder`, and Problem (404 no_such_club, also for a key of a different club; 409
         version_not_reached).
         """
-        secret_hash = hash_in(request, _key_in(request))
+        secret_hash = hash_in(request, _key_text(request))
         try:
-            if is_operator_hash(secret_hash, self._operator):
+            if is_operator_hash(secret_hash, self._operator_hash):
                 self._limits.mark_valid(secret_hash)
                 return Operator(await self._clubs.club(club_id, min_version))
             found = await self.holder(request)
             if found.club.id == club_id and found.club.version < min_version:
                 await self._clubs.club(club_id, min_version)
-                found = await self.holder(request)  # the key may have been revoked meanwhile
+                found = await self.holder(request)  # the key may have been revoked during the wait
             if found.club.id == club_id:
                 return found
         except UnknownAggregate:
@@ -190,8 +192,8 @@ class ClubAccess:
         raise Problem("no_such_club")
 
 
-def _key_in(request: Req) -> str:
-    """Return the key in a request. Raises Problem (400 two_authorizations, 401 key_missing)."""
+def _key_text(request: Req) -> str:
+    """Return the text of the key in a request. Raises Problem (400 two_authorizations, 401 key_missing)."""
     text = token_of(request, missing="key_missing", challenge=CHALLENGE)
     if text is None:
         raise Problem("key_missing", headers=CHALLENGE)
@@ -199,28 +201,30 @@ def _key_in(request: Req) -> str:
 
 
 def names_in(text: str, secret_hash: str) -> Named:
-    """Return the club and id in a key. Raises Problem (401 key_malformed)."""
-    says = _NAMES_CACHE.get(secret_hash)
-    if says is None:
-        says = named(text)
-        if says is None:
+    """Return the club and id in the text of a key. Raises Problem (401 key_malformed)."""
+    key_name = _NAMES_CACHE.get(secret_hash)
+    if key_name is None:
+        key_name = named(text)
+        if key_name is None:
             raise Problem("key_malformed", headers=CHALLENGE)
         if len(_NAMES_CACHE) >= NAMES_CACHE_MAX:
             _NAMES_CACHE.clear()
-        _NAMES_CACHE[secret_hash] = says
-    return says
+        _NAMES_CACHE[secret_hash] = key_name
+    return key_name
 
 
-async def holder_by(says: Named, secret_hash: str, clubs: Clubs, limits: Limits) -> KeyHolder:
-    """Return the holder of a key, and note that it is valid. Raises Problem (401): key_unknown, key_expired or
-    key_revoked."""
+async def holder_by(key_name: Named, secret_hash: str, clubs: Clubs, limits: Limits) -> KeyHolder:
+    """Return the holder of a key, and mark the key as valid for limits.
+
+    Raises Problem (401 key_unknown, key_expired or key_revoked).
+    """
     try:
-        club = await clubs.club(says.aggregate)
+        club = await clubs.club(key_name.aggregate)
     except UnknownAggregate:
         raise Problem("key_unknown", headers=CHALLENGE) from None
-    found = _holder_in(club, says.name, secret_hash)
-    if found is None:  # a different process may just have made it
-        found = _holder_in(await clubs.newest_club(club), says.name, secret_hash)
+    found = _holder_in(club, key_name.name, secret_hash)
+    if found is None:  # in memory, but a different process may just have issued the key
+        found = _holder_in(await clubs.newest_club(club), key_name.name, secret_hash)
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
     limits.mark_valid(secret_hash, club.id, is_key=True)
@@ -228,9 +232,9 @@ async def holder_by(says: Named, secret_hash: str, clubs: Clubs, limits: Limits)
 
 
 async def current_holder(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
-    """Return the holder of a key with the current state of the club.
+    """Return the key's holder in the current state of the club.
 
-    Raises ``UnknownAggregate`` (404) and Problem (401 key_unknown, key_expired or key_revoked).
+    Raises ``UnknownAggregate`` (404) or Problem (401 key_unknown, key_expired or key_revoked).
     """
     found = _holder_in(await clubs.club(holder.club.id), holder.key_id, holder.secret_hash)
     if found is None:
@@ -239,7 +243,7 @@ async def current_holder(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
 
 
 def _holder_in(club: Club, key_id: KeyId, secret_hash: str) -> KeyHolder | None:
-    """Return the holder of a key; ``None`` if the hash is of neither its secret nor the secret replaced last.
+    """Return the holder of a key; ``None`` if the hash is neither of its secret nor of the last replaced secret.
 
     Raises Problem (401 key_revoked or key_expired).
     """

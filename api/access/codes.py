@@ -23,18 +23,18 @@ Code = Annotated[
 
 
 def new_code(aggregate: UUID, random: bytes | None = None) -> str:
-    """Return a new code. ``random``: the bytes of its secret; None: random ones."""
+    """Return a new code for a match or club. ``random``: bytes for its secret; None: random bytes."""
     return CODES.written(aggregate, "", random)
 
 
 def aggregate_of(code: str) -> UUID | None:
-    """Return the match or club that a code names; ``None`` if its form is wrong."""
+    """Return the id of the match or club in a code; ``None`` if the code is malformed."""
     found = CODES.named(code)
     return None if found is None else found.aggregate
 
 
 def number_of(code: str, invitations: Sequence[Invitation]) -> int | None:
-    """Return the number of the invitation with this code, or None, in constant time."""
+    """Return the number (from 1) of the invitation with this code, or ``None``, in constant time."""
     wanted, found = hash_of(code), None
     for number, invitation in enumerate(invitations, 1):
         if compare_digest(invitation.hash, wanted):

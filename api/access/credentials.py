@@ -18,7 +18,7 @@ class Credential(Value):
 
     @property
     def written(self) -> str:
-        """The credential as text. :meth:`read` reads it."""
+        """The credential as text for :meth:`read`."""
         return (
             self.secret_hash if self.named is None else f"{self.secret_hash} {self.named.aggregate} {self.named.name}"
         )
@@ -30,7 +30,7 @@ class Credential(Value):
 
 
 def credential_of(request: Req) -> Credential | None:
-    """Return the credential of a request, ``None`` without an Authorization header.
+    """Return the credential of a request; ``None`` without an Authorization header.
 
     Raises Problem (400 two_authorizations, 401 token_missing or key_malformed).
     """
@@ -38,6 +38,6 @@ def credential_of(request: Req) -> Credential | None:
     if token is None:
         return None
     secret_hash = hash_in(request, token)
-    if not token.startswith(BEGINS) or len(token) == TOKEN_LENGTH:  # a token may begin with the prefix of keys too
+    if not token.startswith(BEGINS) or len(token) == TOKEN_LENGTH:  # because a token may begin with BEGINS by chance
         return Credential(secret_hash=secret_hash)
     return Credential(secret_hash=secret_hash, named=names_in(token, secret_hash))

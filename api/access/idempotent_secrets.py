@@ -1,6 +1,7 @@
-"""Derives ids and secrets from an Idempotency-Key, so a repeated request gets the same ones, and none is stored.
+"""Derives ids and secrets from an Idempotency-Key, so a repeated request gets equal ids and secrets.
 
-They are HMAC-SHA256 with the store's secret, so neither the key nor the store alone reveals them.
+They are HMAC-SHA256 with the store's secret. None is stored, and neither the Idempotency-Key nor the store alone
+reveals one.
 """
 
 import hmac
@@ -12,21 +13,26 @@ from uuid import UUID
 class Derived:
     """The ids and secrets for one Idempotency-Key and body."""
 
-    def __init__(self, secret: bytes, key: str, body: bytes, what_for: str = "opening") -> None:
-        """``key`` and ``what_for`` must not contain line breaks: these separate the hashed parts."""
-        self._secret, self._key, self._body, self._for = secret, key, sha256(body).hexdigest(), what_for
+    def __init__(self, store_secret: bytes, idempotency_key: str, body: bytes, purpose: str = "opening") -> None:
+        """``idempotency_key`` and ``purpose`` must not contain line breaks, which separate the hashed parts."""
+        self._secret, self._key, self._body, self._purpose = (
+            store_secret,
+            idempotency_key,
+            sha256(body).hexdigest(),
+            purpose,
+        )
         self.match_id = self.id_of("match")
 
-    def id_of(self, what: str) -> UUID:
+    def id_of(self, name: str) -> UUID:
         """Return an id that does not depend on the body."""
-        return UUID(bytes=self._of(what)[:16], version=4)
+        return UUID(bytes=self._digest(name)[:16], version=4)
 
-    def secret_of(self, whose: str) -> bytes:
+    def secret_of(self, name: str) -> bytes:
         """Return 32 bytes that depend on the body."""
-        return self._of(self._body, whose)
+        return self._digest(self._body, name)
 
-    def token(self, whose: str) -> str:
-        return urlsafe_b64encode(self.secret_of(whose)).decode().rstrip("=")
+    def token(self, name: str) -> str:
+        return urlsafe_b64encode(self.secret_of(name)).decode().rstrip("=")
 
-    def _of(self, *what: str) -> bytes:
-        return hmac.digest(self._secret, "\n".join((self._for, self._key, *what)).encode(), "sha256")
+    def _digest(self, *parts: str) -> bytes:
+        return hmac.digest(self._secret, "\n".join((self._purpose, self._key, *parts)).encode(), "sha256")

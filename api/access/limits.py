@@ -1,8 +1,7 @@
-"""Limits requests a minute (GCRA, in memory). A key counts for its club, a token for itself, other requests for their
-address.
+"""Limits requests a minute, in memory.
 
-All keys and tokens of an address also share a multiple of that allowance. Until a key or token is known to be valid,
-its requests count for the address.
+Requests with a valid key count for its club, requests with a valid token for the token, other requests for their
+address. All keys and tokens of an address also share a larger allowance.
 """
 
 import time
@@ -20,28 +19,28 @@ from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.http.threads import answering_for
 
 SECOND = 1_000_000_000
-"""Nanoseconds, the unit of all times here: their sums are exact."""
+"""Nanoseconds, as whole numbers because their sums are exact."""
 WINDOW_SECONDS = 60
 REMEMBERED_MAX = 65_536
-"""Maximum number in memory: of callers with used allowance, and of valid tokens and keys."""
-REST = "rest"
-"""Name under which all callers above :data:`REMEMBERED_MAX` count."""
+"""Maximum number of callers in a :class:`Pace`, and of valid tokens and keys in :class:`Limits`."""
+OVERFLOW = "rest"
+"""Name for the shared allowance of :class:`Pace`."""
 
 WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
-"""Codes of problems for a wrong token or key."""
+"""Problem codes for an invalid token or key."""
 WRONG_COST = 10
-"""Number of requests that a wrong token or key counts as."""
+"""Number of requests as which an invalid token or key counts."""
 BUSY_SHARE = 10
-"""A caller is busy while more than a tenth of its allowance is used. Its requests wait for turns."""
+"""A caller is busy, and waits for turns, after using more than 1 / ``BUSY_SHARE`` of its allowance."""
 BUSY_MIN = 20
 """Number of used requests up to which no caller is busy."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class Pace:
-    """An allowance of ``most`` per ``seconds`` for each caller, by the generic cell rate algorithm.
+    """An allowance of ``most`` requests in ``seconds`` for each caller, by the generic cell rate algorithm.
 
-    If :data:`REMEMBERED_MAX` callers have used allowance, all new callers share one allowance.
+    New callers share one allowance while :data:`REMEMBERED_MAX` callers have used allowance.
     """
 
     def __init__(self, most: int, seconds: int, clock: Callable[[], int] = time.monotonic_ns) -> None:
@@ -52,41 +51,46 @@ class Pace:
         """Time until which each caller has used its allowance."""
         self._tidied = 0
 
-    def take(self, who: str) -> tuple[int, int]:
+    def take(self, caller: str) -> tuple[int, int]:
         """Take one request from the allowance. Return the number left, and the nanoseconds until all are available.
 
-        If none is left, return -1 and the nanoseconds until one is available.
+        If none was left, return -1 and the nanoseconds until one is available.
         """
         now = self._clock()
-        used_until = self._used_until.get(who)
+        used_until = self._used_until.get(caller)
         if used_until is None:
-            used_until, who = self._new_caller(who, now)
+            used_until, caller = self._entry_for_new(caller, now)
         until = (used_until if used_until > now else now) + self._each
         if until - now > self._all:
             return -1, until - now - self._all
-        self._used_until[who] = until
+        self._used_until[caller] = until
         return (self._all - until + now) // self._each, until - now
 
-    def charge(self, who: str, cost: int) -> tuple[int, int]:
-        """Take ``cost`` from the allowance, even if less is left. Return what :meth:`take` returns."""
+    def charge(self, caller: str, cost: int) -> tuple[int, int]:
+        """Take ``cost`` requests from the allowance, even if fewer are left.
+
+        Return the number left, at least 0, and the nanoseconds until all are available.
+        """
         now = self._clock()
-        used_until, who = self._new_caller(who, now) if who not in self._used_until else (self._used_until[who], who)
-        self._used_until[who] = until = max(used_until, now) + cost * self._each
+        used_until, caller = (
+            self._entry_for_new(caller, now) if caller not in self._used_until else (self._used_until[caller], caller)
+        )
+        self._used_until[caller] = until = max(used_until, now) + cost * self._each
         return max(0, (self._all - until + now) // self._each), until - now
 
     def is_busy(self, left: int) -> bool:
-        """Return whether a caller with ``left`` requests waits for turns."""
+        """Return whether a caller with ``left`` requests left must wait for turns."""
         return left < 0 or self.most - left > max(BUSY_MIN, self.most // BUSY_SHARE)
 
-    def _new_caller(self, who: str, now: int) -> tuple[int, str]:
-        """Return the time until which a new caller has used its allowance, and the name to count it under."""
+    def _entry_for_new(self, caller: str, now: int) -> tuple[int, str]:
+        """Return the used-until time and the name for a caller without an entry. First delete expired entries."""
         if len(self._used_until) >= REMEMBERED_MAX and now - self._tidied >= SECOND:
             self._used_until, self._tidied = (
                 {one: until for one, until in self._used_until.items() if until > now},
                 now,
             )
-        who = who if len(self._used_until) < REMEMBERED_MAX else REST
-        return self._used_until.get(who, now), who
+        caller = caller if len(self._used_until) < REMEMBERED_MAX else OVERFLOW
+        return self._used_until.get(caller, now), caller
 
 
 class Policy:
@@ -99,21 +103,21 @@ class Policy:
         self._left = b'"%s";' % name.encode() + b"r=%d;t=%d"
 
     def headers(self, left: int, wait: int) -> Headers:
-        """Return the headers of draft-ietf-httpapi-ratelimit-headers."""
+        """Return the RateLimit headers of draft-ietf-httpapi-ratelimit-headers. ``wait``: nanoseconds."""
         return [self._policy_header, (b"ratelimit", self._left % (left if left > 0 else 0, seconds_in(wait)))]
 
 
 class Counted(NamedTuple):
     policy: Policy
-    who: str
+    counts_as: str
     address: Address
     left: int
     wait: int
-    """Nanoseconds from :meth:`Pace.take`."""
+    """Nanoseconds that :meth:`Pace.take` returned."""
     most: int
-    """Allowance: requests a minute."""
+    """Requests a minute."""
     waits_as: str | None
-    """Busy caller or address for whose turn the request or its refusal waits; ``None``: it does not wait."""
+    """Busy caller or address for whose turn the answer waits; ``None``: the answer does not wait."""
 
 
 def seconds_in(nanoseconds: int) -> int:
@@ -133,8 +137,8 @@ class Limits:
         loopback: bool,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """``acts_per_minute``, ``reads_per_minute``: 0 for no limit. ``address_times``: the allowance of an address
-        as a multiple of these. ``loopback``: limit loopback clients too."""
+        """``acts_per_minute``, ``reads_per_minute``: 0 for no limit. ``address_times``: the shared allowance of an
+        address as a multiple of these. ``loopback``: limit loopback clients too."""
         self._addresses, self._loopback = addresses, loopback
         named = {"act": acts_per_minute, "read": reads_per_minute}
         policies = {
@@ -144,10 +148,10 @@ class Limits:
         }
         self._acts, self._reads = policies.get("act"), policies.get("read")
         self._counts_as: OrderedDict[str, str] = OrderedDict()
-        """Names under which valid keys and tokens count, by SHA-256; the least recently used first."""
+        """Names under which valid keys and tokens count, by their SHA-256; the least recently used first."""
 
     def mark_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
-        """Note that the caller's token or key is valid, and whom it counts for.
+        """Note that a token or key is valid. Its later requests count for its club or for the token.
 
         ``club``: the club of the key or of the token's match.
         """
@@ -161,9 +165,9 @@ class Limits:
             self._counts_as.popitem(last=False)
 
     def refuses(self, scope: Any) -> Problem | None:
-        """Count a request. Return Problem (429 slow_down) if it is over the limit, else None."""
+        """Count a request. Return Problem (429 slow_down) if the request is over the limit, else ``None``."""
         notes = notes_in(scope)
-        counted = notes.counted = self._counted(scope, notes)
+        counted = notes.counted = self._count_request(scope, notes)
         if counted is None or counted.left >= 0:
             return None
         wait = min(seconds_in(counted.wait), RETRY_AFTER_MOST_SECONDS)
@@ -176,17 +180,20 @@ class Limits:
         return self._counts_as.get(secret_hash, secret_hash)
 
     def headers(self, counted: Counted | None, problem: str | None = None) -> Headers:
-        """Return the headers with the limits of a request. First charge a ``problem`` in :data:`WRONG`."""
+        """Return the RateLimit headers of a request; none without ``counted``.
+
+        First charge the address if ``problem`` is in :data:`WRONG`.
+        """
         if counted is None:
             return []
         left, wait = counted.left, counted.wait
         if problem in WRONG:
-            own = counted.who == counted.address.limit_key
+            own = counted.counts_as == counted.address.limit_key
             left, wait = counted.policy.pace.charge(counted.address.limit_key, WRONG_COST - own)
         return counted.policy.headers(left, wait)
 
-    def _counted(self, scope: Any, notes: Notes) -> Counted | None:
-        """Count a request; return ``None`` if no limit applies."""
+    def _count_request(self, scope: Any, notes: Notes) -> Counted | None:
+        """Count a request, and note the SHA-256 of its token. Return ``None`` if no limit applies."""
         policy = self._acts if scope["method"] in WRITES else self._reads
         if policy is None or scope["path"].startswith(HEALTH):
             return None
@@ -194,21 +201,21 @@ class Limits:
         if address.is_local and not self._loopback:
             return None
         secret_hash = notes.secret_hash = _secret_hash_in(scope["headers"])
-        pace, of_address, whose = policy.pace, policy.of_address, address.limit_key
-        own = self._counts_as.get(secret_hash, whose)
+        pace, of_address, client = policy.pace, policy.of_address, address.limit_key
+        own = self._counts_as.get(secret_hash, client)
         (left, wait), most = pace.take(own), pace.most
         waits_as = own if pace.is_busy(left) else None
-        if own != whose and left >= 0:
-            left_of_address, wait_of_address = of_address.take(whose)
+        if own != client and left >= 0:
+            left_of_address, wait_of_address = of_address.take(client)
             if of_address.is_busy(left_of_address):
-                waits_as = whose
+                waits_as = client
             if left_of_address < left:
                 left, wait, most = left_of_address, wait_of_address, of_address.most
         return Counted(policy, own, address, left, wait, most, waits_as)
 
 
 def _secret_hash_in(headers: Headers) -> str:
-    """Return the SHA-256 of the bearer token in these headers; empty without one."""
+    """Return the SHA-256 of the bearer token; empty without a bearer token."""
     for name, value in headers:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")

@@ -1,4 +1,4 @@
-"""Decides which actor the holder of a token or key is, and what they see of a match."""
+"""Decides the actor and the view of the holder of a token or key in a match."""
 
 from collections.abc import Iterable
 
@@ -11,11 +11,11 @@ from referee.visibility import Viewer
 
 
 def by_token(match: Match, secret_hash: str) -> Caller | None:
-    """Return the holder of a token as the caller; ``None`` if the match does not have this token."""
+    """Return the caller with this token; ``None`` if the match does not have this token."""
     actor = match.holder(secret_hash)
     if actor is None:
         return None
-    # Only the seats know the cards that the server deals: refusals to a scribe would reveal them.
+    # A scribe may not act if the server deals, because refusals of acts would reveal cards to the scribe.
     if actor == "watcher" or (actor == "scribe" and match.opened.dealing == "house"):
         return Caller(viewer="spectator", token_hash=secret_hash)
     seat = seat_of(actor)
@@ -27,12 +27,12 @@ def by_token(match: Match, secret_hash: str) -> Caller | None:
 
 
 def _plays(match: Match, members: Iterable[int]) -> bool:
-    """Return whether one of these members plays in the match, and it is not over."""
+    """Return whether the match is not over and one of these members plays in it."""
     return not set(match.opened.members).isdisjoint(members) and not isinstance(match.play, Over)
 
 
 def by_key(match: Match, key: KeyHolder) -> Caller | None:
-    """Return the holder of a valid key as the caller; ``None`` if they may not see the match."""
+    """Return the caller with this key; ``None`` if they may not see the match."""
     opened = match.opened
     of_club = opened.club == key.club.id
     seat = seat_of_key(key, match) if of_club else None
@@ -54,5 +54,5 @@ def by_key(match: Match, key: KeyHolder) -> Caller | None:
 
 
 def by_no_credential(match: Match) -> Caller | None:
-    """Return the caller without a credential; ``None`` if the match is not public."""
+    """Return :data:`SPECTATOR`; ``None`` if the match is not public."""
     return SPECTATOR if match.opened.visibility == "public" else None

@@ -13,7 +13,10 @@ HOUR, DAY = 3600, 86400
 
 
 class Quotas:
-    """The quotas of one process. Call the methods on the event loop."""
+    """The quotas of one process. Call the methods on the event loop.
+
+    The methods that count raise Problem (403 quota_reached) if nothing is left.
+    """
 
     def __init__(
         self,
@@ -27,7 +30,10 @@ class Quotas:
         streams: int,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """``loopback``: limit loopback clients too. ``anybody_opens``: a match may be opened without a club's key."""
+        """``loopback``: limit loopback clients too. ``anybody_opens``: a club's key is not needed to open a match.
+
+        ``club_matches``: maximum of open matches in a club. ``streams``: maximum of open streams of a caller.
+        """
         self._addresses, self._loopback, self.anybody_opens = addresses, loopback, anybody_opens
         self._opened, self._founded = Pace(matches_per_hour, HOUR, clock), Pace(clubs_per_day, DAY, clock)
         self._club_matches, self._streams_most = club_matches, streams
@@ -39,29 +45,29 @@ class Quotas:
             raise Problem("opening_needs_key", headers=CHALLENGE)
 
     def opens(self, request: Req) -> None:
-        """Count a match opened from the caller's address. Raises Problem (403 quota_reached)."""
-        self._must_have_left(request, self._opened, "matches_per_hour")
+        """Count a match that is opened from the caller's address."""
+        self._take_or_refuse(request, self._opened, "matches_per_hour")
 
     def may_open_in_club(self, count: int) -> None:
         """Raise Problem (403 quota_reached) if a club with ``count`` open matches may open no more."""
         if count >= self._club_matches:
-            raise _reached("open_matches", self._club_matches)
+            raise _quota_reached("open_matches", self._club_matches)
 
     def founds(self, request: Req) -> None:
-        """Count a club founded from the caller's address. Raises Problem (403 quota_reached)."""
-        self._must_have_left(request, self._founded, "clubs_per_day")
+        """Count a club that is founded from the caller's address."""
+        self._take_or_refuse(request, self._founded, "clubs_per_day")
 
     def stream(self, request: Req, caller: str | None) -> Callable[[], None]:
-        """Count a stream, and return a function to call at its end. Raises Problem (403 quota_reached).
+        """Count a stream and return a function to call at its end.
 
-        ``caller``: :meth:`Limits.counts_as` of a valid key or token; None: the address.
+        ``caller``: result of :meth:`Limits.counts_as` for a valid key or token; ``None``: count for the address.
         """
         address = self._addresses.of(request.scope)
         if address.is_local and not self._loopback:
             return lambda: None
         who = caller or address.limit_key
         if self._streams[who] >= self._streams_most:
-            raise _reached("streams", self._streams_most)
+            raise _quota_reached("streams", self._streams_most)
         self._streams[who] += 1
 
         def ended() -> None:
@@ -71,11 +77,11 @@ class Quotas:
 
         return ended
 
-    def _must_have_left(self, request: Req, pace: Pace, what: str) -> None:
+    def _take_or_refuse(self, request: Req, pace: Pace, quota: str) -> None:
         address = self._addresses.of(request.scope)
         if (self._loopback or not address.is_local) and pace.take(address.limit_key)[0] < 0:
-            raise _reached(what, pace.most)
+            raise _quota_reached(quota, pace.most)
 
 
-def _reached(what: str, most: int) -> Problem:
-    return Problem("quota_reached", what=what, most=most)
+def _quota_reached(quota: str, most: int) -> Problem:
+    return Problem("quota_reached", what=quota, most=most)

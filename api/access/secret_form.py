@@ -1,6 +1,6 @@
 """The text form of secrets: ``<prefix><id of an aggregate><name>_<secret><checksum>``.
 
-The aggregate stores the SHA-256 of the whole text under the name. The checksum reveals mistyped and incomplete texts.
+The aggregate (a match or club) stores the SHA-256 of the text under the name. The checksum shows mistyped texts.
 """
 
 import math
@@ -22,7 +22,7 @@ IDS_CACHED = 4096
 
 
 class Named(NamedTuple):
-    """The aggregate and the name in a secret's text. Neither need exist."""
+    """The aggregate and the name in a secret's text. They may not exist."""
 
     aggregate: UUID
     name: str
@@ -32,7 +32,7 @@ class SecretForm:
     """Writes and reads one kind of secret."""
 
     def __init__(self, prefix: str, letter: str | None, random_bytes: int) -> None:
-        """``letter``: the first letter of names; ``None``: the texts contain no name."""
+        """``letter``: the first letter of every name; ``None``: the texts contain no name."""
         self.prefix, self.random_bytes = prefix, random_bytes
         self.secret_digits = _base62_digits_for(8 * random_bytes)
         aggregate, name = f"[0-9A-Za-z]{{{ID_DIGITS}}}", "" if letter is None else f"{letter}[1-9][0-9]{{0,4}}"
@@ -43,7 +43,7 @@ class SecretForm:
         self._form = re.compile(f"{prefix}({aggregate})({name}){rest}", re.ASCII)
 
     def written(self, aggregate: UUID, name: str, random: bytes | None = None) -> str:
-        """Return the text of a secret. ``random``: its bytes; None: random ones."""
+        """Return the text of a secret. ``random``: bytes for the secret; None: random bytes."""
         if random is None:
             random = secrets.token_bytes(self.random_bytes)
         number = int.from_bytes(random[: self.random_bytes])
@@ -51,7 +51,7 @@ class SecretForm:
         return text + checksum(text)
 
     def named(self, text: str) -> Named | None:
-        """Return the aggregate and the name in a text; ``None`` if the form or the checksum is wrong."""
+        """Return the id and the name in a text; ``None`` if its form or checksum is wrong."""
         found = self._form.fullmatch(text)
         if found is None or checksum(text[:-CHECK_DIGITS]) != text[-CHECK_DIGITS:]:
             return None
@@ -65,7 +65,7 @@ def checksum(text: str) -> str:
 
 @lru_cache(IDS_CACHED)
 def _id_in(digits: str) -> UUID | None:
-    """Return the id with these base-62 digits; ``None`` if the number is too large."""
+    """Return the id with these base-62 digits; ``None`` if the number is too large for an id."""
     number = 0
     for digit in digits:
         number = number * len(DIGITS) + _VALUE_OF[digit]

@@ -1,7 +1,7 @@
-"""Issues tickets for clients that cannot send headers. A ticket replaces the credential in the address of one stream.
+"""Issues tickets for clients that cannot send headers. A ticket replaces the credential in the URL of a stream.
 
-It is valid once and for a short time, because addresses are logged. Its SHA-256 is stored with the projections, so
-every process accepts it.
+A ticket is valid once and for a short time, because URLs are logged. Tickets are stored with the projections, so
+every process accepts them.
 """
 
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
 
 TICKET_SECONDS = 30
-"""Lifetime of a ticket. The clocks of the machines must differ by less."""
+"""Lifetime of a ticket. The clocks of machines must differ by less."""
 TICKET_LENGTH = TOKEN_LENGTH
 
 _metadata = MetaData()
@@ -31,7 +31,7 @@ _tickets = Table(
 
 
 class Tickets:
-    """Stores and redeems tickets. Call the methods in a thread: they use the database."""
+    """Stores and redeems tickets. Call the methods in a thread, because they use the database."""
 
     def __init__(self, engine: Engine) -> None:
         self._reader, self._engine = engine, writer(engine)
@@ -42,13 +42,13 @@ class Tickets:
             exclude_others(connection)
             _metadata.create_all(connection)
 
-    def give(self, match_id: UUID, shown: Credential) -> tuple[str, datetime]:
-        """Store a ticket for this match. Return the ticket and the time when it expires."""
+    def give(self, match_id: UUID, credential: Credential) -> tuple[str, datetime]:
+        """Store a new ticket for this match. Return the ticket and the time when it expires."""
         ticket, now = new_token(), utc_now()
         expires = now + timedelta(seconds=TICKET_SECONDS)
         with self._engine.begin() as connection:
             connection.execute(delete(_tickets).where(_tickets.c.expires <= now))
-            row = {"hash": hash_of(ticket), "match": match_id, "token": shown.written, "expires": expires}
+            row = {"hash": hash_of(ticket), "match": match_id, "token": credential.written, "expires": expires}
             connection.execute(insert(_tickets).values(row))
         return ticket, expires
 
@@ -58,11 +58,11 @@ class Tickets:
             return _credential(connection, match_id, ticket)
 
     def take(self, match_id: UUID, ticket: str) -> Credential | None:
-        """Use a ticket up and return its credential; ``None`` if the ticket is not valid for this match."""
+        """Delete a ticket and return its credential; ``None`` if the ticket is not valid for this match."""
         this = (_tickets.c.hash == hash_of(ticket)) & (_tickets.c.match == match_id)
         with self._engine.begin() as connection:
             found = _credential(connection, match_id, ticket)
-            used = connection.execute(delete(_tickets).where(this)).rowcount == 0  # a different request used it
+            used = connection.execute(delete(_tickets).where(this)).rowcount == 0  # by a different request
         return None if used else found
 
 

@@ -1,4 +1,4 @@
-"""Makes and reads tokens, and checks that an actor may make a request."""
+"""Makes tokens, reads bearer tokens, and checks that an actor may make a request."""
 
 import logging
 import secrets
@@ -17,13 +17,13 @@ from referee.store.match import Match
 log = logging.getLogger(__name__)
 
 LOGGED_SECONDS = 1.0
-"""Seconds between two log lines about the same address."""
+"""Seconds in which an address is logged at most once."""
 LOGGED_MAX = 20
-"""Maximum number of addresses logged in these seconds."""
+"""Maximum number of addresses logged in :data:`LOGGED_SECONDS`."""
 
 
 class RefusedTokens:
-    """Logs the addresses that send wrong tokens and keys, but not the tokens."""
+    """Logs the addresses that send invalid tokens and keys."""
 
     def __init__(self) -> None:
         self._since = 0.0
@@ -31,7 +31,7 @@ class RefusedTokens:
         self._not_logged = 0
 
     def log_refused(self, address: str, ids: RequestIds) -> None:
-        """Log the address, or count it if it or too many were just logged."""
+        """Log the address, unless this address or :data:`LOGGED_MAX` addresses have just been logged."""
         now = time.monotonic()
         if now - self._since >= LOGGED_SECONDS:
             self._since = now
@@ -58,15 +58,15 @@ def hash_of(token: str) -> str:
 
 
 def hash_in(request: Req, token: str) -> str:
-    """Return the SHA-256 of the token in a request, which may be noted already."""
+    """Return the SHA-256 of ``token``. Use the hash in the request's notes if it is there."""
     return notes_in(request.scope).secret_hash or hash_of(token)
 
 
 def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping[str, str] = CHALLENGE) -> str | None:
     """Return the bearer token of a request; ``None`` without an Authorization header.
 
-    Raises Problem (400 two_authorizations) for two headers, and Problem (401) for one without a bearer token, even on
-    public calls. ``missing``, ``challenge``: the code and headers of that 401.
+    Raises Problem (400 two_authorizations) for two headers, and Problem (401) for a header without a bearer token.
+    ``missing``, ``challenge``: the code and the headers of the 401.
     """
     given = [value for name, value in request.scope["headers"] if name == b"authorization"]
     if not given:
@@ -79,7 +79,7 @@ def token_of(request: Req, *, missing: str = "token_missing", challenge: Mapping
     return token
 
 
-def must_be_theirs(match: Match, actor: Actor, request: Request) -> None:
+def must_be_allowed(match: Match, actor: Actor, request: Request) -> None:
     """Raise Problem (403 for_seats, not_your_seat or for_officials) unless the actor may make this request."""
     whose = match.sole_actor(request)
     if whose is None or whose == actor:
