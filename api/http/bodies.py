@@ -27,7 +27,7 @@ class Body(Generic[T]):
             raise Problem("wrong_media_type")
         if (header(request, b"content-encoding") or "identity").lower() != "identity":
             raise Problem("wrong_media_type")
-        body = await _received(request)
+        body = await _received_body(request)
         if media_type is None and body:
             raise Problem("wrong_media_type")
         try:
@@ -38,9 +38,9 @@ class Body(Generic[T]):
         return decoded
 
 
-async def _received(request: Req) -> bytes:
-    """Return the bytes of the body. Raises Problem (400 unreadable if it ends early, 413 too_large)."""
-    # Litestar's own method also parses every header.
+async def _received_body(request: Req) -> bytes:
+    """Return the bytes of the body. Raises Problem (400 unreadable if the body ends early, 413 too_large)."""
+    # Litestar's method is not used, because it parses every header.
     body, most, more = bytearray(), request.app.request_max_body_size, True
     while more:
         message = await request.receive()

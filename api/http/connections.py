@@ -5,44 +5,43 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 HEALTH = "/health/"
-"""Beginning of paths without limits, so that monitors are always answered."""
+"""Beginning of paths without limits, so that health probes are always answered."""
 
 
 class Address(Protocol):
-    @property
-    def limit_key(self) -> str:
-        """Key under which connections are counted."""
+    """The part of :class:`api.access.addresses.Address` that is used here."""
 
     @property
-    def is_local(self) -> bool:
-        """True for a client on this machine that uses no proxy."""
+    def limit_key(self) -> str: ...
 
     @property
-    def is_trusted_proxy(self) -> bool:
-        """True for a trusted proxy itself."""
+    def is_local(self) -> bool: ...
+
+    @property
+    def is_trusted_proxy(self) -> bool: ...
 
 
 class Connections:
-    """Counts connections by address. A connection of a trusted proxy counts only during a request, for the client."""
+    """Counts connections by address. A trusted proxy's connection counts only during a request, for the client."""
 
     def __init__(self, address_of: Callable[[Any], Address], most: int, *, loopback: bool) -> None:
-        """``most``: maximum of an address. ``loopback``: whether clients on this machine are limited too."""
+        """``most``: maximum of an address. ``loopback``: limit clients on this machine too."""
         self._address_of, self.most, self._loopback = address_of, most, loopback
         self._open: Counter[str] = Counter()
 
     def key_while_open(self, client: Any) -> str | None:
-        """Return the key under which an open connection counts; ``None``: it does not count."""
+        """Return the key under which an open connection counts; ``None`` if it does not count."""
         peer = self._address_of({"client": client, "headers": []})
         counts = self._loopback if peer.is_local else not peer.is_trusted_proxy
         return peer.limit_key if counts else None
 
     def key_of_request(self, scope: Any) -> str | None:
-        """Return the key under which a connection counts during a request; ``None``: it does not count."""
+        """Return the key under which a connection counts during a request; ``None`` if it does not count."""
         address = self._address_of(scope)
         return None if address.is_local or address.is_trusted_proxy else address.limit_key
 
     def take(self, limit_key: str) -> bool:
-        """Count a connection. Return False instead if the address has the maximum already."""
+        """Count a connection and return ``True``. Return ``False`` if the address has the maximum already."""
         if self._open[limit_key] >= self.most:
             return False
         self._open[limit_key] += 1

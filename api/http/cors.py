@@ -1,7 +1,7 @@
 """CORS: the origins whose pages may call the service, and the headers that browsers need for it.
 
-There are no cookies, so credentials are never allowed. Litestar's middleware would replace the Vary header, and would
-not see the answers of api/http/protocol.py.
+There are no cookies, so credentials are never allowed. Litestar's middleware is not used, because it replaces the
+Vary header and does not see the answers of api/http/protocol.py.
 """
 
 import re
@@ -21,7 +21,7 @@ EXPOSED_HEADERS = (
     b"RateLimit, RateLimit-Policy, Retry-After, Sunset, WWW-Authenticate, X-Request-Id"
 )
 PREFLIGHT_CACHE_SECONDS = b"7200"
-"""The maximum of Chromium."""
+"""Maximum that Chromium accepts."""
 
 PREFLIGHT: Headers = [
     (b"access-control-allow-methods", METHODS),
@@ -33,7 +33,7 @@ EXPOSED: Headers = [(b"access-control-expose-headers", EXPOSED_HEADERS)]
 
 class Cors:
     def __init__(self, origins: str) -> None:
-        """``origins``: separated by commas, or ``*`` for all. Raises ValueError for anything else."""
+        """``origins``: separated by commas, or ``*`` for all. Raises ``ValueError`` for a malformed origin."""
         named = [origin.strip() for origin in origins.split(",")]
         for origin in named:
             if not (_ORIGIN.fullmatch(origin) or named == [ANY]):
@@ -53,5 +53,5 @@ class Cors:
 
 
 def cors_of(origins: str) -> Cors | None:
-    """Return ``None`` if no origin is given. Raises ValueError for a wrong one."""
+    """Return ``None`` if ``origins`` is blank. Raises ``ValueError`` for a malformed origin."""
     return Cors(origins) if origins.strip() else None

@@ -1,6 +1,6 @@
 """A request and its answer on a connection.
 
-uvicorn writes head and body separately and checks each header each time. :class:`Cycle` does neither.
+uvicorn writes head and body separately and checks every header of every answer. :class:`Cycle` does neither.
 """
 
 import asyncio
@@ -39,16 +39,16 @@ def header_line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
     return name, name + b": " + value + b"\r\n"
 
 
-def _line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """Call :func:`header_line`, except for request ids: they are checked already and would fill the cache."""
+def _cached_line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """Return :func:`header_line`, without the cache for request ids, because they would fill it."""
     if name == REQUEST_ID:
         return name, b"x-request-id: %b\r\n" % value
     return header_line(name, value)
 
 
 def whole_answer(status: int, headers: Headers, body: bytes, *, closes: bool) -> bytes:
-    """Return the bytes of an answer. ``closes``: with the header ``Connection: close``."""
-    lines = [_line(name, value)[1] for name, value in headers]
+    """Return the bytes of an answer. ``closes``: add the header ``Connection: close``."""
+    lines = [_cached_line(name, value)[1] for name, value in headers]
     return b"".join([STATUS_LINE[status], *lines, CLOSE if closes else b"", b"\r\n", body])
 
 
@@ -57,7 +57,7 @@ class Cycle(RequestResponseCycle):
 
     cors: Cors | None = None
     _head = b""
-    """The head of the answer until it is sent with the first piece of the body."""
+    """The head of the answer until it is sent."""
 
     async def send(self, message: Any) -> None:
         """Send a part of the answer. Raises ``ValueError`` for a forbidden character in a header,
@@ -71,13 +71,12 @@ class Cycle(RequestResponseCycle):
         if self.response_started:
             self._send_body(message.get("body", b""), message.get("more_body", False))
         else:
-            self._begin(message["status"], message["headers"])
+            self._send_or_keep_head(message["status"], message["headers"])
 
-    def _begin(self, status: int, headers: Headers) -> None:
-        """Send the head of a stream. Keep any other head for the first piece of the body."""
+    def _send_or_keep_head(self, status: int, headers: Headers) -> None:
         length, chunked, lines = None, False, []
         for name, value in (*self.default_headers, *headers):
-            name, line = _line(name, value)
+            name, line = _cached_line(name, value)
             if name == b"content-length":
                 length = int(value)
             elif name == b"transfer-encoding":
@@ -120,10 +119,10 @@ class Cycle(RequestResponseCycle):
     async def run_asgi(self, app: ASGI3Application) -> None:
         """Run the app for this request. If it fails, is cancelled or sends nothing, send a problem.
 
-        If a part of the answer has been sent, close the connection instead.
+        Close the connection instead if a part of the answer has been sent.
         """
         try:
-            problem = await self._problem_of(app)
+            problem = await self._run_app(app)
             if self.disconnected or self.response_complete:
                 return
             if self.response_started and not self._head:
@@ -135,13 +134,13 @@ class Cycle(RequestResponseCycle):
             await self.send({"type": "http.response.start", "status": status, "headers": headers})
             await self.send({"type": "http.response.body", "body": body})
         finally:
-            self.on_response = lambda: None  # the callback would keep the connection in memory
+            self.on_response = lambda: None  # because the callback would keep the connection in memory
 
-    async def _problem_of(self, app: ASGI3Application) -> Problem:
-        """Run the app. Return the problem to send if the app has not answered."""
+    async def _run_app(self, app: ASGI3Application) -> Problem:
+        """Return the problem to send if the app has not answered."""
         try:
             await app(self.scope, self.receive, self.send)
-        except asyncio.CancelledError:  # the service stops, and has waited long enough
+        except asyncio.CancelledError:  # when the service stops
             return Problem("busy", headers=RETRY_AFTER)
         except DamagedRow as error:
             log.error("%s: %s", logged_request(self.scope), error)

@@ -1,4 +1,4 @@
-"""Adds to the OpenAPI description what Litestar cannot see in handlers that return bytes."""
+"""Makes the parts of the OpenAPI description that Litestar cannot derive from handlers that return bytes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ ANY_VALUE = r"^[^\x00\r\n]*$"
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
 """The call needs the token of a seat or an official."""
 ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
-"""A token is optional: spectators have none."""
+"""The call accepts a token, or none from spectators."""
 KEY: list[dict[str, list[str]]] = [{"key": []}]
 """The call needs a key of a club."""
 KEY_OR_ANYBODY: list[dict[str, list[str]]] = [{}, {"key": []}]
@@ -177,17 +177,16 @@ class Examples(Value, forbid_unknown_fields=True):
 
 @cache
 def _examples() -> Examples:
-    """Return the examples that ``python -m tests.conformance.examples`` records."""
     return msgspec.json.decode((files("api.http") / "examples.json").read_bytes(), type=Examples)
 
 
 def problem_examples() -> dict[str, dict[str, Any]]:
-    """Return an example of each problem, by the last part of its type."""
+    """Return an example of each problem, by the last part of the problem's type."""
     return _examples().problems
 
 
 def show_examples(operation: Plain) -> None:
-    """Add the examples to an operation of the finished description. Litestar would drop nulls in them."""
+    """Add examples to an operation of the finished description, because Litestar drops nulls in examples."""
     examples = _examples().operations.get(operation["operationId"], OperationExamples())
     if "requestBody" in operation:
         operation["requestBody"]["content"][JSON]["examples"] = _usual_first(examples.request)
@@ -199,7 +198,7 @@ def show_examples(operation: Plain) -> None:
 
 
 def named_responses() -> Plain:
-    """Return the shared responses: one with its example for each problem."""
+    """Return a response with an example for each problem, by name."""
     named: Plain = {}
     for name, problem in _examples().problems.items():
         named[name] = _error_response(problem["status"])
@@ -208,7 +207,7 @@ def named_responses() -> Plain:
 
 
 USUAL = ("example", "rodskagg-kortoxen", "play", "deposit", "any offence", "a spectator", "upheld")
-"""Names of examples that come first."""
+"""Names of examples to show first."""
 
 
 def _usual_first(examples: Mapping[str, Any]) -> Plain:
@@ -216,11 +215,14 @@ def _usual_first(examples: Mapping[str, Any]) -> Plain:
 
 
 class Text(NamedTuple):
-    """A text answer: ``what`` it is, the pattern of how it ``begins``, and the types of JSON that it ``holds``."""
+    """A text answer."""
 
     what: str
+    """Description."""
     begins: str
+    """Pattern of the beginning."""
     holds: tuple[Any, ...] = ()
+    """Types of JSON in the text."""
 
     def schema(self) -> Plain:
         holds = {"contentSchema": {"anyOf": [schema_of(one) for one in self.holds]}} if self.holds else {}
@@ -247,10 +249,10 @@ def _answer(
 
 @dataclass
 class OwnOperation(Operation):
-    """The base of the operations of all calls, because making a dataclass for each call takes much longer."""
+    """Base of all operations, because making a dataclass for each call takes much longer."""
 
     def __post_init__(self) -> None:
-        """Describe what Litestar cannot derive. The constructor calls this."""
+        """Set the parts that Litestar cannot derive."""
 
 
 def described(
@@ -270,10 +272,10 @@ def described(
 ) -> type[Operation]:
     """Return the operation class of a handler.
 
-    ``gives``: the type of the JSON answer. ``says``: its description. ``others``: answers of other media types.
-    ``beside``: description and type of other JSON answers, by status. ``body``: the type of the request body. A call
-    without a body is a read, with an ETag if ``tagged``. ``takes``: request headers. ``errors``: problem statuses.
-    ``empty``: descriptions of answers without a body, by status. A 304 has the same ``headers`` as the full answer.
+    ``gives``, ``status``, ``says``: type, status and description of the JSON answer. ``beside``: description and type
+    of other JSON answers, by status. ``others``: text answers, by media type. ``empty``: descriptions of answers
+    without a body, by status. ``headers``: answer headers, also of a 304. ``takes``: request headers. ``body``: type
+    of the request body. ``errors``: problem statuses. ``tagged``: a call without a body has an ETag.
     """
     if body is None and tagged:
         headers, takes = ("ETag", "Link", *headers), (IF_NONE_MATCH, *takes)
@@ -301,7 +303,7 @@ def described(
 
 
 def _without_null(parameter: Plain) -> Plain:
-    """Return the description of a parameter without ``null``: clients leave it out."""
+    """Return the parameter without ``null``, because clients leave a parameter out instead."""
     schema = parameter["schema"]
     kinds = [one for one in schema.get("oneOf", ()) if one != {"type": "null"}]
     if len(kinds) == 1:

@@ -20,15 +20,15 @@ from referee.sentences import Language, Text, filled, sentence
 from referee.value import Value
 
 ALLOWED_MAX = 100
-"""Maximum number of values in a list of allowed values."""
+"""Maximum number of values in :attr:`Wrong.allowed`."""
 FAULTS_MAX = 20
-"""Maximum number of faults that one answer names."""
+"""Maximum number of faults in an answer."""
 PARTS_MAX = 200
-"""Maximum number of parts of a list or object that are examined. No valid list or object has more."""
+"""Maximum number of examined parts of a list or object. No valid list or object has more parts."""
 SHOWN_MAX = 40
-"""Maximum characters of a value that is shown. Of longer texts only the length is shown."""
+"""Maximum characters of a shown value. Only the length of a longer text is shown."""
 DIGITS_MAX = 400
-"""Maximum digits of a whole number. Longer ones are read as infinite."""
+"""Maximum digits of a whole number. Longer numbers are read as infinite."""
 
 _NOT_GIVEN: Any = object()
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -41,7 +41,7 @@ _PHRASES: dict[type[types.Type], str] = {
     types.UUIDType: "id",
     types.DictType: "object",
 }
-"""Names of phrases for values without limits, by type."""
+"""Keys of :attr:`Texts.phrases` by type."""
 
 
 class Texts(Value, forbid_unknown_fields=True):
@@ -67,12 +67,12 @@ class Fault(NamedTuple):
     facts: Mapping[str, Any] = {}
 
 
-def _text(pattern: str, example: str) -> Meta:
+def _text_meta(pattern: str, example: str) -> Meta:
     return Meta(examples=[example], extra_json_schema={"pattern": pattern, "maxLength": wire_types.TEXT_MAX})
 
 
-_Pointer = Annotated[str, _text(r"^(/[\s\S]*)?$", "/players/3/name")]
-_Parameter = Annotated[str, _text("^.+$", "limit")]
+_Pointer = Annotated[str, _text_meta(r"^(/[\s\S]*)?$", "/players/3/name")]
+_Parameter = Annotated[str, _text_meta("^.+$", "limit")]
 _Allowed = Annotated[tuple[wire_types.Code, ...], Meta(extra_json_schema={"maxItems": ALLOWED_MAX})]
 
 
@@ -99,7 +99,7 @@ def type_of(kind: Any) -> types.Type:
 
 
 def faults_of(kind: Any, body: bytes) -> tuple[Fault, ...]:
-    """Return at most :data:`FAULTS_MAX` faults of a body that cannot be decoded as this kind."""
+    """Return 1 to :data:`FAULTS_MAX` faults of a body that msgspec cannot decode as ``kind``."""
     if not body.strip():
         return (Fault("empty"),)
     try:
@@ -133,39 +133,37 @@ def _line_and_column(before: str) -> dict[str, int]:
 
 
 def under(name: str | int, faults: Iterator[Fault]) -> Iterator[Fault]:
-    """Yield the ``faults`` of the part with this name, each with its place in the whole."""
+    """Yield the faults of a part, with the ``name`` of the part added to their places."""
     for fault in faults:
         yield fault._replace(at=(name, *fault.at))
 
 
-def faults_in(here: types.Type, value: Any) -> Iterator[Fault]:
-    """Yield the faults of a JSON value that should have this type."""
+def faults_in(expected: types.Type, value: Any) -> Iterator[Fault]:
+    """Yield the faults of a JSON value that should have the type ``expected``."""
     if isinstance(value, float) and math.isinf(value):
-        yield Fault("too_big", expected=here)
+        yield Fault("too_big", expected=expected)
         return
     if isinstance(value, str) and _SURROGATE.search(value):
-        yield Fault("half_character", expected=here)
+        yield Fault("half_character", expected=expected)
         return
-    members = [member for member in _members(here) if _fits_json_type(member, value)]
+    members = [member for member in _union_members(expected) if _fits_json_type(member, value)]
     if isinstance(value, dict) and (tagged := [one for one in members if isinstance(one, types.StructType)]):
-        yield from _in_object(tagged, value)
+        yield from _faults_of_object(tagged, value)
     elif not members or not any(_is_within_limits(member, value) for member in members):
-        yield Fault("wrong", expected=here, given=value)
+        yield Fault("wrong", expected=expected, given=value)
     else:
         yield from _faults_of_parts(members[0], value)
 
 
-def _members(here: types.Type) -> list[types.Type]:
-    """Return the types of a union, or the one type."""
-    while isinstance(here, types.Metadata):
-        here = here.type
-    if isinstance(here, types.UnionType):
-        return [one for member in here.types for one in _members(member)]
-    return [here]
+def _union_members(expected: types.Type) -> list[types.Type]:
+    while isinstance(expected, types.Metadata):
+        expected = expected.type
+    if isinstance(expected, types.UnionType):
+        return [one for member in expected.types for one in _union_members(member)]
+    return [expected]
 
 
 def _fits_json_type(member: types.Type, value: Any) -> bool:
-    """Return whether a value has the JSON type of ``member``. Limits are not checked."""
     match member:
         case types.AnyType():
             return True
@@ -187,7 +185,7 @@ def _fits_json_type(member: types.Type, value: Any) -> bool:
 
 
 def _is_within_limits(member: types.Type, value: Any) -> bool:
-    """Return whether a value that fits the JSON type is within its limits. Parts are not checked."""
+    """Return whether a value of the right JSON type is within the limits of ``member``. Parts are not checked."""
     match member:
         case types.IntType() | types.FloatType():
             return (
@@ -200,11 +198,11 @@ def _is_within_limits(member: types.Type, value: Any) -> bool:
         case types.TupleType():
             return len(value) == len(member.item_types)
         case types.DateTimeType():
-            return _reads_as(Annotated[datetime, Meta(tz=member.tz)], value)
+            return _string_fits_format(Annotated[datetime, Meta(tz=member.tz)], value)
         case types.DateType():
-            return _reads_as(date, value)
+            return _string_fits_format(date, value)
         case types.UUIDType():
-            return _reads_as(UUID, value)
+            return _string_fits_format(UUID, value)
         case types.StrType():
             return _fits_length(member, value) and (member.pattern is None or bool(re.search(member.pattern, value)))
         case _ if isinstance(member, (*_LISTS, types.DictType)):
@@ -212,7 +210,7 @@ def _is_within_limits(member: types.Type, value: Any) -> bool:
     return True
 
 
-def _reads_as(kind: Any, value: str) -> bool:
+def _string_fits_format(kind: Any, value: str) -> bool:
     try:
         msgspec.convert(value, kind)
     except msgspec.ValidationError:
@@ -241,8 +239,8 @@ def _inner_type(member: types.Type, name: str) -> types.Type:
     return part
 
 
-def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterator[Fault]:
-    """Yield the faults of an object that should be one of these structs, according to its tag."""
+def _faults_of_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterator[Fault]:
+    """Yield the faults of an object that should be the struct with the object's tag."""
     struct, tag_field = structs[0], structs[0].tag_field
     if tag_field is not None:
         tags = types.LiteralType(tuple(one.tag for one in structs))
@@ -272,24 +270,23 @@ def _in_object(structs: list[types.StructType], value: dict[str, Any]) -> Iterat
 
 
 def in_words(fault: Fault, language: Language) -> Wrong:
-    """Return the fault as the answer shows it."""
     facts = {name: _quoted(fact) if name == "fields" else str(fact) for name, fact in fault.facts.items()}
     if not _can_be_shown(facts.get("name", "")):
         del facts["name"]
     if fault.expected is not None:
-        facts["what"] = _clause(fault.expected, language)
+        facts["what"] = _expected_clause(fault.expected, language)
     if fault.given is not _NOT_GIVEN:
         facts["given"] = _shown_value(fault.given, language)
     return Wrong(
         detail=sentence(TEXTS.faults[fault.code].in_(language), facts),
         pointer=msgspec.UNSET if fault.parameter is not None else json_pointer(fault.at),
         parameter=fault.parameter or msgspec.UNSET,
-        allowed=_allowed(fault),
+        allowed=_allowed_values(fault),
     )
 
 
 def first_of(wrong: tuple[Wrong, ...], language: Language) -> str:
-    """Return a clause about the first fault and the number of other faults."""
+    """Return a clause with the first fault and the number of further faults."""
     one = wrong[0]
     facts = {"said": one.detail.rstrip(".")}
     if where := one.parameter or one.pointer:
@@ -303,29 +300,33 @@ def json_pointer(at: tuple[str | int, ...]) -> str:
     return "".join("/" + str(token).replace("~", "~0").replace("/", "~1") for token in at)
 
 
-def _clause(here: types.Type, language: Language) -> str:
-    """Return a clause that says which values other than null belong here."""
-    members = [member for member in _members(_listed(here)) if not isinstance(member, types.NoneType)]
+def _expected_clause(expected: types.Type, language: Language) -> str:
+    """Return a clause that says which values except null are expected."""
+    members = [
+        member
+        for member in _union_members(_as_literals_if_listed(expected))
+        if not isinstance(member, types.NoneType)
+    ]
     forms = [member.pattern for member in members if isinstance(member, types.StrType)]
     if len(members) == 1 and forms and forms[0] in TEXTS.patterns:
         (text,) = members
         assert isinstance(text, types.StrType)
         limits = {"min": str(text.min_length), "max": str(text.max_length)}
         return sentence(TEXTS.patterns[forms[0]].in_(language), limits)
-    phrases = list(dict.fromkeys(phrase for member in members for phrase in _phrases(member, language)))
+    phrases = list(dict.fromkeys(phrase for member in members for phrase in _expected_phrases(member, language)))
     return sentence(TEXTS.said["belongs"].in_(language), {"phrase": _joined_by_or(phrases, language)})
 
 
-def _listed(here: types.Type) -> types.Type:
-    """Return a type of literals if the description lists the values, else the type itself."""
-    if isinstance(here, types.Metadata) and "enum" in (here.extra_json_schema or {}):
-        return types.LiteralType(tuple((here.extra_json_schema or {})["enum"]))
-    return here
+def _as_literals_if_listed(expected: types.Type) -> types.Type:
+    """Return a type with an ``enum`` as a type of literals, any other type unchanged."""
+    if isinstance(expected, types.Metadata) and "enum" in (expected.extra_json_schema or {}):
+        return types.LiteralType(tuple((expected.extra_json_schema or {})["enum"]))
+    return expected
 
 
-def _phrases(member: types.Type, language: Language) -> list[str]:
+def _expected_phrases(member: types.Type, language: Language) -> list[str]:
     if isinstance(member, types.LiteralType):
-        return [f"`{value}`" if isinstance(value, str) else f"`{_json(value)}`" for value in member.values]
+        return [f"`{value}`" if isinstance(value, str) else f"`{_as_json(value)}`" for value in member.values]
     name, limits = _phrase_and_limits(member)
     facts = {key: str(limit) for key, limit in limits.items() if limit not in (None, "")}
     return [filled(TEXTS.phrases[name].in_(language), facts)]
@@ -364,20 +365,20 @@ def _quoted(names: Any) -> str:
 
 
 def _shown_value(value: Any, language: Language) -> str:
-    """Return the value sent if it is short, else a phrase for it."""
+    """Return a short value as JSON, else a phrase about the value."""
     if isinstance(value, list):
         return filled(TEXTS.phrases["long_list"].in_(language), {"count": str(len(value))})
     if isinstance(value, dict):
         return TEXTS.phrases["some_object"].in_(language)
     if isinstance(value, str):
         if _can_be_shown(value):
-            return f"`{_json(value)}`"
+            return f"`{_as_json(value)}`"
         return filled(TEXTS.phrases["long_text"].in_(language), {"count": str(len(value))})
-    shown = _json(value)
+    shown = _as_json(value)
     return f"`{shown}`" if len(shown) <= SHOWN_MAX else TEXTS.phrases["long_number"].in_(language)
 
 
-def _json(value: Any) -> str:
+def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -385,13 +386,15 @@ def _can_be_shown(text: str) -> bool:
     return len(text) <= SHOWN_MAX and text.isprintable() and "`" not in text
 
 
-def _allowed(fault: Fault) -> tuple[Any, ...] | msgspec.UnsetType:
+def _allowed_values(fault: Fault) -> tuple[Any, ...] | msgspec.UnsetType:
     """Return the allowed values or names of fields; unset if they cannot be listed."""
     if fault.code == "unknown":
         return tuple(fault.facts["fields"])
     if fault.expected is None:
         return msgspec.UNSET
-    members = [one for one in _members(_listed(fault.expected)) if not isinstance(one, types.NoneType)]
+    members = [
+        one for one in _union_members(_as_literals_if_listed(fault.expected)) if not isinstance(one, types.NoneType)
+    ]
     listed = tuple(value for one in members if isinstance(one, types.LiteralType) for value in map(str, one.values))
     whole = all(isinstance(one, types.LiteralType) for one in members)
     return listed if listed and (whole or isinstance(fault.given, str)) else msgspec.UNSET

@@ -39,7 +39,7 @@ def secured(given: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def header(request: Req, name: bytes) -> str | None:
-    """Return the value of the header with this lower-case name, or None."""
+    """Return the value of the header with this lower-case name, or ``None``."""
     for given, value in request.scope["headers"]:
         if given == name:
             return value.decode("latin-1")
@@ -69,10 +69,10 @@ def language_of(accept: str | None) -> Language:
 
 
 def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
-    """Return the offered media type that the client prefers, ``None`` if it accepts none of them.
+    """Return the offered media type that the client prefers; ``None`` if the client accepts no offer.
 
-    With equal weights an exact name wins over ``*``, and the first name in the header over later ones: a generated
-    client begins with the type that it decodes. Without exact names the first offer wins.
+    With equal weights an exact name wins over ``*``, then the earliest name in the header, because a generated client
+    begins with the type that it decodes. Without ``accept`` or exact names the first offer wins.
     """
     if not accept or accept == "*/*":
         return offers[0]
@@ -90,7 +90,6 @@ def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
 
 
 def prefers(accept: str | None, media_type: str, to: str = "application/json") -> bool:
-    """Return whether the client prefers ``media_type`` to ``to``."""
     return chosen(accept, (to, media_type)) == media_type
 
 
@@ -111,18 +110,18 @@ def version_of(tag: str) -> int | None:
 def tag_of(version: int, *kinds: str) -> str:
     """Return the ETag of a match or club at this version.
 
-    ``kinds``: words for how the answer differs from JSON in English at the same address (RFC 9110, 8.8.3).
+    ``kinds``: words for the differences between the answer and JSON in English (RFC 9110, 8.8.3).
     """
     return f'"{"-".join((str(version), *kinds))}"'
 
 
 def tag_in(version: int, language: Language, *kinds: str) -> str:
-    """Return :func:`tag_of` for an answer in this language."""
+    """Return :func:`tag_of` with the language as the first kind, unless it is English."""
     return tag_of(version, *(() if language == "en" else (language,)), *kinds)
 
 
 def tag_by(body: bytes) -> str:
-    """Return a hash as an ETag."""
+    """Return a hash of the body as an ETag."""
     return f'"{blake2b(body, digest_size=12).hexdigest()}"'
 
 
@@ -132,14 +131,14 @@ def packed_tag(tag: str) -> str:
 
 
 def letters(number: int) -> str:
-    """Return a number as letters, which an ETag can have after its version."""
+    """Return the digits of a number as letters, for use in the kinds of :func:`tag_of`."""
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
 def matching_etag(request: Req, tag: str, texts: MemberTexts) -> str | None:
-    """Return the ETag in If-None-Match that equals ``tag``, plain or compressed; for ``*`` return ``tag``.
+    """Return the ETag in If-None-Match that is ``tag``, plain or compressed; for ``*`` return ``tag``.
 
-    ``None``: the caller does not have this answer.
+    Return ``None`` if the caller does not have this answer.
     """
     tag = texts.tag(tag)
     given = header(request, b"if-none-match")

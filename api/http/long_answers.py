@@ -1,4 +1,4 @@
-"""Makes answers that may be long. A thread compresses long ones if the client accepts gzip."""
+"""Makes answers that may be long. A thread compresses long answers if the client accepts gzip."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ async def long_reply(
         try:
             body = await in_long_thread(packed, body)
         except Busy:
-            pass  # send it uncompressed
+            pass  # and send the body uncompressed
         else:
             headers, tag = {**headers, **GZIP}, packed_tag(tag)
     return Reply(body, NO_TEXTS, media_type=media_type, headers=etag_headers(texts.tag(tag), headers))
@@ -38,7 +38,7 @@ async def marked_reply(
     headers: Mapping[str, str] = PRIVATE,
     media_type: str = JSON,
 ) -> Reply:
-    """Return :func:`long_reply` with a hash as its ETag, or 304 if the caller has it."""
+    """Return :func:`long_reply` with a hash as its ETag, or 304 if the caller already has the answer."""
     tag = tag_by(body)
     if has := matching_etag(request, tag, texts):
         return not_modified(has, headers)

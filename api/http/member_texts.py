@@ -1,26 +1,24 @@
-"""The names and texts of members in answers. Events and projections hold only their refs."""
+"""Puts names and texts of members in answers. Events and projections contain only refs, the ids of these texts."""
 
 from collections.abc import AsyncIterator
 from typing import NamedTuple, Protocol
 
 
 class Resolver(Protocol):
-    """Replaces refs by their texts."""
-
     def may_be_in(self, body: bytes, /) -> bool:
-        """Return whether a body has bytes that look like a ref."""
+        """Return whether a body may contain a ref."""
 
     async def put_in(self, body: bytes, media_type: str, /) -> bytes:
         """Return the body with texts instead of refs."""
 
 
 class MemberTexts(NamedTuple):
-    """The names and texts of members that a caller may read. No reply can be made without them."""
+    """The names and texts of members that a caller may read."""
 
     resolver: Resolver | None = None
-    """None: refs are not replaced."""
+    """``None``: refs are not replaced."""
     tag_mark: str = ""
-    """Part of an ETag that changes with the names of players; empty: the answer does not show their names."""
+    """Part of an ETag that changes with the names of players; empty: the answer shows no names."""
 
     async def put_in(self, body: bytes, media_type: str) -> bytes:
         if self.resolver is None or not self.resolver.may_be_in(body):
@@ -33,7 +31,7 @@ class MemberTexts(NamedTuple):
             yield await self.put_in(piece, media_type)
 
     def tag(self, tag: str) -> str:
-        """Return the ETag with :attr:`tag_mark`, which is never added twice."""
+        """Return the ETag with :attr:`tag_mark`, unless it has the mark already."""
         if not self.tag_mark or self.tag_mark in tag:
             return tag
         end = '-gzip"' if tag.endswith('-gzip"') else '"'

@@ -1,4 +1,4 @@
-"""Notes about a request, which the app needs when its answer begins."""
+"""Notes about a request that the app needs when the answer begins."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -22,18 +22,17 @@ class Notes:
     def __init__(self, ids: RequestIds) -> None:
         self.ids = ids
         self.counted: Any = None
-        """The :class:`~api.access.limits.Counted` of a limited request; None: no limit applies."""
+        """The :class:`~api.access.limits.Counted` of the request; ``None``: no limit applies."""
         self.secret_hash = ""
         """SHA-256 of the token or key of the request; empty: not calculated yet."""
         self.tried: tuple[UUID, Actor, Value] | None = None
-        """J12: match, actor and request of an attempt that officials may read, or None."""
+        """Match, actor and request of an attempt that officials may read; ``None``: no attempt (J12)."""
         self.is_answered = False
-        """True: the answer has begun."""
         self.problem: AnsweredProblem | None = None
 
 
 def notes_in(scope: Any) -> Notes:
-    """Return the notes of a request, made at the first call."""
+    """Return the notes of a request. Make them at the first call."""
     notes: Notes | None = scope["state"].get("notes")
     if notes is None:
         notes = scope["state"]["notes"] = Notes(request_ids(scope["headers"]))
@@ -41,5 +40,5 @@ def notes_in(scope: Any) -> Notes:
 
 
 def has_notes(scope: Any) -> bool:
-    """Return whether a request has notes. If so, its limits have been checked."""
+    """Return whether a request has notes, and so its limits have been checked."""
     return "notes" in scope.get("state", {})

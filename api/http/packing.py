@@ -1,7 +1,7 @@
 """Compresses long answers as gzip, with a file name of unpredictable length in the header ("Heal the BREACH").
 
-An answer can contain hidden cards and another player's note. Its compressed length would show how similar they are.
-The same answer always gets the same length, so repeated requests reveal nothing.
+An answer can contain hidden cards and another player's note. The compressed length alone would show how similar they
+are. Equal answers get file names of equal length, so repeated requests reveal nothing.
 """
 
 import secrets
@@ -12,7 +12,7 @@ PACK_FROM = 2048
 """Minimum bytes of a body that is compressed."""
 LEVEL = 6
 PAD_MAX = 64
-"""Maximum bytes of the file name. The cards of a hand take about thirty."""
+"""Maximum bytes of the file name. The cards of a hand take about thirty bytes."""
 
 _key = secrets.token_bytes(16)
 
@@ -34,7 +34,7 @@ class Packer:
         return ready
 
     def end(self) -> bytes:
-        """Return the remaining bytes."""
+        """Return the remaining compressed bytes."""
         foot = self._sum.to_bytes(4, "little") + (self._size % 2**32).to_bytes(4, "little")
         return self._ready + self._deflate.flush() + foot
 

@@ -18,7 +18,7 @@ from projections.cursors import Number, Page, page_of, read_cursor
 T = TypeVar("T")
 
 LIMIT, LIMIT_MAX = 100, 1000
-"""Default and largest ``limit``: the maximum number of items of a page."""
+"""Default and maximum of ``limit``, the maximum number of items of a page."""
 Limit = Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="The maximum number of items.")]
 TEXT: dict[str, Any] = {"pattern": "^[A-Za-z0-9_=-]+$", "maxLength": 256}
 Cursor = Annotated[
@@ -29,15 +29,12 @@ Cursor = Annotated[
     ),
 ]
 By = Literal["cursor", "after"]
-"""Query parameter that says where a page begins.
-
-Lists take ``cursor``. Pages of events take ``after``, the number of an event.
-"""
+"""Query parameter for the beginning of a page: ``after``, an event number, for events; ``cursor`` for other lists."""
 
 
 @contextmanager
 def must_be_cursor() -> Iterator[None]:
-    """Raise Problem (400) instead of the ValueError of a projection for a cursor that it did not make."""
+    """Raise Problem (400 bad_cursor) instead of a ``ValueError``, which projections raise for a wrong cursor."""
     try:
         yield
     except ValueError:
@@ -45,7 +42,7 @@ def must_be_cursor() -> Iterator[None]:
 
 
 def after_of(cursor: str | None) -> int:
-    """Return the number after which a page begins; 0 without a cursor. Raises Problem (400) for a wrong cursor."""
+    """Return the number after which a page begins; 0 without a cursor. Raises Problem (400 bad_cursor)."""
     if cursor is None:
         return 0
     with must_be_cursor():
@@ -54,21 +51,24 @@ def after_of(cursor: str | None) -> int:
 
 
 def page_by_number(found: Sequence[T], limit: int, number: Callable[[T], int]) -> Page[T]:
-    """Return the first ``limit`` found items as a page. One item more shows that there is a next page."""
+    """Return the first ``limit`` items as a page. A further item means that there is a next page.
+
+    ``number``: returns the number of an item, for the cursor.
+    """
     return page_of(found, limit, lambda last: (number(last),))
 
 
 def numbered_page(numbered: Iterable[tuple[int, T]], cursor: str | None, limit: int) -> Page[tuple[int, T]]:
-    """Return the page after a cursor. Items are pairs that begin with a number. Raises Problem (400)."""
+    """Return the page after a cursor. Each item begins with its number. Raises Problem (400 bad_cursor)."""
     after = after_of(cursor)
     found = islice((one for one in numbered if one[0] > after), limit + 1)
     return page_of(list(found), limit, lambda last: last[:1])
 
 
 def next_link(request: Req, following: str | int | None, *, by: By = "cursor", **repeated: object) -> dict[str, str]:
-    """Return the header that links the next page; empty without ``following``.
+    """Return the Link header of the next page; empty without ``following``.
 
-    ``repeated``: parameters that the link contains even if the request does not.
+    ``following``: the value of the parameter ``by``. ``repeated``: parameters to add to those of the request.
     """
     return {} if following is None else next_page_header(request, **{by: following}, **repeated)
 
@@ -83,6 +83,6 @@ async def page_reply(
     headers: Mapping[str, str] = PRIVATE,
     **repeated: object,
 ) -> Reply:
-    """Return a page with :func:`next_link`, or 304 if the caller has it."""
+    """Return a page with :func:`next_link`, or 304 if the caller already has the page."""
     link = next_link(request, following, by=by, **repeated)
     return await marked_reply(request, page, texts, headers={**headers, **link})

@@ -8,10 +8,10 @@ from litestar.params import PathParameter, QueryParameter
 from referee.value import VERSION_MAX
 
 NUMBER_MAX = 1_000_000_000
-"""Maximum event number in a request, within the integers of all databases."""
+"""Maximum event number in a request. All databases can store it."""
 
 WAIT_MAX = 25
-"""Maximum seconds of a wait. Proxies give up after 30 or 60."""
+"""Maximum seconds of a wait. Proxies give up after 30 or 60 seconds."""
 NUMBER: dict[str, Any] = {"minimum": 1, "maximum": VERSION_MAX}
 
 MatchId = Annotated[

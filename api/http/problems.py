@@ -62,8 +62,8 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
     PoolTimeout,
     sqlite3.Error,
 )
-"""Errors of the event store, the projections and SQLite. The libraries convert those of PostgreSQL's driver, which is
-not loaded here."""
+"""Errors of the event store, the projections and SQLite. Libraries convert the errors of PostgreSQL's driver to
+these."""
 
 Sent = tuple[int, Headers, bytes]
 """Status, headers and body of an answer."""
@@ -80,7 +80,7 @@ TEXTS = msgspec.toml.decode((files("api.http") / "problems.toml").read_bytes(), 
 Reason = dict[str, str | int]
 """A ``code`` of :data:`REASONS`, and the facts for its text."""
 REASONS = msgspec.toml.decode((files("api.http") / "reasons.toml").read_bytes(), type=dict[str, Text])
-"""Clauses by code. They say which limit is reached, or why the service is not ready."""
+"""Clauses by code. A clause says which limit is reached, or why the service is not ready."""
 
 
 @lru_cache(maxsize=512)
@@ -114,10 +114,10 @@ class Document(Value, omit_defaults=True):
 
 
 class Problem(Exception):
-    """An error that is not a refusal. ``code``: a key of :data:`TEXTS`. ``status`` overrides the code's status.
+    """An error that is not a refusal. ``code``: a key of :data:`TEXTS`. ``status`` overrides the status there.
 
-    ``{reason}`` in the text becomes a clause about the ``faults``. Without faults, the fact ``what`` is the code of
-    its clause in :data:`REASONS`. The fact ``reasons`` is a list of :data:`Reason`.
+    ``{reason}`` in the text becomes a clause about the ``faults``, or the clause of the fact ``what`` in
+    :data:`REASONS`. The fact ``reasons`` is a list of :data:`Reason`.
     """
 
     def __init__(
@@ -134,18 +134,18 @@ class Problem(Exception):
         self.code, self.facts, self.faults, self.headers = code, facts, faults, dict(headers or {})
 
 
-def _fact_text(value: Any) -> str:
-    """Return a fact as text. Items of a list are separated by commas; an empty list becomes a dash."""
+def _fact_as_text(value: Any) -> str:
+    """Return a fact as text: a list with commas, an empty list as a dash."""
     return ", ".join(map(str, value)) or "–" if isinstance(value, list | tuple) else str(value)
 
 
-def _clause(reason: Reason, language: Language) -> str:
+def _reason_clause(reason: Reason, language: Language) -> str:
     facts = {name: str(fact) for name, fact in reason.items()}
     return filled(REASONS[facts["code"]].in_(language), facts)
 
 
 REFUSAL_STATUS = {"state": 409, "who": 403, "rule": 422}
-"""HTTP statuses of refusals, by ``Refused.status``."""
+"""HTTP statuses by ``Refused.status``."""
 
 
 @lru_cache(maxsize=512)
@@ -157,20 +157,21 @@ def rule_page(rule: str) -> str | None:
     return None
 
 
-def _answer(
+def _problem_response(
     request: Req, code: str, language: Language, document: Document, headers: Mapping[str, str] | None = None
 ) -> Response[bytes]:
+    """Note the problem, and return the response with its document."""
     rule = document.rule if isinstance(document.rule, str) else None
     notes_in(request.scope).problem = AnsweredProblem(document.status, code, rule)
-    headers = {**(headers or {}), **_headers(language), "Link": _links(document)}
+    headers = {**(headers or {}), **_language_headers(language), "Link": _link_header(document)}
     return Response(encode(document), status_code=document.status, headers=headers, media_type=MEDIA_TYPE)
 
 
-def _headers(language: Language) -> dict[str, str]:
+def _language_headers(language: Language) -> dict[str, str]:
     return {"Content-Language": language, "Vary": "Accept-Language, Authorization"}
 
 
-def _links(document: Document) -> str:
+def _link_header(document: Document) -> str:
     links = [document.type]
     if isinstance(document.rule, str) and (page := rule_page(document.rule)):
         links.append(page)
@@ -178,14 +179,14 @@ def _links(document: Document) -> str:
 
 
 def document_of(problem: Problem, instance: str, language: Language) -> Document:
-    text, facts = TEXTS[problem.code], {name: _fact_text(value) for name, value in problem.facts.items()}
+    text, facts = TEXTS[problem.code], {name: _fact_as_text(value) for name, value in problem.facts.items()}
     errors = tuple(in_words(fault, language) for fault in problem.faults)
     if errors:
         facts["reason"] = first_of(errors, language)
     elif "what" in facts:
-        facts["reason"] = _clause({**problem.facts, "code": facts["what"]}, language)
+        facts["reason"] = _reason_clause({**problem.facts, "code": facts["what"]}, language)
     if "reasons" in facts:
-        facts["reasons"] = "; ".join(_clause(reason, language) for reason in problem.facts["reasons"])
+        facts["reasons"] = "; ".join(_reason_clause(reason, language) for reason in problem.facts["reasons"])
     return Document(
         type=problem_type(problem.code),
         title=text.title.in_(language),
@@ -197,14 +198,14 @@ def document_of(problem: Problem, instance: str, language: Language) -> Document
     )
 
 
-def _instance(request: Req) -> str:
+def _instance_of(request: Req) -> str:
     return notes_in(request.scope).ids.instance(quote(request.scope["path"], safe=PLAIN))
 
 
-def _problem(request: Req, problem: Problem) -> Response[bytes]:
+def _answer_problem(request: Req, problem: Problem) -> Response[bytes]:
     language = language_of(header(request, b"accept-language"))
-    document = document_of(problem, _instance(request), language)
-    return _answer(request, problem.code, language, document, problem.headers)
+    document = document_of(problem, _instance_of(request), language)
+    return _problem_response(request, problem.code, language, document, problem.headers)
 
 
 def as_sent(
@@ -216,9 +217,9 @@ def as_sent(
     *,
     closes: bool = True,
 ) -> Sent:
-    """Return the answer with a problem that arises outside of handlers.
+    """Return the answer to a problem outside of handlers.
 
-    ``request_headers``: the headers received so far. ``closes``: the answer closes the connection.
+    ``request_headers``: the headers received so far. ``closes``: the answer announces the close of the connection.
     """
     language = language_of(
         next((value.decode("latin-1") for name, value in request_headers if name == b"accept-language"), None)
@@ -227,7 +228,7 @@ def as_sent(
     body = encode(document)
     headers = {
         **problem.headers,
-        **_headers(language),
+        **_language_headers(language),
         "Content-Type": MEDIA_TYPE,
         "Content-Length": str(len(body)),
         **({"Connection": "close"} if closes else {}),
@@ -249,40 +250,44 @@ def document_of_refusal(refused: Refused, instance: str, language: Language) -> 
     )
 
 
-def _refused(request: Req, refused: Refused) -> Response[bytes]:
+def _answer_refusal(request: Req, refused: Refused) -> Response[bytes]:
     language = language_of(header(request, b"accept-language"))
-    return _answer(request, refused.code, language, document_of_refusal(refused, _instance(request), language))
+    return _problem_response(
+        request, refused.code, language, document_of_refusal(refused, _instance_of(request), language)
+    )
 
 
 NOT_AN_ID = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
-"""Paths before an id, with the code of the problem if no id follows."""
+"""Problem codes by the beginning of a path, if no valid id follows."""
 
 
-def _http(request: Req, error: HTTPException) -> Response[bytes]:
+def _answer_litestar_error(request: Req, error: HTTPException) -> Response[bytes]:
     """Return the answer to an error of Litestar. 404, 405 and 413 keep their status. Other errors below 500 become
-    400 bad_parameter, the rest :func:`unforeseen`."""
+    400 bad_parameter; errors from 500 are :func:`unforeseen`."""
     status = error.status_code
     if status == HTTPStatus.NOT_FOUND:
         if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
-            return Response(b"", status_code=204)  # allow the preflight: the browser's real request then gets the 404
+            return Response(b"", status_code=204)  # so that the browser sends the request that gets the 404
         path = request.scope["path"]
         code = next((code for top, code in NOT_AN_ID.items() if path.startswith(top)), None)
-        return _problem(request, Problem(code) if code and _has_no_id(path) else Problem("no_such_page", path=path))
+        return _answer_problem(
+            request, Problem(code) if code and _has_no_id(path) else Problem("no_such_page", path=path)
+        )
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = [name.strip() for name in (error.headers or {}).get("allow", "").split(",")]
         methods = sorted(name for name in allowed if name)
-        return _problem(
+        return _answer_problem(
             request, Problem("method_not_allowed", headers={"Allow": ", ".join(methods)}, allowed=methods)
         )
     if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        return _problem(request, Problem("too_large", limit_bytes=request.app.request_max_body_size))
+        return _answer_problem(request, Problem("too_large", limit_bytes=request.app.request_max_body_size))
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return _problem(request, Problem("bad_parameter", faults=_parameter_faults(request, error)))
-    return _unforeseen(request, error)
+        return _answer_problem(request, Problem("bad_parameter", faults=_parameter_faults(request, error)))
+    return _answer_unforeseen(request, error)
 
 
 def _parameter_faults(request: Req, error: HTTPException) -> list[Fault]:
-    """Return the missing parameters and those that Litestar could not read; else one general fault."""
+    """Return a fault for each parameter that is missing or unreadable, or one general fault."""
     unread = {item.get("key") for item in error.extra} if isinstance(error.extra, list) else set()
     handler = request.route_handler
     faults = []
@@ -310,92 +315,90 @@ def _has_no_id(path: str) -> bool:
 
 
 def unforeseen(scope: Any, error: Exception) -> Problem:
-    """Log an error that no handler expects, and return the problem to answer it with.
+    """Log an unexpected error, and return its problem: internal or clock_wrong.
 
-    After a shortage of memory or descriptors it is ``busy`` for GET and HEAD, else ``outcome_unknown``.
+    If memory or file descriptors are short, the problem is busy for GET and HEAD, else outcome_unknown.
     """
     if not is_shortage(error):
         log.error("%s failed", logged_request(scope), exc_info=error)
         try:
-            utc_now()  # if the clock is wrong, libraries fail with errors of their own
+            utc_now()  # because a wrong clock makes libraries fail
         except ClockWrong as wrong:
-            return _clock_wrong(wrong)
+            return _clock_problem(wrong)
         return Problem("internal")
     log.error("%s: %s: %s", logged_request(scope), type(error).__name__, error)
     return Problem("busy" if scope["method"] in ("GET", "HEAD") else "outcome_unknown", headers=RETRY_AFTER)
 
 
-def _unforeseen(request: Req, error: Exception) -> Response[bytes]:
-    return _problem(request, unforeseen(request.scope, error))
+def _answer_unforeseen(request: Req, error: Exception) -> Response[bytes]:
+    return _answer_problem(request, unforeseen(request.scope, error))
 
 
-def _clock_wrong(wrong: ClockWrong) -> Problem:
+def _clock_problem(wrong: ClockWrong) -> Problem:
     return Problem("clock_wrong", headers=RETRY_LATER, clock=wrong.shown)
 
 
-def _store_unavailable(request: Req, error: Exception) -> Response[bytes]:
-    """Return the answer to a failure of a store. Log it without a traceback."""
+def _answer_store_failure(request: Req, error: Exception) -> Response[bytes]:
     reason = " ".join(str(error).split())[:REASON_MAX]
     log.error("%s: %s: %s", logged_request(request.scope), type(error).__name__, reason)
-    return _problem(request, Problem("store_away", headers=RETRY_AFTER))
+    return _answer_problem(request, Problem("store_away", headers=RETRY_AFTER))
 
 
-def _row_damaged(request: Req, damaged: DamagedRow) -> Response[bytes]:
+def _answer_damaged_row(request: Req, damaged: DamagedRow) -> Response[bytes]:
     _log_damaged(request, damaged, new=request.app.state["damaged"](damaged))
     whose, number, fault = str(damaged.aggregate_id), damaged.number, damaged.fault
-    return _problem(request, Problem("row_damaged", headers=RETRY_LATER, id=whose, event=number, fault=fault))
+    return _answer_problem(request, Problem("row_damaged", headers=RETRY_LATER, id=whose, event=number, fault=fault))
 
 
-def _attempts_damaged(request: Req, damaged: DamagedAttempt) -> Response[bytes]:
+def _answer_damaged_attempts(request: Req, damaged: DamagedAttempt) -> Response[bytes]:
     _log_damaged(request, damaged, new=False)
     whose, number = str(damaged.aggregate_id), damaged.number
-    return _problem(request, Problem("attempts_damaged", headers=RETRY_LATER, match=whose, attempt=number))
+    return _answer_problem(request, Problem("attempts_damaged", headers=RETRY_LATER, match=whose, attempt=number))
 
 
-def _projection_damaged(request: Req, damaged: DamagedCell) -> Response[bytes]:
+def _answer_damaged_projection(request: Req, damaged: DamagedCell) -> Response[bytes]:
     log.error("%s: a projection cannot be read: %s", logged_request(request.scope), damaged)
-    return _problem(request, Problem("book_damaged", headers=RETRY_LATER))
+    return _answer_problem(request, Problem("book_damaged", headers=RETRY_LATER))
 
 
 def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
-    """Log a damaged row; if it is ``new``, with the traceback of its cause, if any."""
+    """Log a damaged row. ``new``: with the traceback of its cause."""
     cause = damaged.__cause__ if new else None
     log.error("%s: %s", logged_request(request.scope), damaged, exc_info=cause)
 
 
 def encoded_problem(request: Req, error: Exception) -> msgspec.Raw:
     """Return the problem for an error as JSON, for use in another answer."""
-    return msgspec.Raw(_handle(request, error).content)
+    return msgspec.Raw(_response_to(request, error).content)
 
 
 def answer_error(request: Req, error: Exception) -> ASGIApp:
-    """Return the answer to an error, from the handler that Litestar would choose."""
-    return _handle(request, error).to_asgi_response(app=None, request=request)
+    return _response_to(request, error).to_asgi_response(app=None, request=request)
 
 
-def _handle(request: Req, error: Exception) -> Response[bytes]:
+def _response_to(request: Req, error: Exception) -> Response[bytes]:
     handle: Any = next(HANDLERS[kind] for kind in type(error).__mro__ if kind in HANDLERS)
     response: Response[bytes] = handle(request, error)
     return response
 
 
 HANDLERS: ExceptionHandlersMap = {
-    Problem: _problem,
-    Refused: _refused,
-    Stale: lambda request, stale: _problem(request, Problem("stale", version=stale.version)),
-    Full: lambda request, full: _problem(request, Problem("match_full", most=full.most)),
-    NotHeld: lambda request, _: _problem(request, Problem("token_unknown", headers=CHALLENGE)),
-    KeyReused: lambda request, _: _problem(request, Problem("key_reused")),
-    Overtaken: lambda request, _: _problem(request, Problem("overtaken")),
-    OpenedByAnother: lambda request, _: _problem(request, Problem("key_of_another")),
-    UnknownAggregate: lambda request, _: _problem(request, Problem("no_such_match")),
-    Busy: lambda request, _: _problem(request, Problem("busy", headers=RETRY_AFTER)),
-    InDoubt: lambda request, _: _problem(request, Problem("outcome_unknown", headers=RETRY_AFTER)),
-    DamagedRow: _row_damaged,
-    DamagedAttempt: _attempts_damaged,
-    DamagedCell: _projection_damaged,
-    ClockWrong: lambda request, wrong: _problem(request, _clock_wrong(wrong)),
-    **dict.fromkeys(STORE_FAILURES, _store_unavailable),
-    HTTPException: _http,
-    Exception: _unforeseen,
+    Problem: _answer_problem,
+    Refused: _answer_refusal,
+    Stale: lambda request, stale: _answer_problem(request, Problem("stale", version=stale.version)),
+    Full: lambda request, full: _answer_problem(request, Problem("match_full", most=full.most)),
+    NotHeld: lambda request, _: _answer_problem(request, Problem("token_unknown", headers=CHALLENGE)),
+    KeyReused: lambda request, _: _answer_problem(request, Problem("key_reused")),
+    Overtaken: lambda request, _: _answer_problem(request, Problem("overtaken")),
+    OpenedByAnother: lambda request, _: _answer_problem(request, Problem("key_of_another")),
+    UnknownAggregate: lambda request, _: _answer_problem(request, Problem("no_such_match")),
+    Busy: lambda request, _: _answer_problem(request, Problem("busy", headers=RETRY_AFTER)),
+    InDoubt: lambda request, _: _answer_problem(request, Problem("outcome_unknown", headers=RETRY_AFTER)),
+    DamagedRow: _answer_damaged_row,
+    DamagedAttempt: _answer_damaged_attempts,
+    DamagedCell: _answer_damaged_projection,
+    ClockWrong: lambda request, wrong: _answer_problem(request, _clock_problem(wrong)),
+    **dict.fromkeys(STORE_FAILURES, _answer_store_failure),
+    HTTPException: _answer_litestar_error,
+    Exception: _answer_unforeseen,
 }

@@ -1,8 +1,7 @@
 """Handles HTTP/1.1 connections, with limits on the size and time of requests.
 
-uvicorn's protocol collects everything that a client sends. This protocol counts while it reads. It answers a request
-that is too large, too slow or not HTTP with a problem, after the answers to earlier requests, and closes the
-connection. Answers have no limits.
+uvicorn's protocol has no such limits. This protocol refuses a request that is too large, too slow or not HTTP: it
+sends a problem after the answers to earlier requests, and closes the connection. Answers have no limits.
 """
 
 import asyncio
@@ -42,38 +41,37 @@ HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]++\]|(?:[0-9A-Za-z!$&'()*+,;=._~-]++|%[0-
 """Host and a port (RFC 9110, section 7.2). The host may be empty."""
 
 URL_MAX = 4096
-"""Maximum bytes of the request target."""
+"""Maximum bytes of a path with its query."""
 HEADERS_MAX = 64
-"""Maximum number of headers of a request."""
 NAME_MAX = 256
 VALUE_MAX = 8192
 HEAD_MAX = 16384
-"""Maximum bytes of all names and values of headers together."""
+"""Maximum bytes of the names and values of all headers of a request."""
 READ_BYTES = 16384
-"""Bytes read at a time. A request can exceed a limit by as many."""
+"""Bytes read at a time. A request can exceed a limit by this number of bytes."""
 WIRE_FACTOR = 8
-"""Bytes that may be received for each byte of the largest body: a chunk of one byte takes six."""
+"""Bytes that may be received for each byte of the largest body, because a chunk of one byte takes six bytes."""
 PIPELINE_MAX = 64
-"""Maximum number of requests of a connection that wait for the answer to an earlier request."""
+"""Maximum number of requests of a connection that wait for earlier answers."""
 CONNECTIONS_MAX = 10_000
-"""Maximum number of connections, if the process may open as many files in addition to :data:`FILES_RESERVED`."""
+"""Maximum number of connections, if the process may open enough files."""
 RESERVED_CONNECTIONS = 32
-"""Connections reserved for health probes. Each may send one request. A new connection replaces an idle one."""
+"""Number of connections reserved for health probes. Each may send one request."""
 FILES_RESERVED = 64
-"""Open files for the store, the projections and the log."""
+"""Number of files reserved for the store, the projections and the log."""
 
 HEAD_SECONDS = 10.0
-"""Seconds from the first byte of a request, or the start of the connection, to the end of the headers."""
+"""Maximum seconds from the first byte of a request, or the start of the connection, to the end of the headers."""
 BODY_SECONDS = 30.0
-"""Seconds from the end of the headers to the end of the body."""
+"""Maximum seconds from the end of the headers to the end of the body."""
 IDLE_SECONDS = 65
-"""Seconds between two requests. Proxies close their connections earlier, after 60 s."""
+"""Maximum seconds between two requests, longer than the 60 s after which proxies close connections."""
 STALLED_SECONDS = 60.0
 STOPPING_SECONDS = 2.0
 """Seconds for the rest of a request to arrive after the stop begins."""
 CLOSING_SECONDS = 2.0
-"""Seconds for the client to read a refusal. Meanwhile its bytes are read and dropped: unread bytes at the close would
-lose the answer."""
+"""Seconds for the client to read a refusal. The client's bytes are dropped, because unread bytes at the close would
+lose the refusal."""
 
 
 @cache
@@ -88,12 +86,12 @@ class ServingState(ServerState):
     def __init__(self) -> None:
         super().__init__()
         self.reserved: OrderedDict[Protocol, None] = OrderedDict()
-        """Reserved connections (:data:`RESERVED_CONNECTIONS`), the oldest first."""
+        """Reserved connections, the oldest first."""
         self.busy, self.refused = Turns(), Turns()
-        """Waiting requests of busy callers, and waiting refusals for callers over their limits."""
+        """Waiting requests of busy callers, and waiting refusals of requests over limits."""
 
     stopping = False
-    """True while the server stops and answers only requests that it has received."""
+    """True while the server stops: it only answers requests that it has received."""
 
 
 class Protocol(HttpToolsProtocol):
@@ -113,39 +111,39 @@ class Protocol(HttpToolsProtocol):
         self._body_max = app.request_max_body_size
         self._cors: Cors | None = app.state.get("cors")
         self._count: Callable[[str, str, int, str], None] | None = app.state.get("count")
-        self._refuses: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
+        self._refusal_over_limits: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
         self._connections: Connections | None = app.state.get("connections")
         self._limit_key: str | None = None
         """Key under which this connection counts while it is open."""
         self._request_limit_key: str | None = None
         """Key under which this connection counts during a request."""
         self.url, self.headers = b"", []
-        self._in_message = self._in_head = self._begun_now = False
-        self._head_size = self._body_size = self._declared = self._hosts = 0
+        self._in_message = self._in_head = self._began_in_this_piece = False
+        self._head_size = self._body_size = self._declared_body_size = self._host_headers = 0
         self._received_after_begin = 0
-        """Bytes of the message received after the piece in which it began."""
+        """Bytes of the message, without the piece in which the message began."""
         self._deadline: asyncio.TimerHandle | None = None
         self._deadline_is_for_head = False
         self._running: RequestResponseCycle | None = None
         self._reads_no_more = False
         self._refused: Problem | None = None
-        self._unsent = 0
+        self._unsent_bytes = 0
         self._stall_timer: asyncio.TimerHandle | None = None
 
     # The connection
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
         """Start the connection, or refuse it if there are too many. Close it if no request arrives in time."""
         super().connection_made(transport)
         most = connections_max()
         limit_key = None if self._connections is None else self._connections.key_while_open(self.client)
         if limit_key is not None and self._connections is not None:
             if not self._connections.take(limit_key):
-                self._refuse(self._too_many())
-                self.transport.close()  # close it without waiting for bytes that the client still sends
+                self._refuse(self._too_many_connections())
+                self.transport.close()  # now, without waiting for more bytes of the client
                 return
             self._limit_key = limit_key
-        if len(self.connections) > most and not self._made_room():
+        if len(self.connections) > most and not self._close_idle_reserved():
             self._refuse(Problem("busy", headers=RETRY_AFTER))
             return
         if len(self.connections) > most - RESERVED_CONNECTIONS:
@@ -167,20 +165,20 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
         if (
             running := self._running
-        ) is not None and not running.response_complete:  # uvicorn stops only the last request
+        ) is not None and not running.response_complete:  # because uvicorn ends only the last request
             running.disconnected = True
             running.message_event.set()
         if self._stall_timer is not None:
             self._stall_timer.cancel()
 
-    def _too_many(self) -> Problem:
+    def _too_many_connections(self) -> Problem:
         assert self._connections is not None
         return Problem("quota_reached", what="connections", most=self._connections.most)
 
-    def _made_room(self) -> bool:
-        """Close an idle reserved connection. Return whether one was found."""
+    def _close_idle_reserved(self) -> bool:
+        """Abort the oldest idle reserved connection. Return ``False`` if no reserved connection is idle."""
         for other in self._state.reserved:
-            if not other._under_way:
+            if not other._is_answering:
                 other._cancel_deadline()
                 other.transport.abort()
                 del self._state.reserved[other]
@@ -192,8 +190,8 @@ class Protocol(HttpToolsProtocol):
             self._connections.leave(self._request_limit_key)
             self._request_limit_key = None
 
-    def _why_refused(self, scope: Any) -> Problem | None:
-        """Return a problem if this connection may not send this request, else count it and return ``None``."""
+    def _count_or_refuse(self, scope: Any) -> Problem | None:
+        """Return a problem if this connection may not send this request, else count the connection."""
         reserved = self in self._state.reserved
         if reserved:
             self.cycle.keep_alive = False
@@ -205,7 +203,7 @@ class Protocol(HttpToolsProtocol):
         if limit_key is None or limit_key == self._limit_key or self._connections is None:
             return None
         if not self._connections.take(limit_key):
-            return self._too_many()
+            return self._too_many_connections()
         self._request_limit_key = limit_key
         return None
 
@@ -220,27 +218,26 @@ class Protocol(HttpToolsProtocol):
         if self._reads_no_more:
             return
         if b"pgrade:" in piece and (self._in_head or not self._in_message):
-            # No other protocol is offered, but a client that asks for one (as Java does) may continue with HTTP/1.1.
+            # A client that offers HTTP/2 (as Java does) continues with HTTP/1.1 if the server ignores the offer.
             head, end, rest = piece.partition(b"\r\n\r\n")
             piece = UPGRADE.sub(b"", head) + end + rest
         try:
             self.parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
-            # An upgrade in an unusual form, or a tunnel: answer it, but do not read the bytes after it.
+            # The request is an upgrade in an unusual form, or a tunnel. The bytes after it are not HTTP.
             self._reads_no_more, self.cycle.keep_alive = True, False
         except httptools.HttpParserError as error:
             found = error.__context__
             self._refuse(found if isinstance(found, Problem) else Problem("malformed"))
         else:
             if self._in_message:
-                self._wait_for_the_rest(len(piece))
+                self._limit_rest_of_message(len(piece))
             if self._state.stopping:
-                self._close_after_the_last()
+                self._close_after_current_answer()
 
-    def _wait_for_the_rest(self, received: int) -> None:
-        """Check the size of an incomplete message, and set the deadline for its rest."""
-        self._received_after_begin, self._begun_now = (
-            0 if self._begun_now else self._received_after_begin + received,
+    def _limit_rest_of_message(self, received: int) -> None:
+        self._received_after_begin, self._began_in_this_piece = (
+            0 if self._began_in_this_piece else self._received_after_begin + received,
             False,
         )
         if self._in_head and self._received_after_begin > URL_MAX + HEAD_MAX:
@@ -261,23 +258,23 @@ class Protocol(HttpToolsProtocol):
     def _too_large(self) -> Problem:
         return Problem("too_large", limit_bytes=self._body_max)
 
-    # Callbacks for the parts of a message. If one raises a Problem, no more is read.
+    # Callbacks for the parts of a message. A Problem that a callback raises refuses the message.
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._cancel_deadline()
         self._unset_keepalive_if_required()
-        self._in_message = self._in_head = self._begun_now = True
-        self._head_size = self._body_size = self._declared = self._hosts = 0
+        self._in_message = self._in_head = self._began_in_this_piece = True
+        self._head_size = self._body_size = self._declared_body_size = self._host_headers = 0
 
     def on_url(self, url: bytes) -> None:
-        """Add a part of the request target. Raises Problem (414) if it is too long."""
+        """Add a part of the path with its query. Raises Problem (414 uri_too_long)."""
         self.url += url
         if len(self.url) > URL_MAX:
             raise Problem("uri_too_long", limit_bytes=URL_MAX)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header. Ignore trailers. Raises Problem (400 bad_host, 431 headers_too_large)."""
+        """Add a header, but ignore trailers. Raises Problem (400 bad_host, 431 headers_too_large)."""
         if not self._in_head:
             return
         self._head_size += len(name) + len(value)
@@ -285,11 +282,11 @@ class Protocol(HttpToolsProtocol):
             raise _headers_too_large()
         name, value = name.lower(), value.rstrip(b" \t")
         if name == b"host":
-            self._hosts += 1
+            self._host_headers += 1
             if HOST.fullmatch(value) is None:
                 raise Problem("bad_host")
         elif name == b"content-length":
-            self._declared = int(value)
+            self._declared_body_size = int(value)
         elif name == b"expect":
             self.expect_100_continue = value.lower() == b"100-continue"
         self.headers.append((name, value))
@@ -298,9 +295,9 @@ class Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Begin the request. Raises Problem (400 bad_host, 413 too_large, 503 busy)."""
-        if self._hosts > 1 or (self._hosts == 0 and self.parser.get_http_version() == "1.1"):
+        if self._host_headers > 1 or (self._host_headers == 0 and self.parser.get_http_version() == "1.1"):
             raise Problem("bad_host")
-        if self._declared > self._body_max:
+        if self._declared_body_size > self._body_max:
             raise self._too_large()
         if len(self.pipeline) >= PIPELINE_MAX:
             raise Problem("busy", headers=RETRY_AFTER)
@@ -308,7 +305,7 @@ class Protocol(HttpToolsProtocol):
         self._begin_cycle()
 
     def _begin_cycle(self) -> None:
-        """Run the app for the request whose headers are complete, or queue it behind earlier requests."""
+        """Run the app for the request, or queue the request behind earlier ones."""
         version, url = self.parser.get_http_version(), httptools.parse_url(self.url)
         self.scope["http_version"] = version
         self.scope["method"] = self.parser.get_method().decode("ascii")
@@ -336,7 +333,7 @@ class Protocol(HttpToolsProtocol):
             self.pipeline.appendleft((cycle, self.app))
 
     def on_body(self, body: bytes) -> None:
-        """Add a part of the body. Raises Problem (413) if it is too large."""
+        """Add a part of the body. Raises Problem (413 too_large)."""
         self._body_size += len(body)
         if self._body_size > self._body_max:
             raise self._too_large()
@@ -350,30 +347,32 @@ class Protocol(HttpToolsProtocol):
     # Answers
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Run the app for a request, let it wait for its turn, or refuse it."""
+        """Run the app for a request, let the request wait for its turn, or refuse it."""
         self._running = cycle
         scope: Any = cycle.scope
-        if (problem := self._why_refused(scope)) is not None:
+        if (problem := self._count_or_refuse(scope)) is not None:
             cycle.keep_alive = False
             sent = as_sent(problem, scope["path"], notes_in(scope).ids, scope["headers"], self._cors, closes=False)
-            self.loop.call_soon(self._answer, cycle, *sent)
+            self.loop.call_soon(self._send_without_app, cycle, *sent)
             return
-        answer = None if self._refuses is None else self._refuses(scope)
+        answer = None if self._refusal_over_limits is None else self._refusal_over_limits(scope)
         counted = notes_in(scope).counted
         if answer is not None:
-            self._state.refused.wait(self.loop, counted.waits_as, self, partial(self._answer, cycle, *answer))
+            self._state.refused.wait(
+                self.loop, counted.waits_as, self, partial(self._send_without_app, cycle, *answer)
+            )
         elif counted is not None and counted.waits_as is not None:
-            self._state.busy.wait(self.loop, counted.waits_as, self, partial(self._start_in_turn, cycle, app))
+            self._state.busy.wait(
+                self.loop, counted.waits_as, self, partial(self._start_unless_withdrawn, cycle, app)
+            )
         else:
             super()._start_asgi_task(cycle, app)
 
-    def _start_in_turn(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Run the app for a request that waited, unless it was withdrawn."""
+    def _start_unless_withdrawn(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         if not cycle.disconnected:
             super()._start_asgi_task(cycle, app)
 
-    def _answer(self, cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> None:
-        """Send an answer without the app, so that a refused request costs little."""
+    def _send_without_app(self, cycle: RequestResponseCycle, status: int, headers: Headers, body: bytes) -> None:
         if cycle.disconnected:
             return
         cycle.response_started = cycle.response_complete = True
@@ -390,19 +389,19 @@ class Protocol(HttpToolsProtocol):
         self._stop_counting_request()
         super().on_response_complete()
         if self._in_message:
-            self._unset_keepalive_if_required()  # the next request has begun to arrive and has its own deadline
-        if self._refused is not None and not self._under_way:
+            self._unset_keepalive_if_required()  # because the next request has begun to arrive, with a deadline
+        if self._refused is not None and not self._is_answering:
             self._send_refusal(self._refused)
         elif self._state.stopping:
-            self._close_after_the_last()
+            self._close_after_current_answer()
 
     @property
-    def _under_way(self) -> bool:
+    def _is_answering(self) -> bool:
         running = self._running
         return bool(self.pipeline) or not (running is None or running.response_complete or running.disconnected)
 
     def _refuse(self, problem: Problem) -> None:
-        """Read no more. Answer with a problem after the answers to earlier requests."""
+        """Read no more. Send a problem after the answers to earlier requests, and close the connection."""
         if self._reads_no_more or self.transport.is_closing():
             return
         self._reads_no_more = True
@@ -411,17 +410,19 @@ class Protocol(HttpToolsProtocol):
         if self._in_message and not self._in_head and not self._withdraw_from_app():
             return
         self._refused = problem
-        if self._under_way:
+        if self._is_answering:
             self._deadline = self.loop.call_later(BODY_SECONDS, self.transport.abort)
         else:
             self._send_refusal(problem)
 
     def _withdraw_from_app(self) -> bool:
-        """Withdraw a request with an incomplete body from the app. If its answer has begun, end the connection and
-        return False."""
+        """Withdraw a request with an incomplete body from the app, and return ``True``.
+
+        If its answer has begun, end the connection and return ``False``.
+        """
         cycle = self.cycle
         if cycle.response_complete:
-            self._hang_up()
+            self._close_sending_side()
         elif cycle.response_started:
             self.transport.abort()
         else:
@@ -433,7 +434,6 @@ class Protocol(HttpToolsProtocol):
         return False
 
     def _send_refusal(self, problem: Problem) -> None:
-        """Send a problem that answers no complete request, and close the connection."""
         if self.transport.is_closing():
             return
         path = self.url.partition(b"?")[0] if len(self.url) <= URL_MAX else b""
@@ -442,10 +442,10 @@ class Protocol(HttpToolsProtocol):
         if self._count is not None:
             self._count("unknown", "unknown", status, problem.code)
         self.transport.write(whole_answer(status, self.server_state.default_headers + headers, body, closes=False))
-        self._hang_up()
+        self._close_sending_side()
 
-    def _hang_up(self) -> None:
-        """Close the sending side of the connection now, and the rest after :data:`CLOSING_SECONDS`."""
+    def _close_sending_side(self) -> None:
+        """Close the sending side of the connection now, the receiving side after :data:`CLOSING_SECONDS`."""
         self._cancel_deadline()
         self._unset_keepalive_if_required()
         if self.transport.can_write_eof():
@@ -455,20 +455,21 @@ class Protocol(HttpToolsProtocol):
     # The end of the server
 
     def shutdown(self) -> None:
-        """Answer the received requests, then close. Refuse a request that stays incomplete."""
+        """Answer the received requests, then close. Refuse a request that is incomplete after
+        :data:`STOPPING_SECONDS`."""
         self.loop.call_later(STOPPING_SECONDS, self._refuse, Problem("busy", headers=RETRY_AFTER))
-        self._close_after_the_last()
+        self._close_after_current_answer()
 
     def begin_to_stop(self) -> None:
-        """Announce the close with the current answer. A connection without one may still send a request."""
-        if self._under_way:
-            self._close_after_the_last()
+        """Close a connection after its current answer. An idle connection may still send a request."""
+        if self._is_answering:
+            self._close_after_current_answer()
 
-    def _close_after_the_last(self) -> None:
-        """Announce the close with the current answer, or close now, unless more bytes have arrived."""
+    def _close_after_current_answer(self) -> None:
+        """Close the connection after the current answer, or now if it is idle, unless more bytes have arrived."""
         if self._reads_no_more or self.transport.is_closing() or self._in_message or self._bytes_unread():
             return
-        if self._under_way:
+        if self._is_answering:
             self.cycle.keep_alive = False
             self._reads_no_more = True
         else:
@@ -478,22 +479,21 @@ class Protocol(HttpToolsProtocol):
         file = self.transport.get_extra_info("socket").fileno()
         return int.from_bytes(fcntl.ioctl(file, termios.FIONREAD, bytes(4)), sys.byteorder)
 
-    # A client that does not read a long answer would keep it in memory
+    # Unread answers, which stay in memory
 
     def pause_writing(self) -> None:
-        """Abort the connection if the client reads nothing for :data:`STALLED_SECONDS`."""
+        """Start a check that aborts the connection if the client reads nothing for :data:`STALLED_SECONDS`."""
         super().pause_writing()
-        self._unsent = self.transport.get_write_buffer_size()
-        self._stall_timer = self.loop.call_later(STALLED_SECONDS, self._end_if_stalled)
+        self._unsent_bytes = self.transport.get_write_buffer_size()
+        self._stall_timer = self.loop.call_later(STALLED_SECONDS, self._abort_if_stalled)
 
     def resume_writing(self) -> None:
-        """Stop the check for a stalled client."""
         if self._stall_timer is not None:
             self._stall_timer.cancel()
         super().resume_writing()
 
-    def _end_if_stalled(self) -> None:
-        if self.transport.get_write_buffer_size() >= self._unsent:
+    def _abort_if_stalled(self) -> None:
+        if self.transport.get_write_buffer_size() >= self._unsent_bytes:
             self.transport.abort()
         else:
             self.pause_writing()

@@ -17,8 +17,10 @@ _FRACTION = re.compile("[.e]", re.IGNORECASE)
 
 
 class Parameter(NamedTuple):
-    kind: Any
-    limited: Any
+    """The type of a query parameter, without and with its limits."""
+
+    bare_type: Any
+    limited_type: Any
 
 
 class Declared(NamedTuple):
@@ -31,13 +33,13 @@ class Declared(NamedTuple):
 _DECLARED: dict[type, Declared] = {}
 
 
-def _declared(handler: HTTPRouteHandler) -> Declared | None:
-    """Return what a call declares; ``None`` if it is not described."""
+def _declaration_of(handler: HTTPRouteHandler) -> Declared | None:
+    """Return the declaration of a call; ``None`` if the call is not described."""
     operation: Any = handler.operation_class
     if operation not in _DECLARED and hasattr(operation, "offers"):
-        limited = handler.signature_model.__annotations__
+        limited_type = handler.signature_model.__annotations__
         parameters = {
-            field.kwarg_definition.name or name: Parameter(field.annotation, limited[name])
+            field.kwarg_definition.name or name: Parameter(field.annotation, limited_type[name])
             for name, field in handler.parsed_fn_signature.parameters.items()
             if isinstance(field.kwarg_definition, QueryParameter)
         }
@@ -46,11 +48,10 @@ def _declared(handler: HTTPRouteHandler) -> Declared | None:
 
 
 def strictly(request: Req) -> None:
-    """Raise Problem unless the request fits its call: 404 no_such_page, 400 unknown_parameter, repeated_parameter or
-    bad_parameter, 406 not_acceptable.
+    """Raise Problem unless the request fits its call.
 
-    Litestar reads ``+1``, ``01`` and ``1_0`` in a path as
-    whole numbers, so one page would have many addresses.
+    Codes: 400 unknown_parameter, repeated_parameter or bad_parameter; 406 not_acceptable; 404 no_such_page for
+    ``+1``, ``01`` and ``1_0`` in a path, because Litestar reads them as whole numbers.
     """
     path = request.scope["path"]
     for value in request.scope.get("path_params", {}).values():
@@ -58,8 +59,8 @@ def strictly(request: Req) -> None:
             raise Problem("no_such_page", path=path)
     accept = header(request, b"accept")
     if not request.scope["query_string"] and accept in (None, "*/*"):
-        return  # most acts
-    declared = _declared(request.scope["route_handler"])  # type: ignore[arg-type]  # only these handlers have a call
+        return
+    declared = _declaration_of(request.scope["route_handler"])  # type: ignore[arg-type]
     if declared is None:
         return
     if request.scope["query_string"]:
@@ -70,41 +71,41 @@ def strictly(request: Req) -> None:
                 raise Problem("unknown_parameter", parameter=name, allowed=list(declared.parameters))
             if given.count(name) > 1:
                 raise Problem("repeated_parameter", parameter=name, count=given.count(name))
-        _must_be_read_as_sent(sent, declared.parameters)
+        _must_not_be_misread(sent, declared.parameters)
     if chosen(accept, declared.offers) is None:
         raise Problem("not_acceptable", allowed=list(declared.offers))
 
 
-def _must_be_read_as_sent(sent: Mapping[str, str], parameters: Mapping[str, Parameter]) -> None:
-    """Raise Problem (400) for values that Litestar would accept as other values. Litestar refuses the rest."""
+def _must_not_be_misread(sent: Mapping[str, str], parameters: Mapping[str, Parameter]) -> None:
+    """Raise Problem (400 bad_parameter) for values that Litestar misreads."""
     faults = [
-        Fault("wrong", parameter=name, expected=type_of(parameters[name].limited), given=text)
+        Fault("wrong", parameter=name, expected=type_of(parameters[name].limited_type), given=text)
         for name, text in sent.items()
-        if _is_misread(parameters[name].kind, text)
+        if _is_misread(parameters[name].bare_type, text)
     ]
     if faults:
         raise Problem("bad_parameter", faults=faults)
 
 
-def _is_misread(kind: Any, text: str) -> bool:
-    """Return whether Litestar would read ``1.0`` or ``1e1`` as a whole number, or ``null`` as a missing parameter."""
+def _is_misread(bare_type: Any, text: str) -> bool:
+    """Return whether Litestar reads ``1.0`` or ``1e1`` as a whole number, or ``null`` as a missing parameter."""
     if text.lower() == "null":
-        return kind not in (str, str | None)
-    return kind in (int, int | None) and _FRACTION.search(text) is not None
+        return bare_type not in (str, str | None)
+    return bare_type in (int, int | None) and _FRACTION.search(text) is not None
 
 
 def next_page_header(request: Req, **changed: object) -> dict[str, str]:
-    """Return the header that links this request with changed parameters as the next page."""
+    """Return a Link header to the next page: this request with changed parameters."""
     parameters = {**dict(request.query_params), **changed}
-    query = "&".join([f"{name}={_in_query(value)}" for name, value in parameters.items()])
+    query = "&".join([f"{name}={_query_text(value)}" for name, value in parameters.items()])
     return {"Link": f'<{request.scope["path"]}?{query}>; rel="next"'}
 
 
-def _in_query(value: object) -> str:
+def _query_text(value: object) -> str:
     return str(value) if isinstance(value, int) else quote_plus(str(value))
 
 
 def must_be_ruleset(ruleset: str | None) -> None:
-    """Raise Problem (422) for an unknown game. ``None`` is accepted."""
+    """Raise Problem (422 unknown_ruleset) unless the ruleset is known or ``None``."""
     if ruleset is not None and ruleset not in RULESETS:
         raise Problem("unknown_ruleset", ruleset=ruleset, allowed=list(RULESETS))

@@ -48,7 +48,7 @@ class Reply:
         media_type: str = JSON,
         headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """``media_type``: a text type without a ``charset`` gets UTF-8."""
+        """``media_type``: text types without ``charset`` get UTF-8."""
         self._body, self._texts, self._status = body, texts, status
         self._media_type, self._headers = media_type, headers
 
@@ -87,7 +87,7 @@ def of_match(
 
 
 def short(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -> Reply:
-    """Return an answer that is never compressed, or 304 without calling ``body`` if the caller has it."""
+    """Return an uncompressed answer, or 304 without calling ``body`` if the caller already has the answer."""
     headers = {**PRIVATE, "Link": DESCRIBED}
     if has := matching_etag(request, tag, texts):
         return bodiless(304, {"ETag": has, **headers})
@@ -95,7 +95,7 @@ def short(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -
 
 
 def etag_headers(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of an answer that may be compressed, or of its 304."""
+    """Return the headers of an answer that may be compressed, or of a 304 instead."""
     links = f"{headers['Link']}, {DESCRIBED}" if "Link" in headers else DESCRIBED
     vary = f"{headers['Vary']}, Accept-Encoding" if "Vary" in headers else "Accept-Encoding"
     return {**headers, "ETag": tag, "Vary": vary, "Link": links}
@@ -107,8 +107,6 @@ def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
 
 
 class _Streamed(ASGIStreamingResponse):
-    """Calls ``ended`` when the answer ends for any reason, even before its first piece."""
-
     __slots__ = ("ended",)
     ended: Callable[[], None]
 
@@ -129,9 +127,9 @@ def streamed(
     packed: Callable[[AsyncIterator[bytes]], AsyncIterator[bytes]] = lambda pieces: pieces,
     ended: Callable[[], None] = lambda: None,
 ) -> ASGIStreamingResponse:
-    """Return an answer that is sent piece by piece. For HEAD no piece is made.
+    """Return an answer that is sent piece by piece. No piece is made for HEAD.
 
-    ``packed`` compresses the pieces. ``ended`` is called when the answer ends.
+    ``packed`` compresses the pieces. ``ended`` is called when the answer ends, even before its first piece.
     """
     shown = {name: texts.tag(value) if name == "ETag" else value for name, value in headers.items()}
     sent = packed(texts.put_in_all(pieces, media_type))
@@ -139,7 +137,7 @@ def streamed(
     answer.ended = ended
     answer.is_head_response = (
         request.scope["method"] == "HEAD"
-    )  # the constructor's argument would drop the media type
+    )  # because the constructor's argument drops the media type
     return answer
 
 
@@ -153,7 +151,7 @@ class Fixed:
         self._tag, self._packed = tag_by(body), packed(body) if len(body) >= PACK_FROM else b""
 
     def reply(self, request: Req) -> Reply:
-        """Return the answer, compressed if possible, or 304 if the caller has it."""
+        """Return the answer, compressed if possible, or 304 if the caller already has the answer."""
         if tag := matching_etag(request, self._tag, NO_TEXTS):
             return not_modified(tag, self._headers)
         if self._packed and takes_gzip(request):

@@ -12,9 +12,9 @@ TRACE_PATTERN = "(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[
 TRACE_LENGTH = 55
 ID_MAX = 64
 ID_BYTES = 12
-"""Random bytes of an id that the service makes."""
+"""Random bytes of a new id."""
 IDS_AT_ONCE = 1024
-"""Number of ids for which one system call gets random bytes."""
+"""Number of ids for which a system call gets random bytes."""
 
 _id = re.compile(ID_PATTERN.encode()).fullmatch
 _trace = re.compile(TRACE_PATTERN.encode()).fullmatch
@@ -23,10 +23,10 @@ _trace = re.compile(TRACE_PATTERN.encode()).fullmatch
 class RequestIds(NamedTuple):
     request: bytes
     trace: bytes | None
-    """The ``traceparent`` of the request; None: missing or not valid."""
+    """The ``traceparent`` of the request; ``None``: missing or invalid."""
 
     def instance(self, path: str) -> str:
-        """Return the ``instance`` of the request's problem. ``path``: percent-encoded."""
+        """Return the ``instance`` of a problem of the request. ``path``: percent-encoded."""
         return f"{path}#{self.in_words('&')}"
 
     def in_words(self, between: str = " ") -> str:
@@ -54,7 +54,7 @@ _new_id = _id_maker()
 
 
 def request_ids(headers: Iterable[tuple[bytes, bytes]]) -> RequestIds:
-    """Return the ids in the headers of a request. If the request has no valid id, make one."""
+    """Return the ids in the headers of a request. Make a random id if there is no valid id."""
     given = trace = None
     for name, value in headers:
         if name == REQUEST_ID:

@@ -1,4 +1,4 @@
-"""Adds HEAD to each path with GET, and OPTIONS, which names all methods, to each path."""
+"""Adds HEAD to each path with GET, and to each path an OPTIONS that names all methods."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,20 +12,20 @@ from api.http.replies import Reply, bodiless
 
 
 def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] = ()) -> type[Controller]:
-    """Return a controller with these handlers, and with HEAD and OPTIONS outside the description.
+    """Return a controller with these handlers, and with HEAD and OPTIONS, which the description does not show.
 
-    Litestar would deep-copy a router for each app and read the signatures again.
+    It is not a router, because Litestar deep-copies routers for each app and reads the signatures again.
     """
     calls = list(handlers)
     for call in (*calls, _options):
-        _ = call.signature_model  # cached
+        _ = call.signature_model  # to cache it
     methods: dict[str, set[str]] = defaultdict(lambda: {"OPTIONS"})
     for call in calls:
         for name in call.paths:
             methods[name] |= {*call.http_methods, *({"HEAD"} if "GET" in call.http_methods else ())}
-    # These come first, or Litestar would add an OPTIONS that names the methods of only one call of a path.
-    options = [_options_of(name, of) for name, of in methods.items()]
-    heads = [_head(call) for call in calls if "GET" in call.http_methods]
+    # OPTIONS come first, because Litestar otherwise adds an OPTIONS with the methods of only one call of a path.
+    options = [_options_for(name, of) for name, of in methods.items()]
+    heads = [_head_for(call) for call in calls if "GET" in call.http_methods]
 
     class Routed(Controller):
         def get_route_handlers(self) -> list[BaseRouteHandler]:
@@ -40,13 +40,13 @@ async def _options(request: Req) -> Reply:
     return bodiless(204, {"Allow": request.scope["route_handler"].opt["allow"]})
 
 
-def _options_of(path: str, methods: Iterable[str]) -> HTTPRouteHandler:
+def _options_for(path: str, methods: Iterable[str]) -> HTTPRouteHandler:
     options = copy(_options)
     options.paths, options.opt = {path}, {"allow": ", ".join(sorted(methods))}
     return options
 
 
-def _head(handler: HTTPRouteHandler) -> HTTPRouteHandler:
+def _head_for(handler: HTTPRouteHandler) -> HTTPRouteHandler:
     head = copy(handler)
     head.http_methods, head.include_in_schema = {"HEAD"}, False
     return head

@@ -30,7 +30,7 @@ def _without_references(schema: Any, components: dict[str, Any]) -> Any:
     if not isinstance(schema, dict):
         return schema
     rest = {name: _without_references(part, components) for name, part in schema.items() if name != "$ref"}
-    if "prefixItems" in rest:  # few tools support ``prefixItems``
+    if "prefixItems" in rest:  # because few tools support ``prefixItems``
         rest["items"] = {"anyOf": rest.pop("prefixItems")}
     return {**_without_references(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
 
@@ -59,7 +59,7 @@ def result_schema(name: str) -> dict[str, Any] | None:
 
 @cache
 def options_schema(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of a ruleset's options, with their rules as ``x-rules``."""
+    """Return the JSON Schema of a ruleset's options, with the rule ids of each option as ``x-rules``."""
     schema = _self_contained(RULESETS[name].options)
     properties = {}
     for option, described_as in schema["properties"].items():

@@ -1,8 +1,8 @@
-"""Schemas of the types in requests and answers. Each has a name, as generators of clients need.
+"""Makes the schemas of requests and answers. Each schema has a name, because client generators need it.
 
-A field that differs by game is tied to the field ``ruleset`` of its struct (:func:`~referee.value.tied`). A request
-with such a field has a schema for each ruleset. An answer has one schema with the fields of all games. Schemas of
-requests are closed. Schemas of answers are open for later fields.
+The type of a tied field depends on the field ``ruleset`` of its struct (:func:`~referee.value.tied`). A request with
+a tied field has one schema for each ruleset. An answer has one schema with the fields of all games. Schemas of
+requests refuse other fields; schemas of answers allow them.
 """
 
 import json
@@ -46,17 +46,18 @@ NULL: Plain = {"type": "null"}
 REFS = "#/components/schemas/"
 INT32 = 2**31
 LENGTHS = {"date-time": len("2026-01-02T03:04:05.123456+00:00"), "date": len("2026-01-02"), "uuid": 36}
-"""Maximum characters of a text, by format."""
+"""Maximum number of characters, by format."""
 _VALUES = {"const", "default", "enum", "example", "examples"}
 """Keys of a schema whose values are not schemas."""
 
 
 class Words(Value, forbid_unknown_fields=True):
-    """Descriptions of fields without a docstring: for every type, and for single types."""
+    """Descriptions of fields that have no docstring."""
 
     words: dict[str, str]
+    """Descriptions for every type, by field."""
     of: dict[str, dict[str, str]]
-    """Descriptions by type."""
+    """Descriptions for single types, by type and field."""
 
 
 WORDS = msgspec.toml.decode((files("api.http") / "words.toml").read_bytes(), type=Words)
@@ -69,38 +70,39 @@ def _field_docs() -> dict[str, dict[str, str]]:
 
 
 def field_docs(cls: type) -> dict[str, str]:
-    """Return the descriptions of a class's fields, which ``python -m tests.support.field_docs`` collects."""
+    """Return the descriptions of a class's fields in ``field_docs.json``, by field."""
     return _field_docs().get(f"{cls.__module__}.{cls.__name__}", {})
 
 
-_named: dict[str, Plain] = {}
-_owners: dict[str, Any] = {}
-_refuse_others: set[str] = set()
-"""Names of schemas in which the service refuses other fields."""
+_schema_by_name: dict[str, Plain] = {}
+_owner_by_name: dict[str, Any] = {}
+_names_of_closed: set[str] = set()
+"""Names of the schemas that refuse other fields."""
 
 
 class Scope(NamedTuple):
+    """Known values of the fields to which other fields are tied."""
+
     ruleset: str | None = None
     topic: str | None = None
 
 
 def schema_of(kind: Any) -> Plain:
-    """Return the schema of a type; if it has a name, a reference."""
-    return _struct(kind, Scope(), alone=True) if _is_struct(kind) else _schema(kind, Scope())
+    """Return the schema of a type. A named schema is stored, and a reference to it returned."""
+    return _struct_reference(kind, Scope(), alone=True) if _is_struct(kind) else _schema_in_scope(kind, Scope())
 
 
 def named_schemas(answers: Any) -> dict[str, Plain]:
-    """Return the schemas referred to so far, by name. A schema is closed if the service refuses other fields and no
-    part of ``answers`` refers to it."""
-    shown = _reached(answers)
+    """Return all stored schemas by name. A schema that ``answers`` refer to allows other fields."""
+    shown = _names_referred_to(answers)
     return {
-        name: {**schema, "additionalProperties": False} if name in _refuse_others - shown else schema
-        for name, schema in _named.items()
+        name: {**schema, "additionalProperties": False} if name in _names_of_closed - shown else schema
+        for name, schema in _schema_by_name.items()
     }
 
 
-def _reached(root: Any) -> set[str]:
-    """Return the names of schemas that a part of the description refers to, also through others."""
+def _names_referred_to(root: Any) -> set[str]:
+    """Return the names of schemas to which a part of the description refers, directly or indirectly."""
     found: set[str] = set()
     waiting = [root]
     for part in waiting:
@@ -109,9 +111,9 @@ def _reached(root: Any) -> set[str]:
         elif isinstance(part, dict):
             waiting += [inner for name, inner in part.items() if name not in _VALUES]
             name = str(part.get("$ref", "")).removeprefix(REFS)
-            if name in _named and name not in found:
+            if name in _schema_by_name and name not in found:
                 found.add(name)
-                waiting.append(_named[name])
+                waiting.append(_schema_by_name[name])
     return found
 
 
@@ -120,12 +122,12 @@ def plain_text(text: str) -> str:
     return re.sub(r":\w+:`~?\.?([^`]*)`", r"\1", " ".join(text.split()).replace("``", "`"))
 
 
-def _refer(name: str, owner: Any, make: Callable[[], Plain]) -> Plain:
-    """Return a reference to the named schema. At the first call ``make`` makes it."""
-    if name not in _owners:
-        _owners[name] = owner
-        _named[name] = _without_inline(make())
-    assert _owners[name] == owner, f"two types are called {name}: {_owners[name]} and {owner}"
+def _reference(name: str, owner: Any, make: Callable[[], Plain]) -> Plain:
+    """Return a reference to the schema of this name. At the first call, store the result of ``make``."""
+    if name not in _owner_by_name:
+        _owner_by_name[name] = owner
+        _schema_by_name[name] = _parts_with_shared_schemas(make())
+    assert _owner_by_name[name] == owner, f"two types are called {name}: {_owner_by_name[name]} and {owner}"
     return {"$ref": REFS + name}
 
 
@@ -133,40 +135,40 @@ def _refer(name: str, owner: Any, make: Callable[[], Plain]) -> Plain:
 
 
 class Placeholder:
-    """Base of placeholder types. msgspec writes them as their ``schema``."""
+    """Base of types that msgspec describes by their ``schema``."""
 
     schema: Plain
 
 
-def _placeholder(schema: Plain) -> Any:
+def _make_placeholder(schema: Plain) -> Any:
     return type("Placeholder", (Placeholder,), {"schema": schema})
 
 
-def _by_msgspec(kind: Any) -> Plain:
+def _msgspec_schema(kind: Any) -> Plain:
     hook: Any = attrgetter("schema")
     return msgspec.json.schema(kind, schema_hook=hook)
 
 
-def _schema(kind: Any, scope: Scope) -> Plain:
-    schema: Plain = _enumerated(_tidy(_by_msgspec(_with_references(kind, scope))))
+def _schema_in_scope(kind: Any, scope: Scope) -> Plain:
+    schema: Plain = _with_shared_schemas(_tidy(_msgspec_schema(_with_references(kind, scope))))
     return schema
 
 
 def _with_references(kind: Any, scope: Scope) -> Any:
-    """Return the type with placeholders instead of structs, their unions, and tied types."""
+    """Return the type with placeholders instead of structs, unions of structs, and tied types."""
     origin, args = get_origin(kind), get_args(kind)
     if _is_struct(kind):
-        return _placeholder(_struct(kind, scope))
+        return _make_placeholder(_struct_reference(kind, scope))
     if origin is Annotated:
         extra = {name: value for meta in args[1:] for name, value in (meta.extra_json_schema or {}).items()}
         if "x-tied" in extra:
-            return _placeholder(_tied(args[0], extra["x-tied"], scope))
+            return _make_placeholder(_tied_schema(args[0], extra["x-tied"], scope))
         kind = Annotated[_with_references(args[0], scope), *args[1:]]
         return (
-            _placeholder(_by_msgspec(kind) | extra) if "pattern" in extra else kind
-        )  # ``extra`` has the public pattern
+            _make_placeholder(_msgspec_schema(kind) | extra) if "pattern" in extra else kind
+        )  # because msgspec would write its own pattern, not the one in ``extra``
     if origin is Union or origin is UnionType:
-        return _union([one for one in args if one is not UnsetType], scope)
+        return _union_with_references([one for one in args if one is not UnsetType], scope)
     if origin is None or origin is Literal:
         return kind
     if origin is NotRequired:
@@ -174,24 +176,24 @@ def _with_references(kind: Any, scope: Scope) -> Any:
     return origin[tuple(_with_references(one, scope) for one in args)]
 
 
-def _union(members: list[Any], scope: Scope) -> Any:
+def _union_with_references(members: list[Any], scope: Scope) -> Any:
     structs = [one for one in members if _is_struct(one)]
     parts = [_with_references(one, scope) for one in members]
     if len(structs) > 1:
         config = structs[0].__struct_config__
         union = _by_discriminator(
-            config.tag_field, {one.__struct_config__.tag: _struct(one, scope) for one in structs}
+            config.tag_field, {one.__struct_config__.tag: _struct_reference(one, scope) for one in structs}
         )
-        return _placeholder(_or_null(union) if NoneType in members else union)
+        return _make_placeholder(_with_null(union) if NoneType in members else union)
     if any(
         isinstance(part, type) and issubclass(part, Placeholder) for part in parts
-    ):  # msgspec allows only None beside
-        return _placeholder({"anyOf": list(map(_by_msgspec, parts))})
+    ):  # because msgspec allows a custom type only in a union with None
+        return _make_placeholder({"anyOf": list(map(_msgspec_schema, parts))})
     return Union[tuple(parts)]  # noqa: UP007
 
 
 def _tidy(schema: Any) -> Any:
-    """Return a schema of msgspec in the form that generators support; if it has a title, a reference."""
+    """Return msgspec's schema in the form that client generators support; if it has a title, a reference to it."""
     if isinstance(schema, list):
         return [_tidy(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -200,7 +202,7 @@ def _tidy(schema: Any) -> Any:
     if (values := schema.pop("x-values", None)) is not None:
         schema["enum"] = sorted(getattr(TEXTS, values))
     elif "enum" in schema and "type" not in schema:
-        schema |= _type_and_limits(schema["enum"])
+        schema |= _type_and_limits_of(schema["enum"])
     if "anyOf" in schema:
         schema = _tidy_union(schema.pop("anyOf")) | schema
     if schema.get("type") == "object":
@@ -210,11 +212,11 @@ def _tidy(schema: Any) -> Any:
     if "description" in schema:
         schema["description"] = plain_text(schema["description"])
     name = schema.pop("title", None)
-    return schema if name is None else _refer(name, schema, lambda: schema)
+    return schema if name is None else _reference(name, schema, lambda: schema)
 
 
 def with_formats(schema: Any) -> Any:
-    """Return the schema with ``int32`` or ``int64``, by its limits, as the ``format`` of each integer."""
+    """Return the schema with the ``format`` of each integer: ``int32`` if its limits fit, else ``int64``."""
     if isinstance(schema, list):
         return [with_formats(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -227,42 +229,40 @@ def with_formats(schema: Any) -> Any:
     return schema
 
 
-def _without_inline(schema: Any) -> Any:
-    """Return a schema whose parts are in the form of :func:`_enumerated`."""
+def _parts_with_shared_schemas(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_enumerated(inner) for inner in schema]
+        return [_with_shared_schemas(inner) for inner in schema]
     if not isinstance(schema, dict):
         return schema
-    return {name: inner if name in _VALUES else _enumerated(inner) for name, inner in schema.items()}
+    return {name: inner if name in _VALUES else _with_shared_schemas(inner) for name, inner in schema.items()}
 
 
-def _enumerated(schema: Any) -> Any:
-    """Return a schema with references to enumerations and objects. An enumeration of one value becomes a constant."""
-    if isinstance(schema, dict) and "object" in _kinds(schema) and "properties" not in schema:
-        return _free_object(schema)
+def _with_shared_schemas(schema: Any) -> Any:
+    """Return the schema with references to named enumerations and objects. Make a constant of a single value."""
+    if isinstance(schema, dict) and "object" in _json_types(schema) and "properties" not in schema:
+        return _free_object_reference(schema)
     if not isinstance(schema, dict) or not isinstance(values := schema.get("enum"), list):
-        return _without_inline(schema)
+        return _parts_with_shared_schemas(schema)
     if len(values) == 1:
         return {"const" if name == "enum" else name: inner for name, inner in schema.items()} | {"const": values[0]}
-    name, description = _enumeration_named(frozenset(values))
+    name, description = _enumeration_name(frozenset(values))
     whole = {**{key: schema[key] for key in ("type", "enum", "minimum", "maximum") if key in schema}}
     rest = {"description": schema["description"]} if "description" in schema else {}
-    return {**_refer(name, whole, lambda: {**whole, "description": description}), **rest}
+    return {**_reference(name, whole, lambda: {**whole, "description": description}), **rest}
 
 
-def _kinds(schema: Plain) -> list[str]:
+def _json_types(schema: Plain) -> list[str]:
     kinds = schema.get("type", [])
     return [kinds] if isinstance(kinds, str) else kinds
 
 
-def _free_object(schema: Plain) -> Plain:
-    """Return a reference to the schema of an object with any fields."""
+def _free_object_reference(schema: Plain) -> Plain:
     values = schema.get("additionalProperties", True)
     name, text = ("JsonObject", "Any JSON object.") if values is True else ("Numbers", "Numbers by name.")
     whole = {"type": "object", "additionalProperties": values}
-    named = _refer(name, whole, lambda: {"description": text, **whole})
+    named = _reference(name, whole, lambda: {"description": text, **whole})
     rest = {"description": schema["description"]} if "description" in schema else {}
-    return {**(_or_null(named) if "null" in _kinds(schema) else named), **rest}
+    return {**(_with_null(named) if "null" in _json_types(schema) else named), **rest}
 
 
 class Enumeration(Value, forbid_unknown_fields=True):
@@ -273,48 +273,46 @@ class Enumeration(Value, forbid_unknown_fields=True):
 
 
 @cache
-def _enumerations() -> dict[frozenset[str | int], tuple[str, str]]:
-    """Return the name and description of each enumeration, by its values."""
+def _enumerations_by_values() -> dict[frozenset[str | int], tuple[str, str]]:
     kind = dict[str, dict[str, Enumeration]]
     named = msgspec.toml.decode((files("api.http") / "enumerations.toml").read_bytes(), type=kind)["enumerations"]
     return {frozenset(one.values): (name, one.description) for name, one in named.items()}
 
 
-def _enumeration_named(values: frozenset[str | int]) -> tuple[str, str]:
+def _enumeration_name(values: frozenset[str | int]) -> tuple[str, str]:
     """Return the name and description of an enumeration without a title.
 
-    One that only an installed game has, alone or with the values of other games, has a name made of its values.
+    An unknown enumeration gets a name made of its values if games are installed. Raises ``KeyError`` if not.
     """
-    known = _enumerations().get(_without_installed(values))
+    known = _enumerations_by_values().get(_without_installed_words(values))
     if known is None and not INSTALLED:
         raise KeyError(values)
     words = re.findall("[A-Za-z0-9]+", " ".join(sorted(map(str, values))))
     return known or (f"OneOf{''.join(map(str.title, words))}", "One of these values.")
 
 
-def _without_installed(values: frozenset[str | int]) -> frozenset[str | int]:
-    """Return the values of an enumeration without the words that installed games add to it."""
+def _without_installed_words(values: frozenset[str | int]) -> frozenset[str | int]:
     own = {word for words in INSTALLED.values() for word in words.values}
-    known = (one for one in _enumerations() if one <= values and values - one <= own)
+    known = (one for one in _enumerations_by_values() if one <= values and values - one <= own)
     return max(known, key=len, default=values)
 
 
-def _type_and_limits(values: list[Any]) -> Plain:
+def _type_and_limits_of(values: list[Any]) -> Plain:
     if isinstance(values[0], str):
         return {"type": "string"}
     return {"type": "integer", "minimum": min(values), "maximum": max(values)}
 
 
 def _widest_limits(schemas: list[Plain]) -> Plain:
-    resolved = [_resolved(one) for one in schemas]
+    resolved = [_dereferenced(one) for one in schemas]
     bounds: tuple[tuple[str, Callable[..., int]], ...] = (("minimum", min), ("maximum", max))
     return {
         name: widest(one[name] for one in resolved) for name, widest in bounds if all(name in one for one in resolved)
     }
 
 
-def _resolved(schema: Plain) -> Plain:
-    return _named[schema["$ref"].removeprefix(REFS)] if "$ref" in schema else schema
+def _dereferenced(schema: Plain) -> Plain:
+    return _schema_by_name[schema["$ref"].removeprefix(REFS)] if "$ref" in schema else schema
 
 
 def _tidy_union(parts: list[Plain]) -> Plain:
@@ -323,14 +321,14 @@ def _tidy_union(parts: list[Plain]) -> Plain:
         schema = some[0]
     elif all(part.get("type") in {"integer", "number"} for part in some) and {"type": "number"} in some:
         schema = {"type": "number"}
-    elif all(words := [_resolved(part).get("enum") for part in some]):  # they are all enumerations
+    elif all(words := [_dereferenced(part).get("enum") for part in some]):
         schema = {"type": "string", "enum": sorted(word for part in words for word in part or ())}
     else:
         schema = {"oneOf": some}
-    return schema if len(some) == len(parts) else _or_null(schema)
+    return schema if len(some) == len(parts) else _with_null(schema)
 
 
-def _or_null(schema: Plain) -> Plain:
+def _with_null(schema: Plain) -> Plain:
     if isinstance(schema.get("type"), str) and "enum" not in schema:
         return {**schema, "type": [schema["type"], "null"]}
     return {"anyOf": [schema, NULL]}
@@ -364,8 +362,8 @@ PHASE = Annotated[
 
 
 @cache
-def _ties() -> dict[str, dict[str, dict[str, Any]]]:
-    """Return the types or limits of tied fields: by the field they are tied to, its value, and their own name."""
+def _tied_types() -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the types or limits of tied fields, by the tying field, its value, and the name of the tied field."""
     return {
         "ruleset": {
             key: {
@@ -385,72 +383,77 @@ EVENTS: dict[str, tuple[str, str, Any]] = {
     "match": ("Event", "An event of a match. `topic` is its kind, which decides the other fields.", Match),
     "club": ("ClubEvent", "An event of a club. `topic` is its kind, which decides the other fields.", Club),
 }
-"""Name and description of the schema of all events, by kind of aggregate."""
+"""Name, description and class of the schema of all events, by kind of aggregate."""
 
 
-def _event(of: str) -> Plain:
-    """Return a reference to the schema of all events of a match or a club."""
-    name, description, aggregate = EVENTS[of]
+def _event_reference(aggregate_kind: str) -> Plain:
+    name, description, aggregate = EVENTS[aggregate_kind]
 
     def make() -> Plain:
         facts = {fact.TOPIC: fact for fact in sorted(aggregate.FACTS, key=lambda fact: fact.TOPIC)}
-        members = {topic: _variant(fact, Scope(topic=topic)) for topic, fact in facts.items()}
+        members = {topic: _scoped_reference(fact, Scope(topic=topic)) for topic, fact in facts.items()}
         return {"description": description, **_by_discriminator("topic", members)}
 
-    return _refer(name, (Event, of), make)
+    return _reference(name, (Event, aggregate_kind), make)
 
 
-def _tie(part: Any) -> tuple[str, str] | None:
-    """Return the arguments of :func:`~referee.value.tied` if this part of a type is a tie."""
+def _tie_in(part: Any) -> tuple[str, str] | None:
+    """Return the arguments of :func:`~referee.value.tied` in a part of a type, or ``None``."""
     extra = part.extra_json_schema if isinstance(part, Meta) else None
     return None if extra is None else extra.get("x-tied")
 
 
-def _tied(kind: Any, tie: tuple[str, str], scope: Scope) -> Plain:
-    """Return the schema of a tied field: for the scope's ruleset, else for all."""
+def _tied_schema(kind: Any, tie: tuple[str, str], scope: Scope) -> Plain:
+    """Return the schema of a tied field for the ruleset of the scope, or for all rulesets if it has none."""
     by, what = tie
     if by == "topic":
-        return _event(what)
+        return _event_reference(what)
     here = getattr(scope, by)
 
     def tied(other: Any) -> Plain:
-        return {**_schema(kind, scope), **other} if isinstance(other, dict) else _schema(other, scope)
+        return (
+            {**_schema_in_scope(kind, scope), **other} if isinstance(other, dict) else _schema_in_scope(other, scope)
+        )
 
     if here is None and what == "phase":
-        return _schema(PHASE, scope)
+        return _schema_in_scope(PHASE, scope)
     if here is not None:
-        return tied(_ties()[by][here][what])
-    title, description = _MERGED[what]
-    every = [_object_schema(kinds[what], scope, "", alone=True) for kinds in _ties()[by].values() if what in kinds]
-    return _refer(title, (by, what), lambda: {"description": description, **_merged(every)})
+        return tied(_tied_types()[by][here][what])
+    title, description = _ALL_RULESETS[what]
+    every = [
+        _object_schema(kinds[what], scope, "", alone=True) for kinds in _tied_types()[by].values() if what in kinds
+    ]
+    return _reference(title, (by, what), lambda: {"description": description, **_merged_structs(every)})
 
 
-_MERGED = {
+_ALL_RULESETS = {
     "resolved": ("Options", "The options of a match, defaults included. Each game has its own."),
     "more": ("More", "Fields of a state that only some games have."),
     "detail": ("Detail", "Fields of a scored deal that only some games have."),
 }
-"""Names and descriptions of the schemas that answers have for all rulesets together."""
+"""Names and descriptions of the schemas for all rulesets together, by tied field."""
 
 
-def _merged(structs: list[Plain]) -> Plain:
-    """Return one object with the fields of all these structs, none required. ``oneOf`` would refuse shared fields."""
+def _merged_structs(structs: list[Plain]) -> Plain:
+    """Return one object with the fields of all structs, none required, because ``oneOf`` refuses shared fields."""
     by_name: dict[str, list[Plain]] = {}
     for struct in structs:
         for name, schema in struct["properties"].items():
             by_name.setdefault(name, []).append(schema)
-    return {"type": "object", "properties": {name: _common(schemas) for name, schemas in by_name.items()}}
+    return {
+        "type": "object",
+        "properties": {name: _schema_allowing_any(schemas) for name, schemas in by_name.items()},
+    }
 
 
-def _common(schemas: list[Plain]) -> Plain:
-    """Return a schema that allows what any of these allows."""
+def _schema_allowing_any(schemas: list[Plain]) -> Plain:
     description, bare = schemas[0]["description"], [{**one, "description": ""} for one in schemas]
     if all(one == bare[0] for one in bare):
         return schemas[0]
-    resolved = [_resolved(one) for one in schemas]
+    resolved = [_dereferenced(one) for one in schemas]
     if all("enum" in one for one in resolved):
         values = sorted({value for one in resolved for value in one["enum"]})
-        return {**_enumerated({"type": resolved[0]["type"], "enum": values}), "description": description}
+        return {**_with_shared_schemas({"type": resolved[0]["type"], "enum": values}), "description": description}
     if resolved[0].get("type") in ("integer", "number") and all(
         one["type"] == resolved[0]["type"] for one in resolved
     ):
@@ -468,15 +471,15 @@ def _parts_of_fields(cls: type) -> Iterator[Any]:
 
 @cache
 def _ties_of(cls: type) -> frozenset[tuple[str, str]]:
-    return frozenset(filter(None, map(_tie, _parts_of_fields(cls))))
+    return frozenset(filter(None, map(_tie_in, _parts_of_fields(cls))))
 
 
 @cache
-def _tied_to(cls: type) -> frozenset[str]:
-    """Return the fields that this struct, or structs in it, are tied to."""
+def _tying_fields(cls: type) -> frozenset[str]:
+    """Return the names of fields to which fields in this struct and its inner structs are tied."""
     found = {by for by, _ in _ties_of(cls)}
     for inner in filter(_is_struct, _parts_of_fields(cls)):
-        found |= _tied_to(inner) - {field.name for field in _fields(inner)}
+        found |= _tying_fields(inner) - {field.name for field in _fields(inner)}
     return frozenset(found)
 
 
@@ -498,32 +501,34 @@ def _fields(cls: Any) -> tuple[FieldInfo, ...]:
     )
 
 
-def _struct(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
-    """Return a reference to the schema of a struct; in a request, one schema for each ruleset.
+def _struct_reference(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
+    """Return a reference to the schema of a struct. A request with tied fields has a variant for each ruleset.
 
-    ``alone``: the struct is read without its tag.
+    ``alone``: the tag of the struct is not required.
     """
-    by = min(_tied_to(cls) & {field.name for field in _fields(cls)}, default=None)
+    by = min(_tying_fields(cls) & {field.name for field in _fields(cls)}, default=None)
     if by is None or not cls.__struct_config__.forbid_unknown_fields:
-        return _variant(cls, scope, alone=alone)
+        return _scoped_reference(cls, scope, alone=alone)
     tied = {what for to, what in _ties_of(cls) if to == by}
     variants = {
-        value: _variant(cls, Scope(**scope._asdict() | {by: value}), about=f"`{called(cls)}` if `{by}` is `{value}`.")
-        for value, kinds in _ties()[by].items()
+        value: _scoped_reference(
+            cls, Scope(**scope._asdict() | {by: value}), about=f"`{called(cls)}` if `{by}` is `{value}`."
+        )
+        for value, kinds in _tied_types()[by].items()
         if tied <= kinds.keys()
     }
     about = plain_text(cls.__doc__ or "")
-    return _refer(called(cls), cls, lambda: {"description": about, **_by_discriminator(by, variants)})
+    return _reference(called(cls), cls, lambda: {"description": about, **_by_discriminator(by, variants)})
 
 
-def _variant(cls: Any, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
-    """Return a reference to the schema of a struct in this scope. ``about``: its description."""
+def _scoped_reference(cls: Any, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
+    """``about``: the description if it is not the docstring."""
     scope = Scope(
-        ruleset=scope.ruleset if "ruleset" in _tied_to(cls) else None,
+        ruleset=scope.ruleset if "ruleset" in _tying_fields(cls) else None,
         topic=scope.topic if getattr(cls, "TOPIC", None) == scope.topic else None,
     )
     about = about or plain_text(cls.__doc__ or "")
-    return _refer(_name(cls, scope), (cls, scope), lambda: _object_schema(cls, scope, about, alone=alone))
+    return _reference(_schema_name(cls, scope), (cls, scope), lambda: _object_schema(cls, scope, about, alone=alone))
 
 
 def _is_of_a_game(cls: Any) -> bool:
@@ -534,12 +539,12 @@ def called(cls: type) -> str:
     return str(getattr(cls, "SCHEMA", cls.__name__))
 
 
-def _name(cls: Any, scope: Scope) -> str:
+def _schema_name(cls: Any, scope: Scope) -> str:
     if scope.topic is not None:
         return str(cls.__name__)
     ruleset = scope.ruleset
-    if _is_of_a_game(cls):  # every game has classes named Options, More and Detail
-        ruleset = next((key for key, tied in _ties()["ruleset"].items() if cls in tied.values()), None)
+    if _is_of_a_game(cls):  # because every game has classes named Options, More and Detail
+        ruleset = next((key for key, tied in _tied_types()["ruleset"].items() if cls in tied.values()), None)
     return called(cls) if ruleset is None else camel(ruleset) + called(cls)
 
 
@@ -547,7 +552,7 @@ def _object_schema(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
     docs, config = field_docs(cls), getattr(cls, "__struct_config__", None)
     refuses_others = config is not None and config.forbid_unknown_fields
     if refuses_others:
-        _refuse_others.add(_name(cls, scope))
+        _names_of_closed.add(_schema_name(cls, scope))
     properties, required = {}, []
     if config is not None and config.tag_field is not None:
         tag = "The name of the act; here it may be left out." if alone else "The name of the act: the discriminator."
@@ -558,11 +563,13 @@ def _object_schema(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
         properties["topic"] = {"type": "string", "const": scope.topic, "description": WORDS.words["topic"]}
         required.append("topic")
     may_be_missing = config is None or refuses_others or config.omit_defaults
-    is_option = refuses_others and _is_of_a_game(cls) and not issubclass(cls, Act)  # shown with nulls
+    is_option = (
+        refuses_others and _is_of_a_game(cls) and not issubclass(cls, Act)
+    )  # because options are shown with nulls
     for field in _fields(cls):
         name = field.encode_name
         here = getattr(scope, name, None)
-        schema = {"type": "string", "const": here} if isinstance(here, str) else _schema(field.type, scope)
+        schema = {"type": "string", "const": here} if isinstance(here, str) else _schema_in_scope(field.type, scope)
         description = docs.get(name) or schema.get("description") or WORDS.words.get(name)
         if field.required or not may_be_missing:
             required.append(name)
@@ -573,7 +580,7 @@ def _object_schema(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
             word = default if isinstance(default, str) else json.dumps(default)
             description = f"{description or ''} Default: `{word}`.".lstrip()
         if description:
-            description = _about_absence(description, required=name in required, nullable=_is_nullable(schema))
+            description = _adapt_absence(description, required=name in required, nullable=_is_nullable(schema))
             schema = {**schema, "description": description}
         properties[name] = schema
     return {
@@ -591,8 +598,8 @@ def _is_nullable(schema: Plain) -> bool:
 ABSENT = re.compile(r"([;.])\s+null or left out\b", re.IGNORECASE)
 
 
-def _about_absence(description: str, *, required: bool, nullable: bool) -> str:
-    """Return a description that says "null" or "left out" instead of "null or left out", as the schema allows."""
+def _adapt_absence(description: str, *, required: bool, nullable: bool) -> str:
+    """Replace "null or left out" in a description with the part that the schema allows."""
     if nullable and required:
         return ABSENT.sub(r"\1 null", description)
     if required:
@@ -603,8 +610,8 @@ def _about_absence(description: str, *, required: bool, nullable: bool) -> str:
 
 
 def _without_null(schema: Plain) -> Plain:
-    """Return the schema of an optional field without null. A list keeps null, because Java clients send an empty list
-    if it is left out."""
+    """Return the schema of an optional field without null. A list keeps null, because Java clients would send an
+    empty list instead."""
     if isinstance(schema.get("type"), list):
         return schema if "array" in schema["type"] else {**schema, "type": schema["type"][0]}
     kinds = [one for one in schema.get("anyOf", ()) if one != NULL]

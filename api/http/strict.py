@@ -18,19 +18,19 @@ UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Invisible characters (Default_Ignorable_Code_Point of Unicode, and the empty pattern of Braille)."""
+"""Invisible characters: Default_Ignorable_Code_Point of Unicode, and the empty pattern of Braille."""
 
 
 def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
-    """Raise Problem (400 repeated_key, 422 harmful_character). ``tagged``: the body has the key of a tag, too.
+    """Raise Problem (400 repeated_key, 422 harmful_character) for a body. ``tagged``: the body also has a tag's key.
 
-    A body with no more colons than required keys repeats none. The full check takes three times as long as decoding.
+    A body with no more colons than required keys repeats no key, so the slow search for repeated keys is skipped.
     """
     kind: Any = type(decoded)
     if body.count(b":") > _required_keys(kind) + tagged:
-        _OBJECTS.decode(body.decode())
+        _DECODER_REFUSING_REPEATS.decode(body.decode())
     suspect = b"\\" in body or b"\x7f" in body or not body.isascii()
-    if suspect and (harm := _harm_in(msgspec.json.decode(body))) is not None:
+    if suspect and (harm := _find_harmful(msgspec.json.decode(body))) is not None:
         place, found = harm
         raise Problem(
             "harmful_character",
@@ -57,11 +57,11 @@ def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_OBJECTS = json.JSONDecoder(object_pairs_hook=_without_repeated_keys, parse_int=str, parse_float=str)
+_DECODER_REFUSING_REPEATS = json.JSONDecoder(object_pairs_hook=_without_repeated_keys, parse_int=str, parse_float=str)
 
 
-def _harm_in(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
-    """Return the path to the first harmful character of a value, innermost part first, and the match; or ``None``."""
+def _find_harmful(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
+    """Return the path to the first harmful character, innermost part first, and the match, or ``None``."""
     if isinstance(value, str):
         found = _HARMFUL.search(value)
         return None if found is None else ([], found)
@@ -71,14 +71,17 @@ def _harm_in(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
     elif isinstance(value, list):
         parts = enumerate(value)
     for name, inner in parts:
-        if (harm := _harm_in(inner)) is not None:
+        if (harm := _find_harmful(inner)) is not None:
             harm[0].append(name)
             return harm
     return None
 
 
 def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
-    """Raise Problem (422) if a name is invisible or two names look the same. ``officials``: else of players."""
+    """Raise Problem (422) if a name is invisible or two names look the same.
+
+    Codes: unseen_name, same_name; for ``officials``: unseen_official_name, same_official_name.
+    """
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
         shown = shows(name)
@@ -95,5 +98,5 @@ def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
 
 
 def shows(name: str) -> str:
-    """Return how a name looks, without case and extra blanks. Names are compared by this."""
+    """Return the form in which names are compared: without case, invisible characters and extra blanks."""
     return " ".join(UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())

@@ -1,8 +1,8 @@
 """Threads for calls that use the database or take long: a small pool with a bounded queue for each kind.
 
-Each call counts for a holder: a club, or an address that sends no key. A thread that becomes free takes a call of the
-holder that has the fewest threads. When the queue is full, a new call may replace the newest call of the holder with
-the most. So while others wait, each holder comes down to at most half of the threads and queue places.
+Each call counts for a holder: a club, or an address without a key. A free thread runs a call of the holder with the
+fewest running calls. If the queue is full, a new call may replace the newest call of the holder with the most calls.
+So no holder keeps more than half of the threads and of the queue while others wait.
 """
 
 import asyncio
@@ -36,13 +36,13 @@ class _Call:
         self.future: asyncio.Future[Any] = self._loop.create_future()
 
     def end(self, result: Any, error: BaseException | None) -> None:
-        """Give the caller the result or the error, from any thread."""
-        with suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(self._set, result, error)
+        """Set the result or the error of the future, from any thread."""
+        with suppress(RuntimeError):  # if the loop is closed
+            self._loop.call_soon_threadsafe(self._set_future, result, error)
 
-    def _set(self, result: Any, error: BaseException | None) -> None:
+    def _set_future(self, result: Any, error: BaseException | None) -> None:
         if self.future.done():
-            return  # the request was cancelled, or the call refused
+            return  # because the request was cancelled or the call refused
         if error is None:
             self.future.set_result(result)
         else:
@@ -51,60 +51,58 @@ class _Call:
 
 class Threads:
     def __init__(self, name: str, threads: int, *, waiting: int, gives_way: bool = False) -> None:
-        """``waiting``: maximum of waiting calls. ``gives_way``: a call lets other threads run often."""
+        """``waiting``: maximum number of waiting calls. ``gives_way``: calls often let other threads run."""
         self._within = yielding_often if gives_way else nullcontext
         self.places = threads + waiting
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._lock = Lock()
         self._waiting: dict[str, dict[_Call, None]] = {}
-        """Waiting calls by holder, the oldest first. The holder that was served last comes last."""
+        """Waiting calls by holder, the oldest first. The holder whose call ran last comes last."""
         self._running: Counter[str] = Counter()
-        self._held: Counter[str] = Counter()
+        self._calls_by_holder: Counter[str] = Counter()
         """Number of running and waiting calls by holder."""
-        self._taken = 0
-        """Number of running and waiting calls."""
+        self._call_count = 0
 
     async def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return the result of the call. Raises Busy if too many calls wait or no thread can be started."""
+        """Return the result of the call. Raises Busy if too many calls wait or no thread can start."""
         one = _Call(_HOLDER.get(), partial(call, *args, **kwargs))
-        self._enter(one)
+        self._queue(one)
         try:
             self._executor.submit(self._run_next)
         except RuntimeError as error:
-            if self._leave(one):
+            if self._remove_if_waiting(one):
                 raise Busy from error
         try:
             result: T = await one.future
         except asyncio.CancelledError:
-            self._leave(one)
+            self._remove_if_waiting(one)
             raise
         return result
 
-    def _enter(self, call: _Call) -> None:
+    def _queue(self, call: _Call) -> None:
         refused = None
         with self._lock:
-            if self._taken >= self.places:
+            if self._call_count >= self.places:
                 refused = self._make_room(call.holder)
             self._waiting.setdefault(call.holder, {})[call] = None
-            self._held[call.holder] += 1
-            self._taken += 1
+            self._calls_by_holder[call.holder] += 1
+            self._call_count += 1
         if refused is not None:
             refused.end(None, Busy())
 
     def _make_room(self, holder: str) -> _Call:
         """Remove and return the newest waiting call of the holder that has the most calls.
 
-        Raises Busy if ``holder``, with its new call, would then have the most calls.
+        Raises Busy if ``holder`` would have at least as many calls with its new call.
         """
-        most = max(self._waiting, key=self._held.__getitem__, default=holder)
-        if self._held[most] <= self._held[holder] + 1:
+        most = max(self._waiting, key=self._calls_by_holder.__getitem__, default=holder)
+        if self._calls_by_holder[most] <= self._calls_by_holder[holder] + 1:
             raise Busy
         newest = next(reversed(self._waiting[most]))
         self._remove(newest)
         return newest
 
-    def _leave(self, call: _Call) -> bool:
-        """Remove a call if it still waits. Return whether it did."""
+    def _remove_if_waiting(self, call: _Call) -> bool:
         with self._lock:
             waited = call in self._waiting.get(call.holder, ())
             if waited:
@@ -116,12 +114,12 @@ class Threads:
         del calls[call]
         if not calls:
             del self._waiting[call.holder]
-        self._let_go(call)
+        self._stop_counting(call)
 
     def _run_next(self) -> None:
-        """Run the next call, if one still waits, and give the caller its result."""
+        """Run the next waiting call, if any, and set its result."""
         with self._lock:
-            if (call := self._next()) is None:
+            if (call := self._take_next()) is None:
                 return
         result: Any = None
         error: BaseException | None = None
@@ -129,18 +127,21 @@ class Threads:
             try:
                 with self._within():
                     result = call.work()
-            except StopIteration as raised:  # no future takes it
+            except StopIteration as raised:  # because a future refuses it
                 error = RuntimeError("the call raised StopIteration")
                 error.__cause__ = raised
             except BaseException as raised:
                 error = raised
         with self._lock:
             _count_down(self._running, call.holder)
-            self._let_go(call)
+            self._stop_counting(call)
         call.end(result, error)
 
-    def _next(self) -> _Call | None:
-        """Take the oldest call of the holder that has the fewest threads; among equals, was served longest ago."""
+    def _take_next(self) -> _Call | None:
+        """Remove and return the next waiting call, or ``None``.
+
+        It is the oldest call of the holder with the fewest running calls. Holders with equally many take turns.
+        """
         holder = None
         for one in self._waiting:
             if holder is None or self._running[one] < self._running[holder]:
@@ -157,9 +158,9 @@ class Threads:
         self._running[holder] += 1
         return call
 
-    def _let_go(self, call: _Call) -> None:
-        _count_down(self._held, call.holder)
-        self._taken -= 1
+    def _stop_counting(self, call: _Call) -> None:
+        _count_down(self._calls_by_holder, call.holder)
+        self._call_count -= 1
 
 
 def _count_down(counts: Counter[str], holder: str) -> None:
@@ -168,13 +169,13 @@ def _count_down(counts: Counter[str], holder: str) -> None:
         del counts[holder]
 
 
-# Each of these threads, the desk, the follower and the writer of attempts needs a connection: the store opens at most
-# 13, the projections 15.
+# Each of these threads needs a database connection, as do the desk, the follower and the writer of attempts. The
+# store opens at most 13 connections, the projections at most 15.
 in_thread = Threads("reader", 5, waiting=64)
 """Threads for short reads."""
 in_long_thread = Threads("long-reader", 2, waiting=32, gives_way=True)
-"""Threads for answers that need the processor for long."""
+"""Threads for answers that take much processor time."""
 in_stream_thread = Threads("streamer", 2, waiting=10_000)
-"""Threads for the next piece of a stream. Each connection may await one."""
+"""Threads for the next piece of a stream. Every connection may wait for a piece."""
 in_probe_thread = Threads("prober", 1, waiting=8)
-"""Threads for health probes, which no other call delays."""
+"""Threads for health probes, so that no other call delays them."""

@@ -1,4 +1,4 @@
-"""Lets the requests of busy callers wait, so that they do not delay all others."""
+"""Lets the requests of busy callers wait, so that they do not delay other requests."""
 
 from asyncio import AbstractEventLoop
 from collections import OrderedDict
@@ -8,13 +8,13 @@ TURN_SECONDS = 0.03
 
 
 class Turns:
-    """Waiting work. Callers take turns; each turn does one piece of work. Call the methods on the event loop."""
+    """Waiting work. Callers take turns, and each turn does one piece of work. Call the methods on the event loop."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, OrderedDict[object, Callable[[], None]]] = OrderedDict()
         """Work by caller and connection. The caller whose turn is next comes first."""
         self._callers: dict[object, str] = {}
-        """Caller for which each connection waits."""
+        """Caller by waiting connection."""
         self._awaits_turn = self._ended = False
 
     def wait(self, loop: AbstractEventLoop, caller: str, connection: object, work: Callable[[], None]) -> None:
@@ -26,10 +26,10 @@ class Turns:
         self._callers[connection] = caller
         if not self._awaits_turn:
             self._awaits_turn = True
-            loop.call_later(TURN_SECONDS, self._turn, loop)
+            loop.call_later(TURN_SECONDS, self._do_turn, loop)
 
     def forget(self, connection: object) -> None:
-        """Drop the waiting work of a connection, if any."""
+        """Drop the waiting work of a connection."""
         caller = self._callers.pop(connection, None)
         if caller is not None:
             del self._waiting[caller][connection]
@@ -40,16 +40,16 @@ class Turns:
         """Do all waiting work now. Later work does not wait."""
         self._ended = True
         while self._waiting:
-            self._next()()
+            self._take_next()()
 
-    def _turn(self, loop: AbstractEventLoop) -> None:
+    def _do_turn(self, loop: AbstractEventLoop) -> None:
         self._awaits_turn = bool(self._waiting)
         if self._waiting:
-            loop.call_later(TURN_SECONDS, self._turn, loop)
-            self._next()()
+            loop.call_later(TURN_SECONDS, self._do_turn, loop)
+            self._take_next()()
 
-    def _next(self) -> Callable[[], None]:
-        """Remove and return the next piece of work. Its caller becomes the last."""
+    def _take_next(self) -> Callable[[], None]:
+        """Remove and return the next piece of work. Make its caller the last."""
         caller, by_connection = self._waiting.popitem(last=False)
         connection, work = by_connection.popitem(last=False)
         del self._callers[connection]

@@ -21,7 +21,7 @@ REPEATED_FOR = timedelta(hours=24)
 
 
 def must_be_recent(at: datetime) -> None:
-    """Raise Problem (422 opening_key_expired) if the first request with an Idempotency-Key is too old to repeat."""
+    """Raise Problem (422 opening_key_expired) if ``at``, the time of the first request, is too long ago."""
     if utc_now() - at > REPEATED_FOR:
         raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
 
