@@ -82,7 +82,7 @@ class Access:
         in_thread: InThread,
         note_held_back: Callable[[Match, Caller], None],
     ) -> None:
-        """``note_held_back``: called for every caller who is :attr:`Caller.held_back`."""
+        """``note_held_back``: records for officials that a caller is :attr:`Caller.held_back`."""
         self._matches, self._names, self._limits = matches, names, limits
         self._tickets, self._in_thread, self._note_held_back = tickets, in_thread, note_held_back
 
@@ -222,7 +222,7 @@ class Access:
     async def _identify(
         self, match: Match, credential: Credential | None, key: KeyHolder | None
     ) -> tuple[Match, Caller]:
-        """Return the caller and the match, perhaps in a newer version. Mark a token as valid for limits."""
+        """Return the match, perhaps in a newer version, and the caller. Note that a token is valid."""
         caller = _caller_of(match, credential, key)
         if caller is None and credential is not None and key is None:
             match = await self._matches.newest(match)  # because a different process may just have issued the token

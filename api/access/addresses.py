@@ -51,7 +51,7 @@ class Addresses:
         self._trusted = networks_of(trusted_proxies)
         self._cached = lru_cache(CACHE_MAX)(self._address_or_none)
         self._local = self._address_of(IPv4Address("127.0.0.1"))
-        # A peer without an IP address uses a Unix socket on this machine.
+        # A peer without an IP address is on this machine.
         self._cached_peer = lru_cache(CACHE_MAX)(lambda text: self._address_or_none(text) or self._local)
 
     def of(self, scope: Any) -> Address:

@@ -87,6 +87,7 @@ class Caller(Value):
 
     @property
     def sight(self) -> Sight:
+        """The matches and cases that the caller sees in lists."""
         return Sight(held=self.token_hash) if self.key is None else self.key.sight
 
     @property

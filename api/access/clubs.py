@@ -62,6 +62,7 @@ class KeyHolder(NamedTuple):
 
     @property
     def sight(self) -> Sight:
+        """The matches and cases that the holder sees in lists."""
         member = self.key.member
         return Sight(
             club=self.club.id,
@@ -102,7 +103,7 @@ ClubCaller = KeyHolder | Operator
 
 
 def must_have(caller: ClubCaller, scope: Scope | None) -> None:
-    """Raise Problem (403 scope_missing) unless the caller has this scope or is the operator. ``None``: no scope."""
+    """Raise Problem (403 scope_missing) unless the caller has this scope or is the operator. ``None``: any caller."""
     if scope is not None and isinstance(caller, KeyHolder) and not caller.may(scope):
         raise Problem("scope_missing", needs=scope, has=list(caller.key.scopes))
 
@@ -149,9 +150,10 @@ class ClubAccess:
         self._operator_hash, self._anybody_founds = operator_hash, anybody_founds
 
     def founder(self, request: Req) -> Actor:
-        """Return the founder of a club: the operator, or without a key `key:k1`, if every caller may found clubs.
+        """Return the founder of a club: `operator`, or `key:k1` for a caller without a key.
 
-        Raises Problem (400 two_authorizations, 401 founding_needs_key) for other callers.
+        Raises Problem (400 two_authorizations; 401 founding_needs_key for a wrong key, or without a key if only the
+        operator may found clubs).
         """
         text = token_of(request, missing="founding_needs_key", challenge=CHALLENGE)
         if text is None and self._anybody_founds:
@@ -214,7 +216,7 @@ def names_in(text: str, secret_hash: str) -> Named:
 
 
 async def holder_by(key_name: Named, secret_hash: str, clubs: Clubs, limits: Limits) -> KeyHolder:
-    """Return the holder of a key, and mark the key as valid for limits.
+    """Return the holder of a key. Note that the key is valid.
 
     Raises Problem (401 key_unknown, key_expired or key_revoked).
     """

@@ -1,6 +1,6 @@
 """Limits requests a minute, in memory.
 
-Requests with a valid key count for its club, requests with a valid token for the token, other requests for their
+Requests with a valid key count for the key's club, requests with a valid token for the token, others for their
 address. All keys and tokens of an address also share a larger allowance.
 """
 
@@ -29,7 +29,7 @@ OVERFLOW = "rest"
 WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
 """Problem codes for an invalid token or key."""
 WRONG_COST = 10
-"""Number of requests as which an invalid token or key counts."""
+"""Number of requests that an invalid token or key costs."""
 BUSY_SHARE = 10
 """A caller is busy, and waits for turns, after using more than 1 / ``BUSY_SHARE`` of its allowance."""
 BUSY_MIN = 20
@@ -104,7 +104,7 @@ class Policy:
 
     def headers(self, left: int, wait: int) -> Headers:
         """Return the RateLimit headers of draft-ietf-httpapi-ratelimit-headers. ``wait``: nanoseconds."""
-        return [self._policy_header, (b"ratelimit", self._left % (left if left > 0 else 0, seconds_in(wait)))]
+        return [self._policy_header, (b"ratelimit", self._left % (left if left > 0 else 0, seconds_rounded_up(wait)))]
 
 
 class Counted(NamedTuple):
@@ -120,7 +120,7 @@ class Counted(NamedTuple):
     """Busy caller or address for whose turn the answer waits; ``None``: the answer does not wait."""
 
 
-def seconds_in(nanoseconds: int) -> int:
+def seconds_rounded_up(nanoseconds: int) -> int:
     return -(-nanoseconds // SECOND)
 
 
@@ -170,7 +170,7 @@ class Limits:
         counted = notes.counted = self._count_request(scope, notes)
         if counted is None or counted.left >= 0:
             return None
-        wait = min(seconds_in(counted.wait), RETRY_AFTER_MOST_SECONDS)
+        wait = min(seconds_rounded_up(counted.wait), RETRY_AFTER_MOST_SECONDS)
         policy = counted.policy
         headers = {"Retry-After": str(wait)}
         return Problem("slow_down", headers=headers, policy=policy.name, per_minute=counted.most)

@@ -65,7 +65,7 @@ def checksum(text: str) -> str:
 
 @lru_cache(IDS_CACHED)
 def _id_in(digits: str) -> UUID | None:
-    """Return the id with these base-62 digits; ``None`` if the number is too large for an id."""
+    """Return the id with these base-62 digits; ``None`` if the number is too large."""
     number = 0
     for digit in digits:
         number = number * len(DIGITS) + _VALUE_OF[digit]

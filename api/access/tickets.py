@@ -1,4 +1,4 @@
-"""Issues tickets for clients that cannot send headers. A ticket replaces the credential in the URL of a stream.
+"""Issues tickets for clients that cannot send headers. A ticket in the URL of a stream replaces the credential.
 
 A ticket is valid once and for a short time, because URLs are logged. Tickets are stored with the projections, so
 every process accepts them.
@@ -16,7 +16,7 @@ from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
 
 TICKET_SECONDS = 30
-"""Lifetime of a ticket. The clocks of machines must differ by less."""
+"""Lifetime of a ticket. The clocks of the service's machines must differ by less."""
 TICKET_LENGTH = TOKEN_LENGTH
 
 _metadata = MetaData()

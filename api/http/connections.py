@@ -25,7 +25,7 @@ class Connections:
     """Counts connections by address. A trusted proxy's connection counts only during a request, for the client."""
 
     def __init__(self, address_of: Callable[[Any], Address], most: int, *, loopback: bool) -> None:
-        """``most``: maximum of an address. ``loopback``: limit clients on this machine too."""
+        """``most``: maximum for an address. ``loopback``: limit clients on this machine too."""
         self._address_of, self.most, self._loopback = address_of, most, loopback
         self._open: Counter[str] = Counter()
 

@@ -235,12 +235,12 @@ class Text(NamedTuple):
         }
 
 
-def _content(gives: Any, others: Mapping[str, Text] | None = None) -> Plain:
+def _content_description(gives: Any, others: Mapping[str, Text] | None = None) -> Plain:
     content = {name: {"schema": text.schema()} for name, text in (others or {}).items()}
     return content if gives is None else {JSON: {"schema": schema_of(gives)}, **content}
 
 
-def _answer(
+def _answer_description(
     text: str, headers: Sequence[str], content: Plain | None = None, links: Mapping[str, Plain] | None = None
 ) -> Plain:
     parts = {"headers": _header_references(headers), "content": content, "links": links}
@@ -285,10 +285,13 @@ def described(
         offers = (*((JSON,) if gives is not None else ()), *(others or ()))
 
         def __post_init__(self) -> None:
-            answers = {code: _answer(text, headers, _content(kind)) for code, (text, kind) in (beside or {}).items()}
-            answers[status] = _answer(says, headers, _content(gives, others), links)
+            answers = {
+                code: _answer_description(text, headers, _content_description(kind))
+                for code, (text, kind) in (beside or {}).items()
+            }
+            answers[status] = _answer_description(says, headers, _content_description(gives, others), links)
             for code, text in (empty or {}).items():
-                answers[code] = _answer(text, headers if code == 304 else ())
+                answers[code] = _answer_description(text, headers if code == 304 else ())
             answers |= {code: _error_response(code) for code in sorted({*errors, *_ERRORS_OF_EVERY_CALL})}
             responses: dict[str, Any] = {str(code): answer for code, answer in answers.items()}
             self.responses = responses

@@ -318,7 +318,7 @@ def _expected_clause(expected: types.Type, language: Language) -> str:
 
 
 def _as_literals_if_listed(expected: types.Type) -> types.Type:
-    """Return a type with an ``enum`` as a type of literals, any other type unchanged."""
+    """Return a type with an ``enum`` as literals, any other type unchanged."""
     if isinstance(expected, types.Metadata) and "enum" in (expected.extra_json_schema or {}):
         return types.LiteralType(tuple((expected.extra_json_schema or {})["enum"]))
     return expected

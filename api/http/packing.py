@@ -34,7 +34,6 @@ class Packer:
         return ready
 
     def end(self) -> bytes:
-        """Return the remaining compressed bytes."""
         foot = self._sum.to_bytes(4, "little") + (self._size % 2**32).to_bytes(4, "little")
         return self._ready + self._deflate.flush() + foot
 

@@ -217,7 +217,7 @@ def as_sent(
     *,
     closes: bool = True,
 ) -> Sent:
-    """Return the answer to a problem outside of handlers.
+    """Return the answer to a problem that arises outside of handlers.
 
     ``request_headers``: the headers received so far. ``closes``: the answer announces the close of the connection.
     """

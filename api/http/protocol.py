@@ -46,7 +46,7 @@ HEADERS_MAX = 64
 NAME_MAX = 256
 VALUE_MAX = 8192
 HEAD_MAX = 16384
-"""Maximum bytes of the names and values of all headers of a request."""
+"""Maximum bytes of the names and values of all headers."""
 READ_BYTES = 16384
 """Bytes read at a time. A request can exceed a limit by this number of bytes."""
 WIRE_FACTOR = 8
@@ -191,7 +191,7 @@ class Protocol(HttpToolsProtocol):
             self._request_limit_key = None
 
     def _count_or_refuse(self, scope: Any) -> Problem | None:
-        """Return a problem if this connection may not send this request, else count the connection."""
+        """Return a problem if this connection may not send the request, else count the connection for the request."""
         reserved = self in self._state.reserved
         if reserved:
             self.cycle.keep_alive = False

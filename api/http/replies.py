@@ -23,7 +23,7 @@ encode = msgspec.json.Encoder().encode
 PRIVATE = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
 """Headers of an answer for one caller."""
 OPEN = {"Cache-Control": "no-cache"}
-"""Headers of an answer that is equal for all callers but can change at any time."""
+"""Headers of an answer for all callers that can change at any time."""
 FIXED = {"Cache-Control": "public, max-age=300"}
 """Headers of an answer that changes only with a release."""
 DESCRIBED = '</openapi.json>; rel="describedby"'

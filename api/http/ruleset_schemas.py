@@ -35,7 +35,7 @@ def _without_references(schema: Any, components: dict[str, Any]) -> Any:
     return {**_without_references(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
 
 
-def _self_contained(kind: type[msgspec.Struct]) -> dict[str, Any]:
+def _self_contained_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
     ((top,), components) = msgspec.json.schema_components((kind,), ref_template="{name}")
     schema: dict[str, Any] = _without_references(top, components)
     return schema
@@ -47,7 +47,7 @@ def result_schema(name: str) -> dict[str, Any] | None:
     kind = RULESETS[name].result
     if kind is None:
         return None
-    schema, docs = _self_contained(kind), field_docs(kind)
+    schema, docs = _self_contained_schema(kind), field_docs(kind)
     fields = {
         field: {**described, **({"description": docs[field]} if field in docs else {})}
         for field, described in schema["properties"].items()
@@ -60,7 +60,7 @@ def result_schema(name: str) -> dict[str, Any] | None:
 @cache
 def options_schema(name: str) -> dict[str, Any]:
     """Return the JSON Schema of a ruleset's options, with the rule ids of each option as ``x-rules``."""
-    schema = _self_contained(RULESETS[name].options)
+    schema = _self_contained_schema(RULESETS[name].options)
     properties = {}
     for option, described_as in schema["properties"].items():
         properties[option] = {**described_as, "x-rules": _rule_ids_in(described_as.get("description", ""))}

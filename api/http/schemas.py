@@ -80,7 +80,7 @@ _names_of_closed: set[str] = set()
 """Names of the schemas that refuse other fields."""
 
 
-class Scope(NamedTuple):
+class TieValues(NamedTuple):
     """Known values of the fields to which other fields are tied."""
 
     ruleset: str | None = None
@@ -88,8 +88,8 @@ class Scope(NamedTuple):
 
 
 def schema_of(kind: Any) -> Plain:
-    """Return the schema of a type. A named schema is stored, and a reference to it returned."""
-    return _struct_reference(kind, Scope(), alone=True) if _is_struct(kind) else _schema_in_scope(kind, Scope())
+    """Return the schema of a type. If the schema has a name, store it and return a reference."""
+    return _struct_reference(kind, TieValues(), alone=True) if _is_struct(kind) else _schema_with(kind, TieValues())
 
 
 def named_schemas(answers: Any) -> dict[str, Plain]:
@@ -149,40 +149,40 @@ def _msgspec_schema(kind: Any) -> Plain:
     return msgspec.json.schema(kind, schema_hook=hook)
 
 
-def _schema_in_scope(kind: Any, scope: Scope) -> Plain:
-    schema: Plain = _with_shared_schemas(_tidy(_msgspec_schema(_with_references(kind, scope))))
+def _schema_with(kind: Any, tie_values: TieValues) -> Plain:
+    schema: Plain = _with_shared_schemas(_tidy(_msgspec_schema(_with_references(kind, tie_values))))
     return schema
 
 
-def _with_references(kind: Any, scope: Scope) -> Any:
-    """Return the type with placeholders instead of structs, unions of structs, and tied types."""
+def _with_references(kind: Any, tie_values: TieValues) -> Any:
+    """Return the type with placeholders instead of structs, their unions, and tied types."""
     origin, args = get_origin(kind), get_args(kind)
     if _is_struct(kind):
-        return _make_placeholder(_struct_reference(kind, scope))
+        return _make_placeholder(_struct_reference(kind, tie_values))
     if origin is Annotated:
         extra = {name: value for meta in args[1:] for name, value in (meta.extra_json_schema or {}).items()}
         if "x-tied" in extra:
-            return _make_placeholder(_tied_schema(args[0], extra["x-tied"], scope))
-        kind = Annotated[_with_references(args[0], scope), *args[1:]]
+            return _make_placeholder(_tied_schema(args[0], extra["x-tied"], tie_values))
+        kind = Annotated[_with_references(args[0], tie_values), *args[1:]]
         return (
             _make_placeholder(_msgspec_schema(kind) | extra) if "pattern" in extra else kind
         )  # because msgspec would write its own pattern, not the one in ``extra``
     if origin is Union or origin is UnionType:
-        return _union_with_references([one for one in args if one is not UnsetType], scope)
+        return _union_with_references([one for one in args if one is not UnsetType], tie_values)
     if origin is None or origin is Literal:
         return kind
     if origin is NotRequired:
-        return _with_references(args[0], scope)
-    return origin[tuple(_with_references(one, scope) for one in args)]
+        return _with_references(args[0], tie_values)
+    return origin[tuple(_with_references(one, tie_values) for one in args)]
 
 
-def _union_with_references(members: list[Any], scope: Scope) -> Any:
+def _union_with_references(members: list[Any], tie_values: TieValues) -> Any:
     structs = [one for one in members if _is_struct(one)]
-    parts = [_with_references(one, scope) for one in members]
+    parts = [_with_references(one, tie_values) for one in members]
     if len(structs) > 1:
         config = structs[0].__struct_config__
         union = _by_discriminator(
-            config.tag_field, {one.__struct_config__.tag: _struct_reference(one, scope) for one in structs}
+            config.tag_field, {one.__struct_config__.tag: _struct_reference(one, tie_values) for one in structs}
         )
         return _make_placeholder(_with_null(union) if NoneType in members else union)
     if any(
@@ -280,7 +280,7 @@ def _enumerations_by_values() -> dict[frozenset[str | int], tuple[str, str]]:
 
 
 def _enumeration_name(values: frozenset[str | int]) -> tuple[str, str]:
-    """Return the name and description of an enumeration without a title.
+    """Return the name and description of an enumeration.
 
     An unknown enumeration gets a name made of its values if games are installed. Raises ``KeyError`` if not.
     """
@@ -391,7 +391,7 @@ def _event_reference(aggregate_kind: str) -> Plain:
 
     def make() -> Plain:
         facts = {fact.TOPIC: fact for fact in sorted(aggregate.FACTS, key=lambda fact: fact.TOPIC)}
-        members = {topic: _scoped_reference(fact, Scope(topic=topic)) for topic, fact in facts.items()}
+        members = {topic: _variant_reference(fact, TieValues(topic=topic)) for topic, fact in facts.items()}
         return {"description": description, **_by_discriminator("topic", members)}
 
     return _reference(name, (Event, aggregate_kind), make)
@@ -403,25 +403,29 @@ def _tie_in(part: Any) -> tuple[str, str] | None:
     return None if extra is None else extra.get("x-tied")
 
 
-def _tied_schema(kind: Any, tie: tuple[str, str], scope: Scope) -> Plain:
-    """Return the schema of a tied field for the ruleset of the scope, or for all rulesets if it has none."""
+def _tied_schema(kind: Any, tie: tuple[str, str], tie_values: TieValues) -> Plain:
+    """Return the schema of a tied field for the known ruleset, or for all rulesets together."""
     by, what = tie
     if by == "topic":
         return _event_reference(what)
-    here = getattr(scope, by)
+    here = getattr(tie_values, by)
 
     def tied(other: Any) -> Plain:
         return (
-            {**_schema_in_scope(kind, scope), **other} if isinstance(other, dict) else _schema_in_scope(other, scope)
+            {**_schema_with(kind, tie_values), **other}
+            if isinstance(other, dict)
+            else _schema_with(other, tie_values)
         )
 
     if here is None and what == "phase":
-        return _schema_in_scope(PHASE, scope)
+        return _schema_with(PHASE, tie_values)
     if here is not None:
         return tied(_tied_types()[by][here][what])
     title, description = _ALL_RULESETS[what]
     every = [
-        _object_schema(kinds[what], scope, "", alone=True) for kinds in _tied_types()[by].values() if what in kinds
+        _object_schema(kinds[what], tie_values, "", alone=True)
+        for kinds in _tied_types()[by].values()
+        if what in kinds
     ]
     return _reference(title, (by, what), lambda: {"description": description, **_merged_structs(every)})
 
@@ -501,18 +505,18 @@ def _fields(cls: Any) -> tuple[FieldInfo, ...]:
     )
 
 
-def _struct_reference(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
+def _struct_reference(cls: Any, tie_values: TieValues, *, alone: bool = False) -> Plain:
     """Return a reference to the schema of a struct. A request with tied fields has a variant for each ruleset.
 
     ``alone``: the tag of the struct is not required.
     """
     by = min(_tying_fields(cls) & {field.name for field in _fields(cls)}, default=None)
     if by is None or not cls.__struct_config__.forbid_unknown_fields:
-        return _scoped_reference(cls, scope, alone=alone)
+        return _variant_reference(cls, tie_values, alone=alone)
     tied = {what for to, what in _ties_of(cls) if to == by}
     variants = {
-        value: _scoped_reference(
-            cls, Scope(**scope._asdict() | {by: value}), about=f"`{called(cls)}` if `{by}` is `{value}`."
+        value: _variant_reference(
+            cls, TieValues(**tie_values._asdict() | {by: value}), about=f"`{called(cls)}` if `{by}` is `{value}`."
         )
         for value, kinds in _tied_types()[by].items()
         if tied <= kinds.keys()
@@ -521,14 +525,16 @@ def _struct_reference(cls: Any, scope: Scope, *, alone: bool = False) -> Plain:
     return _reference(called(cls), cls, lambda: {"description": about, **_by_discriminator(by, variants)})
 
 
-def _scoped_reference(cls: Any, scope: Scope, *, alone: bool = False, about: str = "") -> Plain:
+def _variant_reference(cls: Any, tie_values: TieValues, *, alone: bool = False, about: str = "") -> Plain:
     """``about``: the description if it is not the docstring."""
-    scope = Scope(
-        ruleset=scope.ruleset if "ruleset" in _tying_fields(cls) else None,
-        topic=scope.topic if getattr(cls, "TOPIC", None) == scope.topic else None,
+    tie_values = TieValues(
+        ruleset=tie_values.ruleset if "ruleset" in _tying_fields(cls) else None,
+        topic=tie_values.topic if getattr(cls, "TOPIC", None) == tie_values.topic else None,
     )
     about = about or plain_text(cls.__doc__ or "")
-    return _reference(_schema_name(cls, scope), (cls, scope), lambda: _object_schema(cls, scope, about, alone=alone))
+    return _reference(
+        _schema_name(cls, tie_values), (cls, tie_values), lambda: _object_schema(cls, tie_values, about, alone=alone)
+    )
 
 
 def _is_of_a_game(cls: Any) -> bool:
@@ -539,28 +545,28 @@ def called(cls: type) -> str:
     return str(getattr(cls, "SCHEMA", cls.__name__))
 
 
-def _schema_name(cls: Any, scope: Scope) -> str:
-    if scope.topic is not None:
+def _schema_name(cls: Any, tie_values: TieValues) -> str:
+    if tie_values.topic is not None:
         return str(cls.__name__)
-    ruleset = scope.ruleset
+    ruleset = tie_values.ruleset
     if _is_of_a_game(cls):  # because every game has classes named Options, More and Detail
         ruleset = next((key for key, tied in _tied_types()["ruleset"].items() if cls in tied.values()), None)
     return called(cls) if ruleset is None else camel(ruleset) + called(cls)
 
 
-def _object_schema(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
+def _object_schema(cls: Any, tie_values: TieValues, about: str, *, alone: bool) -> Plain:
     docs, config = field_docs(cls), getattr(cls, "__struct_config__", None)
     refuses_others = config is not None and config.forbid_unknown_fields
     if refuses_others:
-        _names_of_closed.add(_schema_name(cls, scope))
+        _names_of_closed.add(_schema_name(cls, tie_values))
     properties, required = {}, []
     if config is not None and config.tag_field is not None:
         tag = "The name of the act; here it may be left out." if alone else "The name of the act: the discriminator."
         tag = tag if config.tag_field == "act" else WORDS.words[config.tag_field]
         properties[config.tag_field] = {"type": "string", "const": config.tag, "description": tag}
         required = [] if alone else [config.tag_field]
-    if scope.topic is not None:
-        properties["topic"] = {"type": "string", "const": scope.topic, "description": WORDS.words["topic"]}
+    if tie_values.topic is not None:
+        properties["topic"] = {"type": "string", "const": tie_values.topic, "description": WORDS.words["topic"]}
         required.append("topic")
     may_be_missing = config is None or refuses_others or config.omit_defaults
     is_option = (
@@ -568,8 +574,8 @@ def _object_schema(cls: Any, scope: Scope, about: str, *, alone: bool) -> Plain:
     )  # because options are shown with nulls
     for field in _fields(cls):
         name = field.encode_name
-        here = getattr(scope, name, None)
-        schema = {"type": "string", "const": here} if isinstance(here, str) else _schema_in_scope(field.type, scope)
+        here = getattr(tie_values, name, None)
+        schema = {"type": "string", "const": here} if isinstance(here, str) else _schema_with(field.type, tie_values)
         description = docs.get(name) or schema.get("description") or WORDS.words.get(name)
         if field.required or not may_be_missing:
             required.append(name)

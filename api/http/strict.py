@@ -22,7 +22,7 @@ UNSEEN = re.compile(
 
 
 def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
-    """Raise Problem (400 repeated_key, 422 harmful_character) for a body. ``tagged``: the body also has a tag's key.
+    """Raise Problem (400 repeated_key, 422 harmful_character) for a body. ``tagged``: the body has a msgspec tag.
 
     A body with no more colons than required keys repeats no key, so the slow search for repeated keys is skipped.
     """
@@ -48,7 +48,8 @@ def _required_keys(kind: type) -> int:
     return sum(field.required for field in msgspec.structs.fields(kind))
 
 
-def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Raises Problem (400 repeated_key)."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -57,7 +58,7 @@ def _without_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-_DECODER_REFUSING_REPEATS = json.JSONDecoder(object_pairs_hook=_without_repeated_keys, parse_int=str, parse_float=str)
+_DECODER_REFUSING_REPEATS = json.JSONDecoder(object_pairs_hook=_object_of_pairs, parse_int=str, parse_float=str)
 
 
 def _find_harmful(value: Any) -> tuple[list[str | int], re.Match[str]] | None:

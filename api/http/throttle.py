@@ -29,7 +29,7 @@ class Turns:
             loop.call_later(TURN_SECONDS, self._do_turn, loop)
 
     def forget(self, connection: object) -> None:
-        """Drop the waiting work of a connection."""
+        """Drop the connection's waiting work."""
         caller = self._callers.pop(connection, None)
         if caller is not None:
             del self._waiting[caller][connection]
