@@ -331,6 +331,7 @@ class ReverseSent(MoneyAct, tag="reverse"):
 
     SCHEMA: ClassVar[str] = "Reverse"
     entry: EntrySent
+    """Number of the entry."""
 
 
 class Reverse(ReverseSent, kw_only=True, tag="reverse"):

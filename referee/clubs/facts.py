@@ -380,6 +380,7 @@ class BooksClosed(Event):
     closing: wire_types.ClosingNumber
     """Number of the closing in the club, from 1."""
     through: wire_types.EntryNumber
+    """Number of the last closed entry."""
     digest: wire_types.Hash
     """SHA-256 over the digest of the previous closing and the entries since that closing."""
     trial: Trial

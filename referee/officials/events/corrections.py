@@ -83,6 +83,7 @@ class ProtocolCorrected(Event):
     deal: wire_types.DealNumber
     """First deal that is corrected."""
     why: Why
+    """Rule and reason of the correction."""
     lines: wire_types.Many[LineCorrected]
     """Changed lines, in order."""
     struck: wire_types.Many[wire_types.DealNumber]
@@ -92,6 +93,7 @@ class ProtocolCorrected(Event):
     dealer: Seat
     """Next dealer."""
     next_deal: wire_types.DealNumber
+    """Number of the next deal."""
     halves: bool = False
     """True if ``points``, of this event and of its lines, count half points."""
     pot: wire_types.Money | None = None

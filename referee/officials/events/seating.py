@@ -47,6 +47,7 @@ class InvitationRedeemed(Event):
 
     TOPIC: ClassVar[str] = "match/invitation-redeemed"
     invitation: wire_types.InvitationNumber
+    """Number of the invitation in the match."""
 
 
 class StakesAgreed(Event):
@@ -54,7 +55,9 @@ class StakesAgreed(Event):
 
     TOPIC: ClassVar[str] = "stakes/agreed"
     seats: wire_types.Seats
+    """Seats that agreed."""
     how: HowAgreed
+    """Way in which these seats agreed."""
     invitation: wire_types.InvitationNumber | None = None
     """Number of the invitation by whose redemption the seats agreed, if any."""
 

@@ -14,7 +14,9 @@ class TakeBackAsked(Event):
     TOPIC: ClassVar[str] = "act/take-back-asked"
     seat: Seat
     first: EventNumber
+    """First event of the act."""
     last: EventNumber
+    """Last event of the act."""
 
 
 class ActTakenBack(Event):
@@ -23,7 +25,9 @@ class ActTakenBack(Event):
     TOPIC: ClassVar[str] = "act/taken-back"
     case: wire_types.CaseNumber
     first: EventNumber
+    """First event that no longer counts."""
     last: EventNumber
+    """Last event that no longer counts."""
     seat: Seat | None = None
     """Seat that took back its act; left out: a ruling in the case took it back."""
 
