@@ -1,1 +1,1 @@
-"""The books of a club: what money acts are decided on, and what the treasurer, the auditor and members read."""
+"""The calls for a club's books, and the values of the books that decide money acts."""

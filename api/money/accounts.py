@@ -31,9 +31,9 @@ class AccountSeen(Value):
     account: Account
     currency: wire_types.Currency
     balance: wire_types.Money
-    """Minor units. A debit, such as a member's debt, is above zero."""
+    """Minor units. A member's debt, like any debit, is above zero."""
     to_receive: wire_types.Money | None
-    """`balance` with the other sign: above zero, the club owes the member; null: an account of the club."""
+    """`balance` with the opposite sign: above zero, the club owes the member; null: an account of the club."""
     name: Ref | None
     """Name of the member; null: an account of the club."""
 
@@ -42,7 +42,7 @@ class AccountPage(Value):
     """A page of the balances of a club."""
 
     entry: wire_types.EntryCount
-    """Number of the last entry that the balances include: `at`, or the last of all entries if it is earlier."""
+    """Number of the last entry in the balances: `at`, or the club's last entry if that is earlier."""
     items: Annotated[tuple[AccountSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """Balances by currency and account. In each currency the balances of all pages add up to 0."""
     next: wire_types.Cursor | None
@@ -99,7 +99,7 @@ async def list_accounts(
         return to, ledger.sums_of_evening(connection, club_id, evening, to, unit)
 
     entry, found = await ask_the_books(service, caller.club, read, fresh=fresh)
-    page = _page(found, limit, cursor)
+    page = _page_after(found, cursor, limit)
     whose = [(one, member_of(one.account)) for one in page.items]
     names = await names_by_member(service, caller, (member for _, member in whose if member is not None))
     seen = tuple(
@@ -116,8 +116,8 @@ async def list_accounts(
     return await page_reply(request, encode(shown), page.next, NO_TEXTS, at=entry)
 
 
-def _page(balances: Sequence[Balance], limit: int, cursor: str | None) -> Page[Balance]:
-    """Return the page of the balances after a cursor. Raises Problem (400) for a cursor of a different list."""
+def _page_after(balances: Sequence[Balance], cursor: str | None, limit: int) -> Page[Balance]:
+    """Return the balances after a cursor. Raises ``Problem`` (400) for a cursor of a different list."""
     with must_be_cursor():
         after = ("", "") if cursor is None else read_cursor(cursor, tuple[str, str])
     found = [one for one in balances if (one.currency, one.account) > after]

@@ -1,4 +1,4 @@
-"""The tables of an audit's page, from open matches to results that are left out."""
+"""The tables of the printable audit."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -9,31 +9,32 @@ from projections.audit.history import LISTED_MAX, Change, Person
 from projections.journal import Author
 from referee.actors import Actor, seat_of
 
-BY = ("event", "at", "by", "confirmed_by")
-"""Headings of the columns of :func:`_cells_of_change`."""
-WHOLE = {"proposals", "keys", "key_changes"}
-"""Lists that are never cut."""
-FIRST = {"open_matches", "waiting", "left_out"}
-"""Lists that have the first rows if they are cut. All others have the last."""
+CHANGE_HEADINGS = ("event", "at", "by", "confirmed_by")
+"""Codes of the last headings in each table of changes."""
+UNLIMITED = {"proposals", "keys", "key_changes"}
+"""Tables without a limit of rows."""
+FIRST_ROWS = {"open_matches", "waiting", "left_out"}
+"""Tables with the first rows up to the limit. Other tables with a limit have the last rows."""
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[object]]]
-"""Codes of the title and of the headings, and the rows. ``None`` is an empty cell."""
+"""Code of the title, codes of the headings, and rows. ``None`` is an empty cell."""
 
 
 def tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
-    yield from _present_tables(audit, sheet)
+    yield from _current_tables(audit, sheet)
     yield from _change_tables(audit, sheet)
     yield from _match_tables(audit, sheet)
 
 
 def cut_note(title: str, rows: Sequence[object], sheet: Sheet) -> str:
-    """Return a note that a list has only its first or last rows; empty if the list cannot be cut or is short."""
-    if title in WHOLE or len(rows) < LISTED_MAX:
+    """Return a note on the limit of rows; empty if the table has no limit or fewer rows."""
+    if title in UNLIMITED or len(rows) < LISTED_MAX:
         return ""
-    return sheet.word("first_rows" if title in FIRST else "last_rows", count=LISTED_MAX)
+    return sheet.word("first_rows" if title in FIRST_ROWS else "last_rows", count=LISTED_MAX)
 
 
-def _present_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+def _current_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+    """Yield open matches, proposals, reversals and keys."""
     holders = {
         (actor := f"key:{key.key}"): Person(actor=actor, member=key.member, name=key.name, app=key.app)
         for key in audit.keys
@@ -43,14 +44,14 @@ def _present_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
         "proposals",
         ("proposal", "kind", "by", "at"),
         [
-            (one.proposal, sheet.proposed(one), _author(sheet, one.by, holders), moment(one.at))
+            (one.proposal, sheet.proposed_act(one), _author_text(sheet, one.by, holders), utc_text(one.at))
             for one in audit.proposals
         ],
     )
     yield (
         "reversals",
         ("number", "reverses", "date", "by"),
-        [(one.number, one.reverses, one.date, _author(sheet, one.by, holders)) for one in audit.reversals],
+        [(one.number, one.reverses, one.date, _author_text(sheet, one.by, holders)) for one in audit.reversals],
     )
     yield (
         "keys",
@@ -58,34 +59,34 @@ def _present_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
         [
             (
                 *(one.key, sheet.member(one.member, one.name) or one.app, ", ".join(one.scopes), one.since.date()),
-                _end_of_key(sheet, one),
+                _expiry_or_revocation(sheet, one),
             )
             for one in audit.keys
         ],
     )
 
 
-def _author(sheet: Sheet, author: Author, holders: Mapping[Actor, Person]) -> str:
-    """Return the name of the member or program that acted, else the seat or other actor; with the match, if any.
+def _author_text(sheet: Sheet, author: Author, holders: Mapping[Actor, Person]) -> str:
+    """Return the member or program that acted, otherwise the seat or actor; and the match, if any.
 
-    ``holders``: the holders of the club's keys, by actor.
+    ``holders``: holders of the club's keys, by actor.
     """
     seat = seat_of(author.actor)
     who = sheet.person(holders.get(author.actor)) or (author.actor if seat is None else sheet.word("seat", seat=seat))
     return who if author.match is None else sheet.word("in_match", who=who, match=author.match)
 
 
-def _end_of_key(sheet: Sheet, key: KeyAudited) -> str:
+def _expiry_or_revocation(sheet: Sheet, key: KeyAudited) -> str:
     if key.revoked_at is None:
         return key.expires_at.date().isoformat()
     return sheet.word("revoked", at=key.revoked_at.date().isoformat())
 
 
 def _change_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
-    """Yield the tables of changes, each change with its event, time and persons."""
+    """Yield the tables of changes. Each row has the event, time and persons of a change."""
 
     def listed(title: str, heads: Sequence[str], rows: Sequence[tuple[Change, Sequence[object]]]) -> Table:
-        return title, (*heads, *BY), [(*row, *_cells_of_change(one, sheet)) for one, row in rows]
+        return title, (*heads, *CHANGE_HEADINGS), [(*row, *_cells_of_change(one, sheet)) for one, row in rows]
 
     yield listed(
         "key_changes",
@@ -124,6 +125,7 @@ def _change_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
 
 
 def _match_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
+    """Yield matches across closings, answers to stakes, waiting matches, attempts and results left out."""
     yield (
         "across_closings",
         ("match", "evening", "closing", "event", "number"),
@@ -138,7 +140,7 @@ def _match_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
         [
             (
                 *(one.match, one.evening, sheet.word(f"stakes_{one.how}"), _member_names(sheet, one.members)),
-                *(one.event, moment(one.at), sheet.person(one.by)),
+                *(one.event, utc_text(one.at), sheet.person(one.by)),
             )
             for one in audit.stakes
         ],
@@ -151,7 +153,7 @@ def _match_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
     yield (
         "attempts",
         ("match", "at", "by", "count"),
-        [(one.match, moment(one.at), sheet.person(one.by), one.count) for one in audit.attempts],
+        [(one.match, utc_text(one.at), sheet.person(one.by), one.count) for one in audit.attempts],
     )
     yield (
         "left_out",
@@ -164,8 +166,8 @@ def _member_names(sheet: Sheet, members: Sequence[int]) -> str:
     return ", ".join(sheet.member(member, None) for member in members)
 
 
-def _cells_of_change(one: Change, sheet: Sheet) -> tuple[object, ...]:
-    return one.event, moment(one.at), sheet.person(one.by), sheet.person(one.confirmed_by)
+def _cells_of_change(change: Change, sheet: Sheet) -> tuple[object, ...]:
+    return change.event, utc_text(change.at), sheet.person(change.by), sheet.person(change.confirmed_by)
 
 
 def _payee_cells(sheet: Sheet, member: int | None, name: str | None, swish: bool, iban: bool) -> tuple[object, ...]:
@@ -173,5 +175,5 @@ def _payee_cells(sheet: Sheet, member: int | None, name: str | None, swish: bool
     return whose, *(sheet.word("set" if number else "not_set") for number in (swish, iban))
 
 
-def moment(at: datetime) -> str:
-    return at.strftime("%Y-%m-%d %H:%M:%S UTC")
+def utc_text(time: datetime) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,4 +1,4 @@
-"""The page of an audit."""
+"""The printable audit."""
 
 from api.docs.pages import render
 from api.money.audit_lists import cut_note, tables

@@ -47,25 +47,25 @@ from referee.value import VERSION_MAX, EventNumber, Time, Value
 
 
 class TrialLine(Value):
-    """A balance by the books and by the rows. A debit is above zero."""
+    """A balance in the books and from the rows. A debit is above zero."""
 
     account: Account
     currency: wire_types.Currency
     books: wire_types.Money
-    """Balance by the books, in minor units."""
+    """Minor units in the books."""
     rows: wire_types.Money
-    """Balance by the rows, in minor units."""
+    """Minor units that follow from the rows of the log."""
 
 
 class DifferenceSeen(Difference):
     """A difference between books and rows."""
 
     text: wire_types.Sentence = ""
-    """Sentence, in the language of the answer."""
+    """Description in the language of the answer."""
 
 
 class Checked(Value):
-    """A check."""
+    """The result of a check."""
 
     check: Check
     """Name of the check."""
@@ -90,7 +90,7 @@ class MatchAcrossClosings(Value):
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
     closings: Annotated[tuple[wire_types.ClosingNumber, ...], wire_types.at_most(LISTED_MAX)]
-    """Numbers of the closings between its opening and its end; at most the last 1000."""
+    """Numbers of the closings during the match; at most the last 1000."""
     event: EventNumber
     """Number of the event that ended the match."""
     entry: wire_types.EntryNumber | None
@@ -109,7 +109,7 @@ class Reversal(Value):
 
 
 class ViewRefused(Value):
-    """Requests for the officials' view of a match, with a key or token that a player of the match held or gave."""
+    """Refused requests for the officials' view of a match, with a key or token that a player held or issued."""
 
     match: wire_types.MatchId
     at: Time
@@ -130,8 +130,8 @@ class KeyAudited(KeyHeld):
 
 
 class Audit(Value):
-    """The audit of a club's books. A list with a limit of 1000 has the last items; `open_matches`, `waiting` and
-    `left_out` have the first."""
+    """The audit of a club's books. A list with a limit of 1000 has the last items. Only `open_matches`, `waiting` and
+    `left_out` have the first items."""
 
     club: wire_types.Name
     """Name of the club."""
@@ -140,7 +140,7 @@ class Audit(Value):
     version: EventNumber
     """Number of the club's last audited event."""
     signed: wire_types.Lag
-    """Number of rows in the last checkpoint; 0: none."""
+    """Number of rows in the last checkpoint; 0: no checkpoint exists."""
     ok: bool
     """True: no check found a difference."""
     checks: Annotated[tuple[Checked, ...], wire_types.at_most(len(CHECKS))]
@@ -156,7 +156,7 @@ class Audit(Value):
     reversals: Annotated[tuple[Reversal, ...], wire_types.at_most(LISTED_MAX)]
     """Entries that reverse earlier ones."""
     keys: Annotated[tuple[KeyAudited, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
-    """All keys, including ended keys."""
+    """All keys, including expired and revoked keys."""
     settings: Annotated[tuple[SettingChange, ...], wire_types.at_most(LISTED_MAX)]
     """Changes of settings."""
     payees: Annotated[tuple[PayeeChange, ...], wire_types.at_most(LISTED_MAX)]
@@ -166,28 +166,28 @@ class Audit(Value):
     closings: Annotated[tuple[BooksClosing, ...], wire_types.at_most(LISTED_MAX)]
     """Closings of the books."""
     alone: Annotated[tuple[LoneAct, ...], wire_types.at_most(LISTED_MAX)]
-    """Acts for two persons that one person did alone."""
+    """Acts meant for two persons that one person did alone."""
     related: Annotated[tuple[ActOfTwo, ...], wire_types.at_most(LISTED_MAX)]
-    """Acts by two persons related by invitations: one invited the other, or a third person both."""
+    """Acts by two persons related by invitations: one invited the other, or a third person invited both."""
     stakes: Annotated[tuple[StakesAnswered, ...], wire_types.at_most(LISTED_MAX)]
-    """Stakes confirmed or declined by one person for other members, or agreed to by redeeming an invitation."""
+    """Stakes that one person confirmed or declined for other members, or agreed to by redeeming an invitation."""
     waiting: Annotated[tuple[MatchWaiting, ...], wire_types.at_most(LISTED_MAX)]
-    """Finished matches for money whose stakes not all members have agreed to."""
+    """Finished matches for money that wait until all their members agree to the stakes."""
     attempts: Annotated[tuple[ViewRefused, ...], wire_types.at_most(LISTED_MAX)]
-    """Requests for the officials' view of an unfinished match with a key or token that its player held or gave."""
+    """Refused requests for the officials' view of a match, by its players."""
     left_out: Annotated[tuple[ResultLeftOut, ...], wire_types.at_most(LISTED_MAX)]
     """Results that are too large for the books."""
     closed_through: wire_types.EntryCount
-    """Number of the last closed entry."""
+    """Number of the last closed entry; 0: none."""
     after_closing: wire_types.EntryCount
     """Number of entries after the last closed one."""
 
 
-Say = Callable[[Difference], str]
+Describe = Callable[[Difference], str]
 
 
 def settlement_basis(opened: MatchOpened) -> SettlingRules | None:
-    """Return the rules by which a match is settled; ``None`` if it is not for money."""
+    """Return the rules by which a match is settled; ``None`` without money or with an unknown ruleset."""
     rules = RULESETS.get(opened.ruleset)
     basis = None if rules is None or opened.stakes is None else rules.basis(opened.options)
     return None if rules is None or basis is None else SettlingRules(basis, rules.has_pot)
@@ -200,12 +200,12 @@ class TextsOfClub:
         self._names, self._club = names, club
 
     def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
-        """Return by ref whether the stored text matches its ref, and the ref of its replacement."""
+        """Return for each ref whether the stored text matches it, and the ref of its replacement, if any."""
         found = self._names.read_checked(self._club, refs)
         return {ref: TextFound(kept is not None, kept.redacted if kept else None) for ref, kept in found.items()}
 
     def erased(self) -> Mapping[str, Redactions]:
-        """Return the deleted and replaced texts by the digest of their erasure."""
+        """Return the deleted and replaced texts, by the digest of their erasure."""
         with self._names.reader.connect() as connection:
             return lists_in(connection, self._club)
 
@@ -216,14 +216,12 @@ def audit_books(
     club: UUID,
     to: int,
     signed: Checkpoint | None,
-    say: Say,
+    describe: Describe,
     members: Mapping[int, Ref],
 ) -> Audit:
     """Return the audit by the rows up to position ``to``, which the books must have reached.
 
-    ``say``: returns the sentence for a difference. ``members``: names by number.
-
-    Touches the database, and takes two or three times as long as reading the rows.
+    ``describe``: returns the sentence for a difference. ``members``: names by the members' numbers.
     """
     findings = Findings()
 
@@ -232,7 +230,7 @@ def audit_books(
 
     with Rows(club, decoded, settlement_basis, TextsOfClub(names, club), since, findings, members) as rows:
         rows.read(projections.log_after, to)
-        last, trial = _compared(projections, rows, to, signed, findings)
+        last, trial = _compare_books(projections, rows, to, signed, findings)
         keeping, history = rows.keeping, rows.history
         return Audit(
             club=rows.people.name or str(club),
@@ -240,7 +238,7 @@ def audit_books(
             version=rows.version,
             signed=0 if signed is None else signed.size,
             ok=not any(findings.counts.values()),
-            checks=tuple(_checked(findings, check, say) for check in CHECKS),
+            checks=tuple(_check_result(findings, check, describe) for check in CHECKS),
             trial=trial,
             open_matches=tuple(
                 MatchUnderWay(match=str(match), evening=evening)
@@ -249,7 +247,7 @@ def audit_books(
             across_closings=_across_closings(rows),
             proposals=tuple(rows.people.proposals.values()),
             reversals=_reversals(rows, club),
-            keys=_keys(rows, members),
+            keys=_audited_keys(rows, members),
             settings=tuple(history.settings),
             payees=tuple(history.payees),
             erasures=tuple(history.erasures),
@@ -258,18 +256,18 @@ def audit_books(
             related=tuple(history.related),
             stakes=tuple(rows.agreements.listed),
             waiting=tuple(islice(rows.waiting(), LISTED_MAX)),
-            attempts=_attempts(projections, club, history),
+            attempts=_refused_views(projections, club, history),
             left_out=tuple(islice(rows.left_out(), LISTED_MAX)),
             closed_through=0 if keeping is None else keeping.through,
             after_closing=0 if keeping is None else max(0, last - keeping.through),
         )
 
 
-def _compared(
+def _compare_books(
     projections: Projections, rows: Rows, to: int, signed: Checkpoint | None, findings: Findings
 ) -> tuple[int, tuple[TrialLine, ...]]:
-    """Compare books and signed log with the rows, and add each difference to ``findings``. Return the last entry and
-    the trial balance."""
+    """Add differences of books and signed log from the rows to ``findings``. Return the last entry's number and the
+    trial balance."""
 
     def whose(position: int) -> tuple[UUID, int] | None:
         for _, aggregate, number, _, _ in projections.log_after(position - 1, 1).rows:
@@ -285,7 +283,7 @@ def _compared(
         compared = Compared(rows, kept, projections.ledger, stored, to, findings)
         compared.compare()
         compare(rows, kept, projections.tree, to, signed, whose, findings)
-        return compared.last, _trial(compared)
+        return compared.last, _trial_lines(compared)
 
 
 def _across_closings(rows: Rows) -> tuple[MatchAcrossClosings, ...]:
@@ -315,7 +313,7 @@ def _reversals(rows: Rows, club: UUID) -> tuple[Reversal, ...]:
     )
 
 
-def _keys(rows: Rows, members: Mapping[int, Ref]) -> tuple[KeyAudited, ...]:
+def _audited_keys(rows: Rows, members: Mapping[int, Ref]) -> tuple[KeyAudited, ...]:
     return tuple(
         KeyAudited(
             **asdict(key),
@@ -326,7 +324,7 @@ def _keys(rows: Rows, members: Mapping[int, Ref]) -> tuple[KeyAudited, ...]:
     )
 
 
-def _attempts(projections: Projections, club: UUID, history: History) -> tuple[ViewRefused, ...]:
+def _refused_views(projections: Projections, club: UUID, history: History) -> tuple[ViewRefused, ...]:
     """Return the last refused request for the officials' view of each match and actor, by time; at most 1000."""
     with projections.engine.connect() as connection:
         sight = Sight(club=club, whole_club=True)
@@ -334,7 +332,7 @@ def _attempts(projections: Projections, club: UUID, history: History) -> tuple[V
     found: dict[tuple[UUID, Actor], ViewRefused] = {}
     for match in matches:
         for row in projections.attempts(match):
-            with suppress(DamagedAttempt):  # `knacka verify` reports it
+            with suppress(DamagedAttempt):  # `knacka verify` reports damaged attempts
                 recorded, attempt = read_attempt(row)
                 if attempt.code == HELD_BACK:
                     by = history.person(recorded.actor)
@@ -343,7 +341,7 @@ def _attempts(projections: Projections, club: UUID, history: History) -> tuple[V
     return tuple(sorted(found.values(), key=lambda one: one.at))[-LISTED_MAX:]
 
 
-def _trial(compared: Compared) -> tuple[TrialLine, ...]:
+def _trial_lines(compared: Compared) -> tuple[TrialLine, ...]:
     theirs, ours = ({(one.currency, one.account): one.amount for one in some} for some in compared.trial())
     return tuple(
         TrialLine(account=key[1], currency=key[0], books=theirs.get(key, 0), rows=ours.get(key, 0))
@@ -352,7 +350,7 @@ def _trial(compared: Compared) -> tuple[TrialLine, ...]:
     )
 
 
-def _checked(findings: Findings, check: Any, say: Say) -> Checked:
+def _check_result(findings: Findings, check: Any, describe: Describe) -> Checked:
     count, found = findings.counts[check], findings.shown[check]
-    seen = tuple(DifferenceSeen(**asdict(one), text=say(one)) for one in found)
+    seen = tuple(DifferenceSeen(**asdict(one), text=describe(one)) for one in found)
     return Checked(check=check, ok=not count, count=count, differences=seen)

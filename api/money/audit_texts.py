@@ -1,4 +1,4 @@
-"""Makes the texts of an audit and of its page in the reader's language."""
+"""The texts of an audit and its page, in the reader's language."""
 
 from importlib.resources import files as resources
 
@@ -31,18 +31,18 @@ class Words(Value, forbid_unknown_fields=True):
 WORDS = msgspec.toml.decode((resources("api.docs") / "audit_page.toml").read_bytes(), type=Words)
 
 
-def sentence(one: Difference, language: Language) -> str:
-    """Return the sentence for a difference. It has the fields that locate it, and the actual and expected values."""
+def sentence(difference: Difference, language: Language) -> str:
+    """Return a sentence with the place, the actual value and the expected value of a difference."""
     parts = [
         sentences.filled(WORDS.places[name].in_(language), {name: str(value)})
         for name in PLACES
-        if (value := getattr(one, name)) is not None
+        if (value := getattr(difference, name)) is not None
     ]
     place = ", ".join(parts) or WORDS.places["whole"].in_(language)
     nothing = WORDS.words["nothing"].in_(language)
-    said = WORDS.differences[one.code].in_(language)
+    said = WORDS.differences[difference.code].in_(language)
     return sentences.sentence(
-        said, {"place": place, "stands": one.stands or nothing, "should": one.should or nothing}
+        said, {"place": place, "stands": difference.stands or nothing, "should": difference.should or nothing}
     )
 
 
@@ -54,14 +54,14 @@ class Sheet:
         self.word = words_in(language, WORDS.words)
 
     def member(self, number: int | None, name: str | None) -> str:
-        """Return a member's name and number; empty for ``None``."""
+        """Return a member's name, if any, and number; empty without a number."""
         if number is None:
             return ""
         member = self.word("member", member=number)
         return member if name is None else f"{name} ({member})"
 
     def person(self, person: Person | None) -> str:
-        """Return the name of a member or program; empty for ``None``."""
+        """Return the text for a member, program or other actor; empty for ``None``."""
         if person is None:
             return ""
         if person.member is not None:
@@ -72,6 +72,5 @@ class Sheet:
         """Return the name of an act that needs two persons."""
         return (STATEMENT.kinds.get(tag) or WORDS.acts[tag]).in_(self.language)
 
-    def proposed(self, one: Waiting) -> str:
-        """Return the name of a proposed act."""
-        return self.act(str(one.act.__struct_config__.tag) if one.draft is None else one.draft.kind)
+    def proposed_act(self, proposal: Waiting) -> str:
+        return self.act(str(proposal.act.__struct_config__.tag) if proposal.draft is None else proposal.draft.kind)

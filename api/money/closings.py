@@ -23,7 +23,7 @@ from referee.clubs.facts import Label, Trial
 from referee.value import Time, Value
 
 CLOSINGS, CLOSINGS_MAX = 20, 100
-"""Limits on a page, smaller than those of other lists: each closing has all balances."""
+"""Default and maximum items of a page: fewer than in other lists, because each closing has all balances."""
 
 
 class ClosingSeen(Value):

@@ -1,4 +1,4 @@
-"""Reads the values of the books that are needed to decide acts about money."""
+"""Reads the values of the books that decide money acts."""
 
 from typing import Any
 from uuid import UUID
@@ -25,15 +25,15 @@ WITH_BASIS: dict[type, type] = {
     commands.ConfirmSent: commands.Confirm,
     commands.CloseBooksSent: commands.CloseBooks,
 }
-"""Types of acts with values of the books, by the types of acts that a client sends."""
+"""Types of acts with values of the books, by the types that a client sends."""
 BasisAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
 """Acts that may wait for a second person. Their confirmation reads the books again."""
 BasisSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BasisAct
 
 
 async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str, Any]:
-    """Return the fields of an act that the books add. Raises ``Problem`` (503) if the books do not include all stored
-    events in time."""
+    """Return the fields that the books add to an act. Raises ``Problem`` (503) if the books are not up to date in
+    time."""
     books = service.projections
     if isinstance(sent, commands.PaySent):
         return {"planned": await planned_payment(service, club, sent)}
@@ -49,24 +49,24 @@ async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str,
 
 
 def _needs_match_entries(club: Club, sent: BasisSent) -> bool:
-    """Return whether the books must include the matches that have ended."""
+    """Return whether the books must first include all ended matches."""
     if isinstance(sent, commands.ConfirmSent):
         proposal = club.state.proposals.get(sent.proposal)
         return proposal is not None and isinstance(proposal.act, BasisAct)
     return isinstance(sent, BasisAct)
 
 
-def as_first_decided(sent: BasisSent, before: Any) -> Any | None:
-    """Return the act with the values of the first request (``before``); ``None`` if that was a different act."""
+def as_first_decided(sent: BasisSent, first: Any) -> Any | None:
+    """Return the act with the values of ``first``, the act first decided; ``None`` if their types differ."""
     kind = WITH_BASIS[type(sent)]
-    if type(before) is not kind:
+    if type(first) is not kind:
         return None
-    basis = {name: getattr(before, name) for name in set(kind.__struct_fields__) - set(sent.__struct_fields__)}
+    basis = {name: getattr(first, name) for name in set(kind.__struct_fields__) - set(sent.__struct_fields__)}
     return kind(**asdict(sent), **basis)
 
 
 def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BasisSent) -> dict[str, Any]:
-    """Return the fields of an act that these books add."""
+    """Return the fields that the ledger and the matches add to an act."""
     state = club.state
     match sent:
         case commands.EraseSent(member=member):

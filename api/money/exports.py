@@ -74,7 +74,7 @@ class JournalFiled(Value):
     made: Day
     """Day of the export, in the club's timezone."""
     accounts: Annotated[tuple[AccountFiled, ...], wire_types.at_most(TRIAL_MAX)]
-    """Accounts of the club, then those of members with a balance or posting."""
+    """Accounts of the club, then accounts of members with a balance or posting."""
     opening: Trial
     """Balances before the first day."""
     entries: Annotated[tuple[EntryFiled, ...], wire_types.at_most(wire_types.ENTRIES_MAX)]
@@ -123,7 +123,7 @@ async def export_books(
         raise Problem("no_such_export", allowed=list(EXPORTS))
     must_be_period(first, last)
     unit = currency_of(caller, currency) if currency is not None or export.one_currency else None
-    part = _Part(first, last, unit, await _names_not_erased(service, caller) if names else {})
+    part = _Part(first, last, unit, await _unerased_names(service, caller) if names else {})
 
     def read(connection: Connection, _: UUID) -> Journal:
         return _journal(service.projections.ledger, connection, caller.club, part)
@@ -136,7 +136,7 @@ async def export_books(
 
 
 class _Part(NamedTuple):
-    """The part of the books in a file. ``None``: no limit."""
+    """The part of the books in a file, and the names by member. ``None``: no limit."""
 
     first: date | None
     last: date | None
@@ -144,7 +144,7 @@ class _Part(NamedTuple):
     names: dict[int, Ref]
 
 
-async def _names_not_erased(service: Service, caller: ClubCaller) -> dict[int, Ref]:
+async def _unerased_names(service: Service, caller: ClubCaller) -> dict[int, Ref]:
     """Return the names that are not erased, by member."""
     members = caller.club.state.members
     names = await names_by_member(service, caller, range(1, len(members) + 1))
@@ -152,7 +152,7 @@ async def _names_not_erased(service: Service, caller: ClubCaller) -> dict[int, R
 
 
 def _journal(ledger: Ledger, connection: Connection, club: Club, part: _Part) -> Journal:
-    """Return a part of a journal. Raises ``Problem`` (422) if that part has no entry."""
+    """Return a part of the books. Raises ``Problem`` (422) if the part has no entry."""
     low, high = ledger.days(connection, club.id, part.first, part.last)
     entries = tuple(ledger.read(connection, club.id, after=low - 1, to=high))
     if not any(part.currency in (None, entry.currency) for entry in entries):

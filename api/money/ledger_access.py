@@ -1,4 +1,4 @@
-"""Parameters, schemas and functions of several calls about a club's books."""
+"""Parts that several calls for a club's books use."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -61,9 +61,9 @@ class EntryFields(Value):
 
 
 async def ask_the_books(service: Service, club: Club, question: Callable[[Connection, UUID], T], *, fresh: bool) -> T:
-    """Return the answer when the ledger has the club's last event and, if ``fresh``, all stored events.
+    """Return the answer once the ledger has the club's last event. ``fresh``: first wait for all stored events.
 
-    Raises ``Problem`` (503) if that takes too long, or if the ledger has set the club aside.
+    Raises ``Problem`` (503) if the last event is late, or cannot be applied because of an error.
     """
     books = service.projections
     if fresh:
@@ -79,8 +79,8 @@ def currency_of(caller: ClubCaller, currency: str | None) -> str:
     return currency or currencies[0]
 
 
-def account_in(caller: ClubCaller, text: str) -> Account:
-    """Return the account ``text``. Raises ``Problem`` (404) if it does not exist."""
+def must_be_account(caller: ClubCaller, text: str) -> Account:
+    """Return ``text``. Raises ``Problem`` (404) if the club has no such account."""
     member = member_of(text) if re.fullmatch(ACCOUNT, text) else 0
     if member is not None and caller.club.state.member(member) is None:
         raise Problem("no_such_account")
@@ -88,13 +88,13 @@ def account_in(caller: ClubCaller, text: str) -> Account:
 
 
 def must_be_period(first: date | None, last: date | None) -> None:
-    """Raise ``Problem`` (422) for a last day before the first."""
+    """Raise ``Problem`` (422) if the last day is before the first."""
     if first is not None and last is not None and last < first:
         raise Problem("bad_period", first=first.isoformat(), last=last.isoformat())
 
 
 async def names_by_member(service: Service, caller: ClubCaller, members: Iterable[int]) -> dict[int, Ref]:
-    """Return the names of the members that exist: refs for an erased name, or a caller without a key of the club."""
+    """Return the names of the existing members. An erased name, and each name for a caller without a key, is a ref."""
     state = caller.club.state
     found = {number: member for number in members if (member := state.member(number)) is not None}
     texts = await service.member_names.names_of(caller.club, found) if isinstance(caller, KeyHolder) else {}

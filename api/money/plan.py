@@ -28,7 +28,7 @@ from referee.clubs.lookup import evening_of
 from referee.value import Value
 
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
-"""Payment number that a code needs, and its maximum amount in minor units, by currency."""
+"""By currency: the payment number that a code needs, and the maximum amount in minor units."""
 SwishCode = Annotated[
     str,
     Meta(
@@ -67,9 +67,9 @@ class PaymentPlanned(Value):
     text: wire_types.Name
     """Text for the payee."""
     swish: SwishCode | None
-    """QR code for a payment in kronor; null: none, or hidden from the caller."""
+    """Content of the QR code for kronor; null: none, or hidden from the caller."""
     epc: EpcCode | None
-    """QR code for a payment in euros; null: none, or hidden from the caller."""
+    """Content of the QR code for euros; null: none, or hidden from the caller."""
 
 
 class PlanSeen(Value):
@@ -78,7 +78,7 @@ class PlanSeen(Value):
     entry: wire_types.EntryCount
     """Number of the last entry in the plan."""
     payments: Annotated[tuple[PaymentPlanned, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
-    """Payments by payer and payee, the club last; for some callers only their own."""
+    """Payments by payer and payee, the club last. Without `audit` or `treasury`, only the caller's payments."""
     count: wire_types.Tally
     """Number of payments."""
     minimal: bool | None
@@ -93,21 +93,20 @@ class PaymentCode(Value):
     payload: Annotated[
         str, Meta(extra_json_schema={"pattern": "^(C[0-9]{10};|BCD\n002\n1\nSCT\n)", "maxLength": 400})
     ]
-    """Content of the code: bytes of UTF-8, without a designator of the encoding (ECI). In the plan it is `swish` or
-    `epc`."""
+    """Content of the code, in the plan `swish` or `epc`: UTF-8 without a designator of the encoding (ECI)."""
     error_correction: Literal["M"]
     """Level of error correction."""
     quiet_zone: wire_types.Tally
-    """Light modules that surround the code on each side."""
+    """Light modules on each side of the code."""
     title: wire_types.Sentence
-    """Text for people who cannot see the code: amount, currency and text of the payment."""
+    """Amount, currency and text of the payment, for people who cannot see the code."""
 
 
 @get(
     "/clubs/{club:uuid}/plan",
     operation_id="get_plan",
     summary="Plan the payments that settle all debts",
-    description="Returns as few payments as possible that settle the debts from one evening's entries, or from all. "
+    description="Returns as few payments as possible that settle the debts from all entries or one evening's. "
     "The club pays or receives the amounts that members cannot settle among themselves. After a payment a member "
     "sends `pay` with the `id` as `plan` and, for an evening's plan, the `evening`; repetitions make only one "
     "proposal. For payments to or from the club the treasurer sends `deposit` or `payout`. Requires `audit` or "
@@ -130,7 +129,7 @@ async def get_plan(
     caller = await service.club_access.caller(request, club_id, min_version)
     made = await _visible_plan(service, caller, evening, currency, fresh=fresh)
     whole, payments = made.plan, made.payments
-    codes = await _codes(service, made, payments)
+    codes = await _qr_contents(service, made, payments)
     seen = PlanSeen(
         entry=made.entry,
         payments=tuple(
@@ -191,14 +190,14 @@ async def get_payment_code(
     payment = next((one for one in made.payments if one.id == payment_id), None)
     if payment is None:
         raise Problem("no_such_payment")
-    if not made.may_make(payment):
+    if not made.sees_payee_number(payment):
         must_have(caller, "treasury")
     if made.currency not in CODES:
         raise Problem("no_code_in_currency", currency=made.currency, allowed=list(CODES))
     number, most = CODES[made.currency]
     if payment.amount > most:
         raise Problem("beyond_code", most=decimal(most), currency=made.currency)
-    (payload,) = await _codes(service, made, (payment,))
+    (payload,) = await _qr_contents(service, made, (payment,))
     if payload is None:
         raise Problem("payee_without_number", payee=payment.payee, needs=number)
     title = f"{decimal(payment.amount)} {made.currency}, {made.text}"
@@ -206,7 +205,7 @@ async def get_payment_code(
 
 
 async def _code_reply(request: ApiCall, payload: str, title: str) -> Reply:
-    """Return a code as JSON, or as a picture if the client prefers it."""
+    """Return a code as JSON, or as a picture if the client prefers one."""
     kind = chosen(request.accepted, (JSON, SVG)) or JSON
     if kind == SVG:
         body = (await in_long_thread(payable.svg, payload, title)).encode()
@@ -223,7 +222,7 @@ async def _code_reply(request: ApiCall, payload: str, title: str) -> Reply:
 
 
 class _VisiblePlan(NamedTuple):
-    """A plan, as the caller may see it."""
+    """A plan, and its payments that the caller may see."""
 
     caller: ClubCaller
     entry: int
@@ -231,23 +230,24 @@ class _VisiblePlan(NamedTuple):
     text: str
     plan: Plan
     payments: tuple[Payment, ...]
-    """Visible payments."""
 
-    def may_make(self, payment: Payment) -> bool:
-        """Return whether the caller may see the payee's number."""
-        return sees_numbers(self.caller, payment.payee) or _is_of(self.caller.member, payment.payer)
+    def sees_payee_number(self, payment: Payment) -> bool:
+        return sees_numbers(self.caller, payment.payee) or _is_among(self.caller.member, payment.payer)
 
 
-def _is_of(member: int | None, *nodes: Node) -> bool:
-    """Return whether one of the nodes is this member. ``None`` is a caller who is not a member, never the club."""
+def _is_among(member: int | None, *nodes: Node) -> bool:
+    """Return whether the member is one of the nodes. Return False for ``None``, which as a node means the club."""
     return member is not None and member in nodes
 
 
 async def _visible_plan(
     service: Service, caller: ClubCaller, evening: str, currency: str | None, *, fresh: bool
 ) -> _VisiblePlan:
-    """Return the plan, with only the caller's payments unless they may see the books. Raises Problem (403) for a key
-    without member and scope, ``AgainstTheClub`` for an unknown evening or currency."""
+    """Return the plan with the payments that the caller may see: all, or only their own.
+
+    Raises ``Problem`` (403) for a key with neither member nor scope, ``AgainstTheClub`` for an unknown evening or
+    currency.
+    """
     own = caller.member
     must_see_books(caller, own)
     unit = currency_of(caller, currency)
@@ -257,16 +257,16 @@ async def _visible_plan(
     made = await plan_of(service, caller.club, number, unit, fresh=fresh)
     state = caller.club.state
     text = state.name if number is None else f"{state.name} {state.evenings[number - 1].on}"
-    shown = tuple(one for one in made.plan.payments if sees_books(caller) or _is_of(own, one.payer, one.payee))
+    shown = tuple(one for one in made.plan.payments if sees_books(caller) or _is_among(own, one.payer, one.payee))
     return _VisiblePlan(caller, made.entry, unit, text[: wire_types.NAME_MAX], made.plan, shown)
 
 
-async def _codes(service: Service, made: _VisiblePlan, payments: tuple[Payment, ...]) -> list[str | None]:
-    """Return the content of each payment's QR code; ``None`` if no code is possible or the caller may not see it."""
+async def _qr_contents(service: Service, made: _VisiblePlan, payments: tuple[Payment, ...]) -> list[str | None]:
+    """Return the content of each payment's QR code, ``None`` if no code is possible or visible to the caller."""
     if made.currency not in CODES:
         return [None] * len(payments)
     club = made.caller.club
-    payees = {one.payee for one in payments if made.may_make(one)}
+    payees = {one.payee for one in payments if made.sees_payee_number(one)}
     numbers = await service.member_names.numbers_of(club, payees)
     members = {one: club.state.members[one - 1] for one in payees if one is not None}
     names = await service.member_names.names_of(club, members) if made.currency == "EUR" else {}
@@ -282,4 +282,4 @@ async def _codes(service: Service, made: _VisiblePlan, payments: tuple[Payment, 
         except ValueError:  # the amount is too large, or the name has no letter
             return None
 
-    return [code(one) if made.may_make(one) else None for one in payments]
+    return [code(one) if made.sees_payee_number(one) else None for one in payments]

@@ -16,7 +16,7 @@ from referee.store.club import Club
 
 
 class ClubPlan(NamedTuple):
-    """A plan, and the last entry in it."""
+    """A plan, and the number of the last entry in it."""
 
     entry: int
     plan: Plan
@@ -25,8 +25,10 @@ class ClubPlan(NamedTuple):
 async def plan_of(
     service: Service, club: Club, evening: int | None, currency: str, *, fresh: bool = False
 ) -> ClubPlan:
-    """Return the plan for an evening, or for all entries (None). Raises Problem (503) if the ledger lacks the club's
-    last event."""
+    """Return the plan for an evening, or for all entries (``None``).
+
+    Raises ``Problem`` (503) if the ledger lacks the club's last event.
+    """
     ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:

@@ -32,7 +32,7 @@ class ProposalSeen(Value):
     proposal: wire_types.ProposalNumber
     """Number of the proposal, for `confirm` and `decline`."""
     act: ProposedAct
-    """Act. Its payment numbers are shown to callers who may confirm it, or see the payee's numbers."""
+    """Act. Callers see its payment numbers if they may confirm it, or may see the payee's numbers."""
     draft: MoneyDraft | None
     """Entry that the act makes; null: the act makes no entry."""
     by: Author
@@ -41,8 +41,8 @@ class ProposalSeen(Value):
     event: EventNumber
     """Number of the proposal's event in the club."""
     other: wire_types.MemberNumber | None
-    """Other party of a `pay` or its reversal, who confirms with `self`; a treasurer who is neither party may confirm
-    too. null: any other member confirms."""
+    """Other party of a `pay` or its reversal; null: any other member confirms. The party confirms with `self`. A
+    treasurer who is neither party may confirm instead."""
     yours: bool
     """True: the caller may confirm."""
 
@@ -81,8 +81,8 @@ async def list_proposals(
     if own is None and not sees_proposals(caller, SECOND_PERSON_SCOPES):
         must_have(caller, "audit")
     waiting = sorted(state.proposals.items())
-    page = numbered_page((one for one in waiting if _sees(caller, one[1])), cursor, limit)
-    times = await in_thread(_times_of, service, club_id, [one.event for _, one in page.items])
+    page = numbered_page((one for one in waiting if _may_see(caller, one[1])), cursor, limit)
+    times = await in_thread(_times_of_events, service, club_id, [one.event for _, one in page.items])
     found = [
         await _proposal_seen(service, caller, number, one, at)
         for (number, one), at in zip(page.items, times, strict=True)
@@ -108,9 +108,8 @@ async def _proposal_seen(service: Service, caller: ClubCaller, number: int, one:
     )
 
 
-def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
-    """Return whether the caller may see a proposal: as a reader of the books, as its sender or a party, or as one who
-    may confirm it."""
+def _may_see(caller: ClubCaller, proposal: Proposal) -> bool:
+    """Return whether the caller reads the books, sent the proposal, is a party to it, or may confirm it."""
     member = caller.member
     if sees_proposals(caller, scopes_to_confirm(proposal.act)):
         return True
@@ -121,5 +120,5 @@ def _sees(caller: ClubCaller, proposal: Proposal) -> bool:
     return proposal.draft is not None and any(one.account == account_of(member) for one in proposal.draft.postings)
 
 
-def _times_of(service: Service, club: UUID, events: Sequence[int]) -> list[Any]:
+def _times_of_events(service: Service, club: UUID, events: Sequence[int]) -> list[Any]:
     return [service.referee.history(club, after=one - 1, to=one)[0].at for one in events]

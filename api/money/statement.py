@@ -24,9 +24,9 @@ from api.money.ledger_access import (
     FromDay,
     OneCurrency,
     ToDay,
-    account_in,
     ask_the_books,
     currency_of,
+    must_be_account,
     must_be_period,
     names_by_member,
 )
@@ -86,7 +86,7 @@ async def get_statement(
     caller = await service.club_access.caller(request, club_id, min_version)
     owner = member_of(account) if account.startswith("member:") and account[7:].isdecimal() else None
     must_see_books(caller, owner)
-    account, unit = account_in(caller, account), currency_of(caller, currency)
+    account, unit = must_be_account(caller, account), currency_of(caller, currency)
     must_be_period(first, last)
     names = await names_by_member(service, caller, () if owner is None else (owner,))
     signed = await find_last_signed(service)
@@ -108,7 +108,7 @@ async def get_statement(
         next=found.next,
         checkpoint=None if checkpoint is None else Checkpointed(size=checkpoint.size, root=base64(checkpoint.root)),
     )
-    return await _reply(request, statement)
+    return await _negotiated_reply(request, statement)
 
 
 class _Part(NamedTuple):
@@ -132,13 +132,13 @@ class _Lines(NamedTuple):
 
 
 def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -> _Lines:
-    """Return the postings that ``part`` selects. Without postings, both balances are that after its last day."""
+    """Return the postings that ``part`` selects. Without postings, both balances are the one after its last day."""
     account, currency, after, first, last, limit = part
     found = ledger.statement(
         connection, club_id, account, currency, after=after, first=first, last=last, limit=limit + 1
     )
     page = page_by_number(found, limit, attrgetter("number"))
-    lines = tuple(map(_line, page.items))
+    lines = tuple(map(_statement_line, page.items))
     if lines:
         return _Lines(lines, lines[0].balance - lines[0].amount, lines[-1].balance, page.next)
     _, to = ledger.days(connection, club_id, None, last)
@@ -146,7 +146,7 @@ def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -
     return _Lines(lines, balance, balance, page.next)
 
 
-async def _reply(request: ApiCall, statement: Statement) -> Reply:
+async def _negotiated_reply(request: ApiCall, statement: Statement) -> Reply:
     kind = chosen(request.accepted, (JSON, CSV, HTML)) or JSON
     language = request.language
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
@@ -159,6 +159,6 @@ async def _reply(request: ApiCall, statement: Statement) -> Reply:
     return await marked_reply(request, body, NO_TEXTS, headers=headers, media_type=kind)
 
 
-def _line(line: Line) -> StatementLine:
+def _statement_line(line: Line) -> StatementLine:
     kind = msgspec.convert(line.kind, EntryKind)
     return StatementLine(**{**line._asdict(), "date": line.date.isoformat(), "kind": kind})

@@ -48,7 +48,7 @@ class StatementLine(Value):
 
 
 class Checkpointed(Value):
-    """The last checkpoint. A proof of consistency with a later one shows that no earlier row changed."""
+    """The last checkpoint. A proof that a later checkpoint extends it shows that no earlier row changed."""
 
     size: LogSize
     """Number of rows."""
@@ -57,7 +57,7 @@ class Checkpointed(Value):
 
 
 class Statement(Value):
-    """The postings on an account: ``before`` plus the amounts is ``after``."""
+    """Postings on an account. ``before`` plus their amounts is ``after``."""
 
     SCHEMA = "AccountStatement"
 
@@ -74,11 +74,11 @@ class Statement(Value):
     """Balance after the last line, in minor units."""
     next: wire_types.Cursor | None
     checkpoint: Checkpointed | None
-    """Last checkpoint, to keep with the statement; null: nothing was signed yet."""
+    """Last checkpoint, to keep with the statement; null: no checkpoint exists."""
 
 
 def csv(statement: Statement) -> bytes:
-    """Return the lines as CSV (RFC 4180) between the balances before and after them."""
+    """Return a CSV file (RFC 4180): the balance before, the postings, and the balance after."""
     lines = (
         [
             one.number,
