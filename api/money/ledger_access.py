@@ -94,7 +94,7 @@ def must_be_period(first: date | None, last: date | None) -> None:
 
 
 async def names_by_member(service: Service, caller: ClubCaller, members: Iterable[int]) -> dict[int, Ref]:
-    """Return the names of the existing members. An erased name, and each name for a caller without a key, is a ref."""
+    """Return the names of existing members. An erased name, and each name for a caller without a key, is a ref."""
     state = caller.club.state
     found = {number: member for number in members if (member := state.member(number)) is not None}
     texts = await service.member_names.names_of(caller.club, found) if isinstance(caller, KeyHolder) else {}

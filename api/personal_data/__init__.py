@@ -1,1 +1,1 @@
-"""Names, payment numbers and texts of members, outside the events, so that they can be erased."""
+"""Erasable names, payment numbers and texts of members, stored outside the events."""

@@ -1,8 +1,8 @@
 """Plans, records and carries out erasures of members.
 
 A plan's changes are stored beside the texts. Then the event ``member/erased`` records their digest, and the texts are
-deleted or replaced. After a crash the next call carries out a recorded plan, and deletes outdated ones. So a text is
-missing or changed only by a recorded erasure.
+deleted or replaced. After a crash the next call carries out a recorded plan, and deletes outdated plans. So a text
+is missing or changed only by a recorded erasure.
 """
 
 import logging
@@ -32,7 +32,7 @@ from referee.store.store import Referee, UnknownAggregate
 log = logging.getLogger(__name__)
 
 Redactions = Mapping[str, str | None]
-"""Ref of the new text by the ref of each erased text; None for a deleted text."""
+"""Ref of the new text by the ref of each original text; ``None`` for a deleted text."""
 
 
 class Change(NamedTuple):
@@ -43,7 +43,7 @@ class Change(NamedTuple):
     at: datetime
     before: str
     after: str | None = None
-    """New text; None if the text is deleted."""
+    """New text; ``None``: the text is deleted."""
     places: int = 0
     """Number of names and numbers that are replaced in the text."""
     salt: bytes = b""
@@ -55,7 +55,7 @@ class Change(NamedTuple):
 
     @property
     def redacted(self) -> str | None:
-        """The ref of the new text; None if the text is deleted."""
+        """Ref of the new text; ``None``: the text is deleted."""
         return None if self.after is None else ref_of(self.salt, self.after, self.origin)
 
 
@@ -73,11 +73,13 @@ class Plan(NamedTuple):
 
     @property
     def texts(self) -> tuple[Change, ...]:
+        """Changes of texts that members wrote, by time."""
         texts = (one for one in self.changes if one.origin.kind == "text")
         return tuple(sorted(texts, key=lambda one: (one.at, one.ref)))
 
     @property
     def deleted(self) -> int:
+        """Number of deleted texts."""
         return sum(one.after is None for one in self.texts)
 
     @property
@@ -90,7 +92,7 @@ def digest_of(club: UUID, member: int, changes: Redactions) -> str:
 
 
 def folded_over(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dict[str, str | None]:
-    """Return the combined changes of erasures, in this order. ``lists``: the known changes by digest."""
+    """Return the combined changes of erasures; a later one overrides. ``lists``: the known changes by digest."""
     found: dict[str, str | None] = {}
     for erasure in erasures:
         found.update(lists.get(erasure, {}))
@@ -108,13 +110,13 @@ def lists_in(connection: Connection, club: UUID) -> dict[str, Redactions]:
 
 
 def prepare_erasure(
-    erasures: "Erasures", referee: Referee, club: Club, actor: Actor, sent: EraseSent, says: Mapping[str, Any]
+    erasures: "Erasures", referee: Referee, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]
 ) -> tuple[Erase, Plan]:
     """Return the request for an erasure, and its plan, which is not stored yet.
 
-    ``says``: facts from ledger and matches for the decision. Raises Refused if the club refuses the erasure.
+    ``basis``: fields of the request from ledger and matches. Raises ``Refused`` if the club refuses the erasure.
     """
-    sends = asdict(sent) | dict(says)
+    sends = asdict(sent) | dict(basis)
     try:
         _raise_if_refused(club, actor, Erase(**sends, texts=digest_of(club.id, sent.member, {})))
     except Refused as refused:
@@ -142,14 +144,14 @@ class Erasures:
             return folded_over(club.state.erasures, lists_in(connection, club.id))
 
     def plan(self, referee: Referee, club: Club, member: int) -> Plan:
-        """Return the plan of a member's erasure. First carry out the recorded erasures."""
+        """Carry out the recorded erasures. Then return the plan of a member's erasure."""
         self.carry_out(club)
         with self._names.reader.connect() as connection:
             rows = connection.execute(select(TABLE).where(TABLE.c.club == club.id)).all()
         return _Planning(rows, self.redactions(club), referee, club, member).plan()
 
     def keep(self, plan: Plan) -> None:
-        """Store a plan, before its event is recorded."""
+        """Store a plan. Call this before its event is recorded."""
         own = {"erasure": plan.digest, "club": plan.club, "member": plan.member, "version": plan.version}
         rows = [
             own | {"ref": one.ref, "redacted": one.redacted, "salt": one.salt or None, "text": one.after}
@@ -161,12 +163,12 @@ class Erasures:
             connection.execute(insert(ERASED), rows)
 
     def drop(self, digest: str) -> None:
-        """Delete a plan that was not carried out."""
+        """Delete a plan, unless it was carried out."""
         with self._names.writer.begin() as connection:
             connection.execute(delete(ERASED).where(ERASED.c.erasure == digest, ERASED.c.version.is_not(None)))
 
     def finish(self, referee: Referee) -> None:
-        """Carry out the erasures of earlier processes. Skip a club that cannot be read."""
+        """Carry out the recorded erasures of earlier processes. Skip clubs that cannot be read."""
         with self._names.reader.connect() as connection:
             clubs = connection.scalars(select(ERASED.c.club).where(ERASED.c.version.is_not(None)).distinct()).all()
         for club_id in clubs:
@@ -181,7 +183,7 @@ class Erasures:
     def carry_out(self, club: Club) -> dict[int, int]:
         """Carry out the recorded erasures, and delete outdated plans.
 
-        Return by member the number of changed names, numbers and texts. Call
+        Return by member the number of deleted and replaced names, numbers and texts. Call
         :meth:`~api.personal_data.names.Names.rewrite_due` afterwards to remove the copies in the files.
         """
         this = ERASED.c
@@ -219,7 +221,7 @@ def _apply_changes(connection: Connection, changes: Sequence[Any]) -> None:
 
 
 class _Planning:
-    """Plans an erasure from all names, numbers and texts of a club."""
+    """Plans a member's erasure from all names, numbers and texts of the club."""
 
     def __init__(self, rows: Sequence[Any], on_record: Redactions, referee: Referee, club: Club, member: int) -> None:
         self._referee, self._club, self._number = referee, club, member
@@ -266,7 +268,7 @@ class _Planning:
     def _involvement_in(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
         """Return whether the member played, wrote, acted with a key or was an official in a match.
 
-        Also return the refs of the member's names as an official.
+        Also return the refs of the match's officials that are only the member's name.
         """
         if match_id not in self._matches:
             self._matches[match_id] = self._read_involvement(match_id)
@@ -285,7 +287,7 @@ class _Planning:
         return bool(named) or wrote or self._number in opened.members or self._acted_with_key_in(match_id), named
 
     def _is_unshared_name(self, ref: str) -> bool:
-        """Return whether a text is only a name of the member that no other member has had."""
+        """Return whether a text is just a name of the member, and no other member has had the name."""
         row = self._by_ref.get(ref)
         since = None if row is None else self._unshared.get(folded(row.text))
         return row is not None and since is not None and since <= row.at
@@ -305,5 +307,5 @@ def _origin(row: Any) -> Origin:
 
 
 def _is_on_record(row: Any, on_record: Redactions) -> bool:
-    """Return whether a text is intact, and original or replaced by a recorded erasure."""
+    """Return whether a text is intact, and is original or the result of a recorded erasure."""
     return is_intact(row) and (row.redacted is None or on_record.get(row.ref) == row.redacted)

@@ -1,10 +1,10 @@
-"""Stores the names, payment numbers and texts of a club's members outside the event rows, which hold a ref instead.
+"""Stores the names, payment numbers and texts of a club's members outside the events, which contain refs instead.
 
 A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. The salt is stored with the text.
 So a changed or moved text is detected, and the ref of a deleted text reveals nothing.
 
 The texts are in a separate file (SQLite) or table (PostgreSQL), which is rewritten after erasures, because databases
-leave copies of rows. PostgreSQL's write-ahead log holds deleted data until the server recycles it.
+leave copies of rows. PostgreSQL's write-ahead log contains deleted data until the server recycles it.
 """
 
 import hmac
@@ -56,16 +56,16 @@ BATCH_MAX = 10_000
 """Maximum number of refs in one statement. SQLite allows 32,766."""
 
 REWRITE_SECONDS = 60.0
-"""Seconds between two rewrites, during which other writers wait."""
+"""Seconds between two rewrites."""
 REWRITE_WAIT_SECONDS = 1
-"""Seconds that a rewrite waits for exclusive use of the tables; meanwhile other processes wait too."""
+"""Maximum seconds that a rewrite waits for exclusive use of the tables. Other processes wait meanwhile."""
 
 Kind = Literal["name", "number", "text"]
-"""Member's name, a payment number, or a text that a member wrote."""
+"""Member's name, payment number, or text that a member wrote."""
 
 
 class TextType(Json):
-    """A text as JSON. A cell that is not JSON is returned unchanged; its HMAC will not match."""
+    """A text as JSON. A cell that is not JSON is read unchanged; its ref will not match."""
 
     cache_ok = True
 
@@ -97,8 +97,8 @@ TABLE = Table(
     Column("text", TextType, nullable=False),
     Index("names_by_act", "club", "act"),
 )
-"""``at``: the time of storing. ``puts``: how often the text was stored. ``redacted``: the ref of the text with which
-an erasure replaced this text."""
+"""``act``: an Idempotency-Key. ``puts``: how often the text was stored. ``redacted``: the ref of the text, if an
+erasure replaced the original."""
 ERASED = Table(
     "names_erased",
     _metadata,
@@ -112,8 +112,8 @@ ERASED = Table(
     Column("text", TextType),
     Index("names_erased_by_club", "club", "version"),
 )
-"""Changes of each erasure. ``redacted``: the ref of the new text; null for a deleted text. Null once the erasure is
-done: ``version`` (of the club at the planning), ``salt`` and ``text`` (of the new text)."""
+"""Changes of each erasure. ``redacted``: the ref of the new text; null: the text is deleted. ``version``: the club's
+version when the erasure was planned. ``salt``, ``text``: the new text's. These three are null after the erasure."""
 DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
 """Erasures after which the tables must still be rewritten."""
 
@@ -122,21 +122,21 @@ class StoredText(NamedTuple):
     text: str
     club: UUID
     redacted: str | None
-    """Ref of the text with which an erasure replaced this text, or None."""
+    """Ref of this text if an erasure replaced the original by it; otherwise ``None``."""
 
 
 def names_file(url: str) -> Path:
-    """Return the SQLite file of the names. Raises the errors of :func:`file_beside`."""
+    """Return the SQLite file of the names. Raises ValueError if the store has no file."""
     return file_beside(url, NAMES)
 
 
 class Origin(NamedTuple):
-    """The facts about a text that its ref covers."""
+    """The facts about a text that its ref also covers."""
 
     club: UUID
     match: UUID | None
     member: int | None
-    """Member who wrote the text or has the name; None: no member, or a member who is just joining."""
+    """Member who wrote the text or has the name; ``None``: no member, or one who is just joining."""
     kind: Kind
 
 
@@ -145,7 +145,7 @@ def ref_of(salt: bytes, text: str, origin: Origin) -> str:
 
 
 def is_intact(row: Any) -> bool:
-    """Return whether the text of a row matches its ref, or after an erasure the ref of the new text."""
+    """Return whether the text of a row matches ``redacted``, or ``ref`` if no erasure replaced it."""
     origin = Origin(row.club, row.match, row.member, row.kind)
     whole: bool = ref_of(row.salt, row.text, origin) == (row.redacted or row.ref)
     return whole
@@ -182,10 +182,7 @@ class Names:
         match: UUID | None = None,
         kind: Kind = "text",
     ) -> tuple[str, ...]:
-        """Store texts and return their refs in the same order.
-
-        A text that is stored again for the same ``act``, identified by its Idempotency-Key, gets the same ref.
-        """
+        """Store texts and return their refs in order. A text already stored for the same ``act`` keeps its ref."""
         at = utc_now()
         with self.writer.begin() as connection:
             found = _refs_of_act(connection, club, act) if act is not None and texts else {}
@@ -203,7 +200,7 @@ class Names:
         return tuple((found | new)[text] for text in texts)
 
     def drop(self, refs: Iterable[str]) -> None:
-        """Delete the texts of a refused act, unless a repeat of the act stored them too."""
+        """Delete the texts of a refused act, unless a repetition of the act stored them too."""
         wanted = sorted(set(refs))
         with self.writer.begin() as connection:
             these = TABLE.c.ref.in_(wanted)
@@ -218,20 +215,20 @@ class Names:
                 connection.execute(delete(TABLE).where(TABLE.c.ref.in_(batch)))
 
     def read(self, club: UUID, refs: Iterable[str]) -> dict[str, str]:
-        """Return by ref the intact names and numbers of a club."""
+        """Return by ref the texts of a club that are intact and not replaced by an erasure."""
         found = self.read_checked(club, refs).items()
         return {ref: stored.text for ref, stored in found if stored is not None and stored.redacted is None}
 
     def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, StoredText]:
         """Return by ref the intact texts that were written in these matches.
 
-        The caller must show only those whose ``redacted`` agrees with the recorded erasures.
+        The caller must show a text only if its ``redacted`` agrees with the recorded erasures.
         """
         found = self._read(TABLE.c.match.in_(matches), refs).items()
         return {ref: stored for ref, stored in found if stored is not None}
 
     def read_checked(self, club: UUID, refs: Iterable[str]) -> dict[str, StoredText | None]:
-        """Return by ref the texts of a club; None for a text that does not match its ref."""
+        """Return by ref the stored texts of a club; ``None`` for a text that does not match its ref."""
         return self._read(TABLE.c.club == club, refs)
 
     def _read(self, where: ColumnElement[bool], refs: Iterable[str]) -> dict[str, StoredText | None]:
@@ -243,9 +240,9 @@ class Names:
         return found
 
     def rewrite_due(self) -> None:
-        """Rewrite the tables if an erasure requires it, so that no file still holds the deleted data.
+        """Rewrite the tables if an erasure requires it, so that no file still contains deleted data.
 
-        Raises the database's errors, also if the tables are in use for more than :data:`REWRITE_WAIT_SECONDS`.
+        Raises the database's errors, for example if the tables are in use for :data:`REWRITE_WAIT_SECONDS`.
         """
         with self.reader.connect() as connection:
             due = connection.scalars(select(DUE.c.erasure)).all()
@@ -253,7 +250,7 @@ class Names:
             return
         with self.reader.connect() as connection:
             driver: Any = connection.connection.driver_connection
-            connection.detach()  # its settings change, so it is closed instead of pooled
+            connection.detach()  # closed instead of pooled, because its settings change
             if self.reader.dialect.name == "postgresql":
                 driver.autocommit, driver.silence = True, None
                 connection.exec_driver_sql("SET statement_timeout = 0")
@@ -261,7 +258,7 @@ class Names:
                 for table in (TABLE, ERASED):
                     connection.exec_driver_sql(f"VACUUM FULL {table.name}")
             else:
-                # Without SQLAlchemy, which begins a transaction.
+                # SQLAlchemy would begin a transaction, in which VACUUM fails.
                 driver.execute(f"PRAGMA busy_timeout = {1000 * REWRITE_WAIT_SECONDS}")
                 driver.execute("VACUUM")
         with self.writer.begin() as connection:
@@ -269,7 +266,7 @@ class Names:
 
 
 class Rewriter:
-    """Rewrites the tables on a separate thread, periodically and at the end, if erasures require it."""
+    """Rewrites the tables if erasures require it: on a thread, every ``seconds`` and at :meth:`close`."""
 
     def __init__(self, names: Names, *, seconds: float = REWRITE_SECONDS) -> None:
         self._names, self._seconds = names, seconds
@@ -296,7 +293,7 @@ class Rewriter:
 
 
 def _refs_of_act(connection: Connection, club: UUID, act: str) -> dict[str, str]:
-    """Return by text the refs of an act, and lock them until this transaction ends."""
+    """Return the refs of an act by text, and lock them until this transaction ends."""
     if connection.dialect.name == "postgresql":
         whole = f"{NAMES} {club} {act}"
         connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(whole, 0))))
@@ -305,7 +302,7 @@ def _refs_of_act(connection: Connection, club: UUID, act: str) -> dict[str, str]
 
 
 def note_due(connection: Connection, erasures: Collection[str]) -> None:
-    """Note that the tables must be rewritten after these erasures."""
+    """Record that the tables must be rewritten after these erasures."""
     connection.execute(delete(DUE).where(DUE.c.erasure.in_(erasures)))
     connection.execute(insert(DUE), [{"erasure": one} for one in erasures])
 

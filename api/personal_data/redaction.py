@@ -1,8 +1,8 @@
-"""Replaces the names and numbers of a person in a text by placeholders.
+"""Replaces a person's names and numbers in a text by placeholders.
 
 A name is found as whole words: in any Unicode form, with any blanks, and in the genitive ("Annas", "Anna's"), but not
-within a word or a double name ("Bo-Erik"). A single word needs a capital letter ("hans" is a pronoun). A name of one
-letter has no genitive ("As" is a word).
+within a word or a double name ("Bo-Erik"). A name of one word needs a capital letter, because "hans" is a pronoun. A
+name of one letter has no genitive, because "As" is a word.
 """
 
 import re
@@ -14,11 +14,11 @@ from api.http.strict import UNSEEN
 from projections.payable import SEPARATORS
 
 PLACEHOLDER = "█"
-"""Single character, so that no text exceeds its maximum length."""
+"""Single character, because a longer one could make a text too long."""
 _BLANKS = re.compile(r"\s+")
 _JOINS = "-'"
-_ALIKE = (("\u2010", "-"), ("\u2019", "'"), ("\u02bc", "'"))
-"""Characters that count as a hyphen or an apostrophe, in normal form NFKD."""
+_EQUIVALENTS = (("\u2010", "-"), ("\u2019", "'"), ("\u02bc", "'"))
+"""Characters that count as a hyphen or an apostrophe, after normalization to NFKD."""
 
 Span = tuple[int, int]
 
@@ -34,8 +34,8 @@ class Redactor:
     def redact(self, text: str) -> tuple[str, int]:
         """Return the text with placeholders, and the number of placeholders."""
         spans = [match.span() for pattern in self._numbers for match in pattern.finditer(text)]
-        if self._may_match.search(" ".join(_fold(text).split())):  # quickly skips most texts
-            spans += self._names_in(_Folded(text))
+        if self._may_match.search(" ".join(_normalized(text).split())):  # faster: most texts have no match
+            spans += self._name_spans(_Folded(text))
         parts: list[str] = []
         done = 0
         for start, end in sorted(spans):
@@ -44,7 +44,7 @@ class Redactor:
             done = max(done, end)
         return "".join((*parts, text[done:])), len(parts) // 2
 
-    def _names_in(self, folded: "_Folded") -> Iterator[Span]:
+    def _name_spans(self, folded: "_Folded") -> Iterator[Span]:
         for start in folded.starts:
             for needle in self._needles:
                 if needle.is_at(folded, start):
@@ -55,7 +55,7 @@ class Redactor:
 class _Folded:
     """A text for comparison: without case, composition and invisible characters, and with single blanks.
 
-    ``starts`` and ``ends`` map indexes in it to indexes in the written text.
+    ``starts`` and ``ends`` map indexes in ``text`` to indexes in the original, ``written``.
     """
 
     def __init__(self, written: str) -> None:
@@ -65,7 +65,7 @@ class _Folded:
         parts = [""]
         length = 0
         for start, end in _clusters(written):
-            part = _BLANKS.sub(" ", _fold(written[start:end]))
+            part = _BLANKS.sub(" ", _normalized(written[start:end]))
             if parts[-1].endswith(" "):
                 part = part.removeprefix(" ")
             if part:
@@ -76,7 +76,7 @@ class _Folded:
         self.text = "".join(parts)
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span in the written text for a span in the folded text."""
+        """Return the span in ``written`` for a span in ``text``."""
         return self.starts[start], self.ends[end]
 
 
@@ -88,16 +88,16 @@ class _Needle(NamedTuple):
     one_letter: bool
 
     def is_at(self, text: _Folded, start: int) -> bool:
-        """Return whether the name begins at this place, as whole words."""
+        """Return whether the name is in a text at ``start``, as whole words."""
         end = start + len(self.folded)
         if not text.text.startswith(self.folded, start) or end not in text.ends:
             return False
         if self.one_word and _visible_text(text.written[slice(*text.span(start, end))])[0].islower():
             return False
         before, after = text.text[max(0, start - 2) : start][::-1], text.text[end : end + 4]
-        if _is_word(self.folded[0]) and _touches(before):
+        if _is_word(self.folded[0]) and _is_joined(before):
             return False
-        return not _is_word(self.folded[-1]) or not _touches(after) or (not self.one_letter and _is_genitive(after))
+        return not _is_word(self.folded[-1]) or not _is_joined(after) or (not self.one_letter and _is_genitive(after))
 
 
 def folded(text: str) -> str:
@@ -110,14 +110,14 @@ def _needle_of(name: str) -> _Needle:
 
 
 def _rough_pattern(needle: _Needle) -> str:
-    """Return a pattern that finds at least every occurrence of the name in a folded text."""
+    """Return a pattern that finds every occurrence of the name in a folded text, and perhaps other places."""
     before = r"(?<![^\W_])" if _is_word(needle.folded[0]) else ""
     after = r"(?=s?(?:[\W_]|$))" if _is_word(needle.folded[-1]) else ""
     return before + re.escape(needle.folded) + after
 
 
 def _clusters(text: str) -> Iterator[Span]:
-    """Yield each character's span, with the marks and invisible characters after it."""
+    """Yield the span of each character with the marks and invisible characters after it."""
     start = 0
     for place, character in enumerate(text):
         if place > start and not (category(character)[0] == "M" or UNSEEN.fullmatch(character)):
@@ -131,9 +131,9 @@ def _visible_text(text: str) -> str:
     return normalize("NFKC", UNSEEN.sub("", text))
 
 
-def _fold(text: str) -> str:
+def _normalized(text: str) -> str:
     folded = normalize("NFKD", normalize("NFKD", UNSEEN.sub("", text)).casefold())
-    for other, usual in _ALIKE:
+    for other, usual in _EQUIVALENTS:
         folded = folded.replace(other, usual)
     return folded
 
@@ -142,18 +142,18 @@ def _is_word(character: str) -> bool:
     return character.isalnum() or category(character)[0] == "M"
 
 
-def _touches(beside: str) -> bool:
-    """Return whether these characters beside a name, the nearest first, continue a word."""
+def _is_joined(beside: str) -> bool:
+    """Return whether characters beside a name, the nearest first, make it part of a longer word."""
     return _is_word(beside[:1] or " ") or (beside[:1] in _JOINS and _is_word(beside[1:2] or " ") if beside else False)
 
 
 def _is_genitive(after: str) -> bool:
     ending = re.match("'?s", after)
-    return ending is not None and not _touches(after[ending.end() :])
+    return ending is not None and not _is_joined(after[ending.end() :])
 
 
 def _number_pattern(number: str) -> re.Pattern[str]:
-    """Return a pattern for a number with any separators, and for a mobile number also with a country code."""
+    """Return a pattern that finds a number with any separators, and a mobile number also with a country code."""
     between = f"(?:{SEPARATORS.pattern})*"
     if number.startswith("07"):
         first, number = rf"(?:(?:\+|00)?{between}46{between}(?:\(?0\)?{between})?|0{between})", number[1:]

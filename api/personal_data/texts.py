@@ -1,4 +1,4 @@
-"""Replaces texts that members write in matches by refs in requests, and refs by texts in answers.
+"""Replaces texts that members write in matches by refs in requests, and the refs by texts in answers.
 
 The texts of a request are found by the types of its fields, so that no call can forget a text.
 """
@@ -44,7 +44,7 @@ def _alternatives(kind: inspect.Type) -> tuple[inspect.Type, ...]:
 
 
 @cache
-def _may_hold_free_text(kind: type) -> bool:
+def _may_contain_free_text(kind: type) -> bool:
     seen: set[type] = set()
 
     def within(part: Any) -> bool:
@@ -63,7 +63,7 @@ def _may_hold_free_text(kind: type) -> bool:
 
 
 def replaced(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a request, or a part of it, with each free text changed."""
+    """Return a request, or a part of one, with ``change`` applied to each free text that is not empty."""
     match value:
         case msgspec.Struct():
             prose = _free_text_fields(type(value))
@@ -82,7 +82,7 @@ def replaced(value: Any, change: Callable[[str], str]) -> Any:
 
 def written(request: Value) -> tuple[str, ...]:
     """Return the free texts in a request, each once."""
-    if not _may_hold_free_text(type(request)):  # true for most acts
+    if not _may_contain_free_text(type(request)):  # because most acts cannot
         return ()
     found: dict[str, None] = {}
 
@@ -94,26 +94,26 @@ def written(request: Value) -> tuple[str, ...]:
     return tuple(found)
 
 
-_BEGINS = REF.encode()
-_REF = re.compile(rb"%b[0-9a-f]{64}" % _BEGINS)
+_REF_PREFIX = REF.encode()
+_REF = re.compile(rb"%b[0-9a-f]{64}" % _REF_PREFIX)
 
 
-def _in_json(text: str) -> bytes:
+def _as_json(text: str) -> bytes:
     return msgspec.json.encode(text)[1:-1]
 
 
-def _in_notation(text: str) -> bytes:
+def _as_notation(text: str) -> bytes:
     return to_json(text)[1:-1].encode()
 
 
-def _in_html(text: str) -> bytes:
+def _as_html(text: str) -> bytes:
     return escape(text).encode()  # as the templates of pages do
 
 
-_AS_IN: Mapping[str, Callable[[str], bytes]] = MappingProxyType(
-    {JSON: _in_json, NDJSON: _in_json, EVENT_STREAM: _in_json, HTML: _in_html, PLAIN: _in_notation}
+_ESCAPES: Mapping[str, Callable[[str], bytes]] = MappingProxyType(
+    {JSON: _as_json, NDJSON: _as_json, EVENT_STREAM: _as_json, HTML: _as_html, PLAIN: _as_notation}
 )
-"""Functions that write a text in a media type. Answers of other types hold no texts."""
+"""Functions that escape a text for a media type. Answers of other types contain no texts."""
 
 
 class Texts:
@@ -122,27 +122,27 @@ class Texts:
     def __init__(
         self, names: Names, matches: Collection[UUID], redactions: Callable[[UUID], Awaitable[Redactions]]
     ) -> None:
-        """``redactions``: returns the texts of a club that its recorded erasures have changed."""
+        """``redactions``: returns the changes of a club's recorded erasures."""
         self._names, self._matches, self._redactions = names, matches, redactions
 
     def may_be_in(self, body: bytes) -> bool:
         """Return whether a body may contain refs."""
-        return _BEGINS in body
+        return _REF_PREFIX in body
 
     async def put_in(self, body: bytes, media_type: str) -> bytes:
-        """Return a body with texts instead of refs. Keep the refs of texts that are deleted or of other matches."""
-        as_in = _AS_IN.get(media_type)
-        if as_in is None or not (refs := set(_REF.findall(body))):
+        """Return a body with texts instead of refs. Keep refs of deleted texts, and of texts of other matches."""
+        escaped = _ESCAPES.get(media_type)
+        if escaped is None or not (refs := set(_REF.findall(body))):
             return body
         found = await in_thread(self._names.read_in, self._matches, [ref.decode() for ref in refs])
         erased: dict[str, str | None] = {}
         for club in {stored.club for stored in found.values()}:
             erased |= await self._redactions(club)
         shown = {ref: stored for ref, stored in found.items() if _is_on_record(ref, stored, erased)}
-        texts = {ref.encode(): as_in(stored.text) for ref, stored in shown.items()}
+        texts = {ref.encode(): escaped(stored.text) for ref, stored in shown.items()}
         return _REF.sub(lambda ref: texts.get(ref[0], ref[0]), body) if texts else body
 
 
 def _is_on_record(ref: str, stored: StoredText, erased: Redactions) -> bool:
-    """Return whether a text is original or was replaced by a recorded erasure."""
+    """Return whether a text is original or the result of a recorded erasure."""
     return stored.redacted == erased.get(ref) and (stored.redacted is not None or ref not in erased)

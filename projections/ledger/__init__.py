@@ -1,8 +1,9 @@
-"""The ledger: results of a club's matches and acts of its treasurer, as entries by double entry.
+"""The ledger: double entries for the results of a club's matches and the acts of its treasurer.
 
-Entries are numbered by club from 1, in the order of the log, and never change: a later entry reverses a wrong one.
-Debit is above zero. A match is entered when it ends, or when the last seat agrees to the stakes.
-If a row cannot be applied, the clubs that it may belong to wait: a rebuild must give the same numbers.
+Entries are numbered by club from 1, in the order of the log. They never change: a later entry reverses a wrong one.
+A debit is above zero. A match is entered when it ends, or when the last seat agrees to the stakes.
+If a row cannot be applied, the clubs to which it may belong get no entries, because a rebuild must give the same
+numbers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -65,7 +66,8 @@ class Ledger(Tables):
         writing.write_versions(reached, versions.keys())
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Make the clubs wait to which this row may belong: all clubs if its match is unknown."""
+        """Stop entries for the clubs to which a row may belong: all clubs if its match is unknown. Return the clubs
+        except ``aggregate``."""
         clubs, matches = self.clubs.c, self.matches.c
         known = {row.club: row.keeping for row in connection.execute(select(clubs.club, clubs.keeping))}
         match = connection.execute(select(matches.money).where(matches.match == aggregate)).one_or_none()

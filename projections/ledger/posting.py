@@ -19,7 +19,7 @@ from referee.visibility import Recorded
 
 
 class Writing:
-    """Collects the changes of the ledger by a page of events, and writes them."""
+    """Collects the changes that a page of events makes in the ledger, and writes them."""
 
     def __init__(self, ledger: Tables, connection: Connection) -> None:
         self.ledger, self.connection = ledger, connection
@@ -34,6 +34,7 @@ class Writing:
         self._stored_balances: set[tuple[UUID, str, str]] = set()
 
     def take(self, recorded: Recorded) -> None:
+        """Collect the changes by one event."""
         whose = recorded.originator_id
         match recorded.event:
             case MatchOpened() as opened:
@@ -42,16 +43,16 @@ class Writing:
                 self.clubs[whose] = Keeping(timezone=timezone)
                 self._changed.add(whose)
             case ClubSet(timezone=str(timezone)):
-                self._set_keeping(whose, replace(self._club(whose), timezone=timezone))
+                self._set_keeping(whose, replace(self._keeping_of(whose), timezone=timezone))
             case MoneyPosted() as posted:
                 self._post(recorded, posted)
             case BooksClosed() as closed:
-                self._close(recorded, closed)
+                self._record_closing(recorded, closed)
             case _:
-                if (money := self.matches.get(whose)) is not None and not self._club(money.club).waits:
-                    self._enter_match(recorded, money)
+                if (money := self.matches.get(whose)) is not None and not self._keeping_of(money.club).waits:
+                    self._apply_to_match(recorded, money)
 
-    def _enter_match(self, recorded: Recorded, money: Money) -> None:
+    def _apply_to_match(self, recorded: Recorded, money: Money) -> None:
         match recorded.event:
             case StakesAgreed(seats=seats):
                 left = tuple([seat for seat in money.waiting_for if seat not in seats])
@@ -69,7 +70,7 @@ class Writing:
             self._settle(recorded, money)
 
     def _settle(self, recorded: Recorded, money: Money) -> None:
-        """Enter a match's result unless it is above a limit; reverse an earlier, different entry."""
+        """Enter a match's result, unless above a limit. First reverse its earlier entry if the amounts differ."""
         amounts, entry = () if money.above_limit else money.result, money.entry
         beyond = money.ended_by if money.above_limit else 0
         if amounts != money.amounts:
@@ -88,11 +89,11 @@ class Writing:
     def _fits(self, money: Money, number: int | None, postings: Mapping[str, int]) -> bool:
         """Return whether no balance becomes too large if a result replaces entry ``number``."""
         entry = None if number is None else self._unreversed(money.club, number)
-        before = {} if entry is None else _negative(entry)
+        before = {} if entry is None else _negated(entry)
         after = {one: before.get(one, 0) + postings.get(one, 0) for one in {*before, *postings}}
-        return all(self._within(money.club, money.currency, changes) for changes in (before, after))
+        return all(self._within_limit(money.club, money.currency, changes) for changes in (before, after))
 
-    def _within(self, club: UUID, currency: str, postings: Mapping[str, int]) -> bool:
+    def _within_limit(self, club: UUID, currency: str, postings: Mapping[str, int]) -> bool:
         """Return whether each balance stays within the limit for matches."""
         self._load_balances(club, currency, postings)
         after = (self._balances.get((club, currency, one), 0) + amount for one, amount in postings.items())
@@ -102,16 +103,16 @@ class Writing:
         club, postings = recorded.originator_id, {one.account: one.amount for one in posted.postings}
         if posted.reverses is None:
             self._enter(recorded, club, posted.kind, posted.currency, postings, evening=posted.evening, by=posted.by)
-        else:  # since the reversal was decided, the match may have been corrected
+        else:
             self._reverse(recorded, club, posted.reverses, posted.by)
 
     def _reverse(self, recorded: Recorded, club: UUID, number: int, by: Actor) -> None:
-        """Reverse an entry, unless it is reversed already or, for a match's entry, a balance would be too large."""
+        """Reverse an entry, unless it is reversed by now or, for a match's entry, a balance would be too large."""
         entry = self._unreversed(club, number)
-        if entry is None or (entry.kind == "match" and not self._within(club, entry.currency, _negative(entry))):
+        if entry is None or (entry.kind == "match" and not self._within_limit(club, entry.currency, _negated(entry))):
             return
-        self._reversed[club, number] = self._club(club).last + 1
-        postings, evening = _negative(entry), entry.evening
+        self._reversed[club, number] = self._keeping_of(club).last + 1
+        postings, evening = _negated(entry), entry.evening
         self._enter(recorded, club, "reverse", entry.currency, postings, evening=evening, by=by, reverses=number)
 
     def _unreversed(self, club: UUID, number: int) -> JournalEntry | None:
@@ -123,7 +124,7 @@ class Writing:
         return entry
 
     def _may_be_reversed(self, club: UUID, number: int) -> bool:
-        if (club, number) in self._reversed or not 1 <= number <= self._club(club).last:
+        if (club, number) in self._reversed or not 1 <= number <= self._keeping_of(club).last:
             return False
         if any((row["club"], row["number"]) == (club, number) for row in self._entries):
             return True
@@ -148,7 +149,7 @@ class Writing:
         assert not sum(amounts.values()), "postings add up to 0"
         if not amounts:
             return None
-        keeping = self._club(club)
+        keeping = self._keeping_of(club)
         number, day = keeping.last + 1, day_of(recorded.at, keeping.timezone)
         if keeping.day is not None:
             day = max(day, keeping.day)
@@ -183,7 +184,7 @@ class Writing:
                 self._balances[club, currency, row.account] = row.balance
                 self._stored_balances.add((club, currency, row.account))
 
-    def _club(self, club: UUID) -> Keeping:
+    def _keeping_of(self, club: UUID) -> Keeping:
         if club not in self.clubs:
             clubs = self.ledger.clubs.c
             found = self.connection.scalar(select(clubs.keeping).where(clubs.club == club))
@@ -196,9 +197,9 @@ class Writing:
         self.clubs[club] = keeping
         self._changed.add(club)
 
-    def _close(self, recorded: Recorded, closed: BooksClosed) -> None:
+    def _record_closing(self, recorded: Recorded, closed: BooksClosed) -> None:
         self.flush()
-        club, keeping = recorded.originator_id, self._club(recorded.originator_id)
+        club, keeping = recorded.originator_id, self._keeping_of(recorded.originator_id)
         entries = self.ledger.read(self.connection, club, after=keeping.through, to=closed.through)
         found = digest(keeping.digest, entries)
         trial = self.ledger.balances_at(self.connection, club, closed.through)
@@ -250,7 +251,7 @@ class Writing:
         self._stored_balances |= touched
 
     def write_versions(self, reached: Mapping[UUID, int], known: Collection[UUID]) -> None:
-        """Write the versions that aggregates have ``reached``, and changed rows. ``known``: aggregates with a row."""
+        """Write changes, and the versions that aggregates ``reached``. ``known``: aggregates with a row."""
         for table, whose, column, have in (
             (self.ledger.matches, self.ledger.matches.c.match, "money", self.matches),
             (self.ledger.clubs, self.ledger.clubs.c.club, "keeping", self.clubs),
@@ -277,7 +278,7 @@ class Writing:
                     self.connection.execute(update(table).where(whose == bindparam("id")), rows)
 
 
-def _negative(entry: JournalEntry) -> dict[str, int]:
+def _negated(entry: JournalEntry) -> dict[str, int]:
     return {one.account: -one.amount for one in entry.postings}
 
 

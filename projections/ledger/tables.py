@@ -34,7 +34,7 @@ READ_AT_ONCE = 1000
 
 
 class Money(Value):
-    """A club's match for money."""
+    """The state of a club's match for money."""
 
     club: UUID
     evening: int | None
@@ -45,11 +45,11 @@ class Money(Value):
     waiting_for: tuple[int, ...] = ()
     """Seats that have not agreed to the stakes yet."""
     declined: bool = False
-    """True if the stakes were declined: the match is never entered."""
+    """True: a player declined the stakes, so the match is never entered."""
     result: tuple[int, ...] = ()
-    """Result by seat, entered or not; empty while the match goes on."""
+    """Amounts by seat that the match gives, entered or not; empty before its end."""
     amounts: tuple[int, ...] = ()
-    """Amounts by seat that are entered; empty: none."""
+    """Amounts by seat that are entered; empty: nothing is entered."""
     entry: int | None = None
     ended_by: int = 0
     """Number of the event with the result."""
@@ -58,7 +58,7 @@ class Money(Value):
 
     @property
     def waits(self) -> bool:
-        """True if seats must still agree to the stakes."""
+        """True: seats must still agree to the stakes."""
         return bool(self.waiting_for) and not self.declined
 
     @property
@@ -71,13 +71,13 @@ class Keeping(Value):
 
     timezone: str
     last: int = 0
-    """Number of the last entry; its day is ``day``."""
+    """Number of the last entry, whose date is ``day``."""
     day: date | None = None
     through: int = 0
     """Number of the last closed entry."""
     digest: str = NO_DIGEST
     waits: bool = False
-    """True while a row of the club cannot be applied: no entries are made."""
+    """True: no entries are made, because a row cannot be applied."""
 
 
 class Closing(NamedTuple):
@@ -92,7 +92,7 @@ class Closing(NamedTuple):
     found: str
     """Digest of the entries."""
     holds: bool
-    """True if the entries agree with the closing."""
+    """True: the entries agree with the closing."""
     event: int
 
 
@@ -136,7 +136,7 @@ def _closing_columns() -> Iterator[Column[Any]]:
 
 
 class Tables:
-    """The tables of the ledger and their queries. Entries never change."""
+    """The tables of the ledger and their queries."""
 
     key: str
 
@@ -219,7 +219,7 @@ class Tables:
             for row in connection.execute(of_entries.order_by(postings.number, postings.account)):
                 by_entry.setdefault(row.number, []).append(Posting(account=row.account, amount=row.amount))
             for row in found:
-                yield _entry(row, tuple(by_entry[row.number]))
+                yield _journal_entry(row, tuple(by_entry[row.number]))
             if len(found) < most:
                 return
             left = None if left is None else left - len(found)
@@ -250,12 +250,12 @@ class Tables:
         query = select(postings.account, postings.currency, postings.balance).join(
             latest, (postings.account == latest.c.account) & (postings.number == latest.c.number)
         )
-        return _in_order(connection.execute(query.where(postings.club == club)), all_=all_)
+        return _balances(connection.execute(query.where(postings.club == club)), all_=all_)
 
     def balances_now(
         self, connection: Connection, club: UUID, currency: str | None = None
     ) -> tuple[int, tuple[Balance, ...]]:
-        """Return the number of the last entry, and all present balances with zeros."""
+        """Return the number of the last entry, and all balances now, with zeros."""
         balances, clubs = self.balances.c, self.clubs.c
         of_club = (balances.club == clubs.club) & (True if currency is None else balances.currency == currency)
         query = select(clubs.keeping, balances.account, balances.currency, balances.balance)
@@ -264,12 +264,12 @@ class Tables:
         )
         found = rows.all()
         last = found[0].keeping.last if found else 0
-        return last, _in_order([(row.account, row.currency, row.balance) for row in found if row.account], all_=True)
+        return last, _balances([(row.account, row.currency, row.balance) for row in found if row.account], all_=True)
 
     def sums_of_evening(
         self, connection: Connection, club: UUID, evening: int, to: int, currency: str | None = None
     ) -> tuple[Balance, ...]:
-        """Return the sums by account of an evening's entries up to ``to``, with zeros."""
+        """Return the sums by account of an evening's entries up to entry ``to``, with zeros."""
         postings, entries = self.postings.c, self.entries.c
         same_entry = (postings.club == entries.club) & (postings.number == entries.number)
         query = (
@@ -280,13 +280,13 @@ class Tables:
         )
         if currency is not None:
             query = query.where(postings.currency == currency)
-        return _in_order(connection.execute(query), all_=True)
+        return _balances(connection.execute(query), all_=True)
 
     def sums_between(self, connection: Connection, club: UUID, after: int, to: int) -> tuple[Balance, ...]:
-        """Return the sums by account of the entries after ``after`` up to ``to``, without zeros."""
+        """Return the sums by account of the entries after entry ``after`` up to entry ``to``, without zeros."""
         this = self.postings.c
         query = select(this.account, this.currency, func.sum(this.amount)).group_by(this.account, this.currency)
-        return _in_order(connection.execute(query.where(this.club == club, this.number > after, this.number <= to)))
+        return _balances(connection.execute(query.where(this.club == club, this.number > after, this.number <= to)))
 
     def statement(
         self,
@@ -300,7 +300,7 @@ class Tables:
         last: date | None = None,
         limit: int = 200,
     ) -> tuple[Line, ...]:
-        """Return at most ``limit`` postings on an account, in order, after an entry and within days."""
+        """Return at most ``limit`` postings on an account, in order, after entry ``after`` and within the days."""
         postings, entries = self.postings.c, self.entries.c
         same_entry = (postings.club == entries.club) & (postings.number == entries.number)
         query = (
@@ -323,7 +323,7 @@ class Tables:
     def balance(
         self, connection: Connection, club: UUID, account: str, currency: str, *, before: int | None = None
     ) -> int:
-        """Return the balance of an account, now or before an entry."""
+        """Return the balance of an account, now or ``before`` an entry; 0 without postings."""
         if before is None:
             balances = self.balances.c
             this = (balances.club == club, balances.currency == currency, balances.account == account)
@@ -340,7 +340,7 @@ class Tables:
         return connection.scalar(query) or 0
 
     def days(self, connection: Connection, club: UUID, first: date | None, last: date | None) -> tuple[int, int]:
-        """Return the numbers of the first and last entry in a span of days; (1, 0) without entries."""
+        """Return the numbers of the first and last entry of the days; (1, 0) if they have no entry."""
         entries = self.entries.c
         query = select(func.min(entries.number), func.max(entries.number)).where(entries.club == club)
         if first is not None:
@@ -361,7 +361,7 @@ class Tables:
         return tuple([Closing(*row) for row in connection.execute(query)])
 
 
-def _entry(row: Any, postings: tuple[Posting, ...]) -> JournalEntry:
+def _journal_entry(row: Any, postings: tuple[Posting, ...]) -> JournalEntry:
     return JournalEntry(
         number=row.number,
         date=row.date,
@@ -375,6 +375,6 @@ def _entry(row: Any, postings: tuple[Posting, ...]) -> JournalEntry:
     )
 
 
-def _in_order(rows: Iterable[Any], *, all_: bool = False) -> tuple[Balance, ...]:
+def _balances(rows: Iterable[Any], *, all_: bool = False) -> tuple[Balance, ...]:
     found = [Balance(account=account, currency=unit, amount=int(amount)) for account, unit, amount in rows]
     return tuple(sorted([one for one in found if all_ or one.amount], key=lambda one: (one.currency, one.account)))
