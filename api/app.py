@@ -1,4 +1,4 @@
-"""Constructs the service from its parts."""
+"""The service and its calls."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -54,7 +54,7 @@ from referee.store.desk import Desk
 from referee.store.store import construct
 
 WAIT_SECONDS = 2.0
-"""Seconds that a read waits for the requested version."""
+"""Maximum seconds that a read waits for the requested version."""
 
 CALLS = routed(
     "/v1",
@@ -116,7 +116,7 @@ CALLS = routed(
 
 
 class App(Litestar):
-    """Refuses requests above a limit, unless :class:`~api.http.protocol.Protocol` has already checked them."""
+    """Refuses requests above a limit. :class:`~api.http.protocol.Protocol` may have checked them already."""
 
     begins: Callable[[Any, Any], None]
     """Called when an answer begins."""
@@ -176,12 +176,12 @@ class Boundary:
         self._refused_tokens = RefusedTokens()
 
     async def before(self, request: Req) -> None:
-        """Let the work count for the client. Raises Problem (400, 406) for a bad query or ``Accept``."""
+        """Attribute the work to the client. Raises ``Problem`` (400, 406) for a bad query or ``Accept``."""
         answering_for(self.addresses.of(request.scope).limit_key)
         strictly(request)
 
     def refused(self, scope: Any) -> Sent | None:
-        """Count a request. Return the answer if it is above a limit, else ``None``."""
+        """Count a request. Return the refusal if it is above a limit, otherwise ``None``."""
         scope.setdefault("state", {})
         problem = self.limits.refuses(scope)
         if problem is None:
@@ -215,7 +215,7 @@ class Boundary:
 async def running(
     app: Litestar, settings: Settings, boundary: Boundary, signing: Sequence[SigningKey], wait_seconds: float
 ) -> AsyncIterator[None]:
-    """Open the store and run the parts of the service."""
+    """Open the store, and run the parts of the service while the context is open."""
     metrics = boundary.metrics
     async with AsyncExitStack() as open_parts:
         await asyncio.to_thread(preload)

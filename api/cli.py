@@ -43,7 +43,7 @@ DOCTOR = (
     "each fault, with its remedy. Exits with 0 without faults, else with 1."
 )
 UNUSABLE: tuple[type[Exception], ...] = (*STORE_FAILURES, OSError)
-"""Errors if the store cannot be opened."""
+"""Errors of a store that cannot be opened."""
 NOT_STARTED, INTERRUPTED = 3, 130
 """Exit codes. Also 0: success, 1: faults found or not done, 2: a wrong command or setting."""
 
@@ -55,7 +55,8 @@ log = logging.getLogger(__name__)
 
 
 def serve(settings: Settings) -> int:
-    utc_now()  # raises ClockWrong
+    """Serve until a signal, and return the exit code. Raises ``ClockWrong``, and errors of the store."""
+    utc_now()
     with ended_by_interrupts():
         await_store(settings.database_url, settings.start_wait_seconds)
         server = Server(config_of(create_app(settings), settings.host, settings.port))
@@ -68,7 +69,7 @@ def serve(settings: Settings) -> int:
 
 @contextmanager
 def ended_by_interrupts() -> Iterator[None]:
-    """Let SIGINT end the process at once, because Python drops a ``KeyboardInterrupt`` raised in a finalizer."""
+    """Let SIGINT end the process at once, because Python ignores a ``KeyboardInterrupt`` in a finalizer."""
     before = signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     try:
         yield
@@ -76,13 +77,13 @@ def ended_by_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def openapi() -> int:
+def print_openapi() -> int:
     sys.stdout.write(reference.description(create_app(Settings())))
     return 0
 
 
 def rebuild(settings: Settings, name: str) -> int:
-    """Build a projection again, or all. Return 1 if a match cannot be applied, 2 for an unknown name, else 0."""
+    """Rebuild a projection, or all. Return 1 if a match cannot be applied, 2 for an unknown name, otherwise 0."""
     with construct(settings.database_url) as referee:
         projections = Projections(referee, settings.database_url)
         try:
@@ -150,7 +151,7 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     if options.command == "openapi":
-        return openapi()
+        return print_openapi()
     if options.command == "doctor":
         return doctor(os.environ, print)
     try:
@@ -166,7 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return _with_exit_codes(settings, options)
 
 
-def _run(settings: Settings, options: argparse.Namespace) -> int:
+def _run_command(settings: Settings, options: argparse.Namespace) -> int:
     for file in files_open_to_others(settings.database_url):
         log.warning("%s can be opened by other users of this machine: chmod 600 %s", file, file)
     if options.command == "serve":
@@ -180,9 +181,9 @@ def _run(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _with_exit_codes(settings: Settings, options: argparse.Namespace) -> int:
-    """Run a command that needs the store. Print an error as one line. Return the exit code."""
+    """Run a command that needs the store. Print an error as a line. Return the exit code."""
     try:
-        return _run(settings, options)
+        return _run_command(settings, options)
     except (NotDone, RebuildRunning) as why:
         print(why, file=sys.stderr)
         return 1

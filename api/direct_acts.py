@@ -5,7 +5,7 @@ of its processor time.
 
 :class:`~api.app.App` passes each HTTP request to :meth:`DirectActs.answer` first. As Litestar does, this method calls
 the checks before each handler, the handler, and the function that answers an error. It also sets the entries of the
-ASGI scope that other parts read. ``tests/api/matches/test_direct_acts.py`` compares the answers of both ways.
+ASGI scope that other parts read. ``tests/api/matches/test_direct_acts.py`` compares the answers with Litestar's.
 """
 
 import re
@@ -29,7 +29,7 @@ class DirectActs:
     def __init__(
         self, app: Litestar, send_act: HTTPRouteHandler, before: Callable[[ApiCall], Awaitable[None]]
     ) -> None:
-        """``before``: called with each request before the handler ``send_act``."""
+        """``before``: checks each request before the handler ``send_act``."""
         self._app, self._send_act, self._before = app, send_act.fn, before
         self._path_template, self._handler = next(
             (route.path_format, handler)
@@ -40,9 +40,9 @@ class DirectActs:
         )
 
     async def answer(self, scope: Any, receive: Any, send: Send) -> bool:
-        """Answer a request that records an act. Return False for any other, before anything is read or sent.
+        """Answer a request that records an act. For any other, return False without reading or sending anything.
 
-        Ids with capital letters, and requests to an app under a prefix (``root_path``), are left to Litestar too.
+        Litestar also answers for ids with capital letters, and for an app under a prefix (``root_path``).
         """
         if scope["method"] != "POST" or (found := _PATH.fullmatch(scope["path"])) is None or scope.get("root_path"):
             return False

@@ -7,7 +7,7 @@ from typing import Any
 _UNDATED = logging.LogRecord("", logging.NOTSET, "", 0, "", (), None)
 _UNDATED.created = _UNDATED.msecs = 0.0
 _FIELDS = ("name", "levelno", "pathname", "lineno", "msg", "args", "exc_info", "funcName", "stack_info")
-"""Attributes of a record in the order in which ``logging`` passes them."""
+"""Attributes of a record, in the order of its arguments."""
 
 
 def record_of(*fields: Any) -> logging.LogRecord:

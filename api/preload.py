@@ -1,4 +1,4 @@
-"""Reads all files that answers need at the start: later, file descriptors may run out."""
+"""Reads at the start all files that answers need, because file descriptors may run out later."""
 
 from api.clubs.zones import zones
 from api.docs import guide_pages, pages, problem_list

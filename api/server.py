@@ -56,7 +56,7 @@ class Server(uvicorn.Server):
             connection.begin_to_stop()
 
     async def on_tick(self, counter: int) -> bool:
-        """Return whether to end. Called every 0.1 seconds. If the clock is unusable, answers get no ``Date``."""
+        """Return whether to stop. If the clock is unusable, answers get no ``Date``."""
         try:
             return await super().on_tick(counter)
         except (OverflowError, ValueError, OSError):
@@ -64,9 +64,7 @@ class Server(uvicorn.Server):
             return self.should_exit
 
     def _watch(self) -> None:
-        """Kill the process :data:`END_SECONDS` after the signal.
-
-        The thread is started early, while there is memory."""
+        """Kill the process :data:`END_SECONDS` after the signal. The thread starts early, while memory is free."""
         self._signalled.get()
         time.sleep(END_SECONDS)
         try:
@@ -79,8 +77,8 @@ class Server(uvicorn.Server):
         self.unanswered = len(self.server_state.tasks)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start serving. The garbage collector ignores the objects made by now, which are never freed."""
-        if threading.current_thread() is threading.main_thread():  # signals arrive only there
+        """Start serving. The garbage collector ignores the existing objects, which are never freed."""
+        if threading.current_thread() is threading.main_thread():  # only it receives signals
             threading.Thread(target=self._watch, name="end", daemon=True).start()
         await super().startup(sockets)
         gc.collect()
@@ -95,14 +93,14 @@ class Server(uvicorn.Server):
         self._state.stopping = True
         self._state.busy.end()
         self._state.refused.end()
-        for _ in range(self.config.backlog):  # one turn of the loop for each connection that may wait to be accepted
+        for _ in range(self.config.backlog):  # so that each waiting connection is accepted
             await asyncio.sleep(0)
         assert isinstance(self.config.app, Litestar)
         service: Service | None = self.config.app.state.get("service")
         if service is not None:
             service.hub.close()
             asyncio.get_running_loop().call_later(LONG_GRACE_SECONDS, service.desk.stop_worker)
-        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._count_unanswered)  # just before uvicorn does
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._count_unanswered)  # before uvicorn cancels
         await super().shutdown(sockets)
         if self.unanswered:
             log.critical("ended with %d requests unanswered", self.unanswered)
@@ -121,7 +119,7 @@ def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
         access_log=False,
         log_config=None,
         server_header=False,
-        proxy_headers=False,  # api.access.addresses reads them
+        proxy_headers=False,  # because api.access.addresses reads their headers
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

@@ -21,7 +21,7 @@ PREFIX = "KNACKA_"
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be used. The message names it."""
+    """The error for an unusable setting, which the message names."""
 
 
 class Settings(Value, forbid_unknown_fields=True):
@@ -93,11 +93,11 @@ def _check_database(url: str) -> None:
 
 
 CHECKS = {"database_url": _check_database, "cors_origins": cors_of, "trusted_proxies": networks_of}
-"""Functions that raise ValueError if they cannot use a setting."""
+"""Functions that raise ValueError for an unusable value, by setting."""
 
 
 def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
-    """Return the keys that sign the log, the new one first. Raises SettingsError. Its message never holds a key."""
+    """Return the keys that sign the log, first the new key. Raises SettingsError; its message never has a key."""
     keys: list[SigningKey] = []
     for name in ("log_key", "log_key_old"):
         if text := getattr(settings, name):
@@ -138,7 +138,7 @@ def _as_text(value: str | float) -> str:
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:
-    """Return the settings. Raises SettingsError for an unusable value. Log unknown names: Kubernetes sets some."""
+    """Return the settings. Raises SettingsError for an unusable value. Only log unknown names."""
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     known = {_variable(name): name for name in Settings.__struct_fields__}
     if unknown := sorted(given.keys() - known.keys()):

@@ -28,7 +28,7 @@ PERMANENT = (
     "not permitted",
     "denied",
 )
-"""Words in PostgreSQL's messages about permanent errors. An error while connecting has no code."""
+"""Words in PostgreSQL's messages about permanent errors, because errors while connecting have no code."""
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def open_once(url: str) -> None:
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):
             with closing(sqlite3.connect(file)) as connection:
-                # Try a write: if all tables exist, nothing below writes, and a read-only file would not be noticed.
+                # Try a write, because nothing below writes if all tables exist. A read-only file would go unnoticed.
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute("PRAGMA user_version = 0")
                 connection.rollback()
@@ -79,16 +79,16 @@ def open_once(url: str) -> None:
 def store_error(url: str, error: BaseException) -> str:
     place = parse_store_url(url)
     name = place.path if isinstance(place, SqliteFile) else "PostgreSQL"
-    return f"the store ({name}) cannot be used: {' '.join(_message(error).split())[:REASON_MAX]}"
+    return f"the store ({name}) cannot be used: {' '.join(_driver_message(error).split())[:REASON_MAX]}"
 
 
-def _message(error: BaseException) -> str:
-    """Return the message of the database driver, which the libraries' errors repeat."""
+def _driver_message(error: BaseException) -> str:
+    """Return the database driver's message if there is one, because errors of SQLAlchemy add to it."""
     return str(error.orig) if isinstance(error, DBAPIError) and error.orig is not None else str(error)
 
 
 def _is_permanent(url: str, error: BaseException) -> bool:
-    message = _message(error)
+    message = _driver_message(error)
     if isinstance(parse_store_url(url), Postgres) and isinstance(error, StoreError | OperationalError):
         return any(words in message for words in PERMANENT)
     return "locked" not in message

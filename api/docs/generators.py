@@ -8,15 +8,15 @@ from api.http.schemas import REFS, Plain
 
 NULL = {"type": "null"}
 PYTHON_END = r"$(?!\n)"
-"""End of a text in a Python pattern. JSON Schema has ``$``; Go does not support this lookahead."""
+"""End of a text in a Python pattern. JSON Schema gets ``$``, because Go supports no lookahead."""
 
 
 def add_hints(schemas: Plain) -> Plain:
     """Return the named schemas with hints for generators.
 
-    In Go all enumerations share one name space, so the values of enumerations with a common value get the schema's
-    name as a prefix. For a union Go tries each variant. It checks ``pattern`` but not ``const``, so constants get a
-    pattern. It fails at the pattern of a text that may be null, so a format replaces this pattern.
+    In Go all enumerations share one name space, so enumerations with a common value get names of values that begin
+    with the schema's name. Go tries each variant of a union, and checks ``pattern`` but not ``const``. So constants
+    get a pattern. Go fails at the pattern of a text that may be null, so a format replaces this pattern.
     """
     texts = {f"{REFS}{name}": (name, schema) for name, schema in schemas.items() if "pattern" in schema}
 
@@ -42,12 +42,12 @@ def add_hints(schemas: Plain) -> Plain:
     owners = Counter(value for schema in named.values() for value in schema.get("enum", ()))
     for name, schema in named.items():
         if any(owners[value] > 1 for value in schema.get("enum", ())):
-            schema["x-enum-varnames"] = [_constant(f"{_kebab(name)}_{value}") for value in schema["enum"]]
+            schema["x-enum-varnames"] = [_go_constant(f"{_kebab(name)}_{value}") for value in schema["enum"]]
     return named
 
 
 def written_pattern(pattern: str) -> str:
-    """Return a pattern of Python for JSON Schema. Its line ends are escaped."""
+    """Return a Python pattern as JSON Schema writes it, with escaped line ends."""
     return pattern.replace(PYTHON_END, "$").replace("\n", r"\n")
 
 
@@ -55,5 +55,5 @@ def _kebab(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).lower()
 
 
-def _constant(text: str) -> str:
+def _go_constant(text: str) -> str:
     return re.sub(r"[\W_]+", "_", text).upper()

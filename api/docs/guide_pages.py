@@ -46,7 +46,7 @@ def text_of(path: str) -> str:
 
 @cache
 def guide_names() -> tuple[str, ...]:
-    """Return the texts and programs in ``openapi/guides/``, in the order in which to read them."""
+    """Return the file names of the texts and programs in ``openapi/guides/``, in reading order."""
 
     def place(name: str) -> tuple[int, str]:
         stem = name.partition(".")[0]
@@ -57,7 +57,7 @@ def guide_names() -> tuple[str, ...]:
 
 @cache
 def picture_names() -> frozenset[str]:
-    """Return the pictures of the guides (SVG)."""
+    """Return the file names of the guides' pictures (SVG)."""
     return frozenset(name for name in _guide_files() if name.endswith(".svg"))
 
 
@@ -83,8 +83,8 @@ def _first_sentence(text: str) -> str:
     return re.split(r"(?<=[.])\s", text.strip(), maxsplit=1)[0]
 
 
-def _page(kind: str, path: str, markdown: str) -> GuidePage:
-    """Return the page of a Markdown text. Rules of a rulebook are not among its sections."""
+def _markdown_page(kind: str, path: str, markdown: str) -> GuidePage:
+    """Return the page of a Markdown text. A rulebook has only one section, without its rules."""
     parts = list(sections(markdown))[: None if kind == "guide" else 1]
     title, address = parts[0].title, f"/docs/{path}"
     shown = tuple(
@@ -105,15 +105,15 @@ def _program_page(path: str) -> GuidePage:
 
 @cache
 def pages() -> tuple[GuidePage, ...]:
-    """Return all guides, rulebooks and programs in English, in the order in which to read them."""
+    """Return all guides, rulebooks and programs in English, in reading order."""
     paths = [*(f"guides/{name}" for name in guide_names()), *OTHERS]
-    texts = (_page("guide", path, text_of(path)) for path in paths if path.endswith(".md"))
-    books = (_page("rulebook", f"rulebooks/{key}.md", rulebook_markdown(key, "en")) for key in BOOKS)
+    texts = (_markdown_page("guide", path, text_of(path)) for path in paths if path.endswith(".md"))
+    books = (_markdown_page("rulebook", f"rulebooks/{key}.md", rulebook_markdown(key, "en")) for key in BOOKS)
     return (*texts, *books, *(_program_page(path) for path in paths if not path.endswith(".md")))
 
 
 def list_markdown(kinds: tuple[str, ...] = ("guide", "rulebook", "program")) -> str:
-    """Return lists of links to the pages, one for each kind, in Markdown."""
+    """Return Markdown with a list of links to the pages of each kind."""
     titles = {"guide": "Guides", "rulebook": "Rules", "program": "Programs"}
     return "\n".join(
         f"## {titles[kind]}\n\n"

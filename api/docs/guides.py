@@ -1,5 +1,5 @@
-"""Serves the guides, the rulebooks and the programs for auditors, at the paths below ``/docs`` that they have in
-``openapi/``. A browser gets Markdown as HTML."""
+"""Serves the guides, the rulebooks and the programs for auditors. Their paths below ``/docs`` and ``openapi/`` agree.
+A browser gets Markdown as HTML."""
 
 import asyncio
 from functools import cache

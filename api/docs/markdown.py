@@ -14,7 +14,7 @@ from api.docs.call_ids import call_id
 
 
 def _add_heading_links(state: StateCore) -> None:
-    """Give each heading an id, and each except the title a link to itself."""
+    """Give each heading an id and, except the title, a link to itself."""
     taken: set[str] = set()
     for heading, inline in pairwise(state.tokens):
         if heading.type != "heading_open":
@@ -66,7 +66,7 @@ def to_html(markdown: str) -> str:
 
 
 class Section(NamedTuple):
-    """The part of a page below a heading. ``name``: the id of the heading."""
+    """The part of a page below a heading, whose id is ``name``."""
 
     name: str
     title: str
@@ -74,7 +74,7 @@ class Section(NamedTuple):
 
 
 def sections(markdown: str) -> Iterator[Section]:
-    """Yield the sections of a page, the first for its title, without code."""
+    """Yield the sections of a page without code. The first belongs to the title."""
     name, title, parts = "", "", list[str]()
     tokens = _PARSER.parse(markdown)
     for before, token in pairwise([Token("", "", 0), *tokens]):

@@ -1,4 +1,4 @@
-"""Renders HTML pages from templates, and makes their content security policies."""
+"""Renders HTML pages and their content security policies."""
 
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -46,12 +46,12 @@ def render(template: str, kind: str, language: str, title: str, **values: Any) -
 
 
 def render_text(language: str, title: str, body: str) -> bytes:
-    """Return a page whose ``body`` is HTML already."""
+    """Return a page with ``body``, which is HTML."""
     return render("text.html", "text", language, title, body=Markup(body))
 
 
 def words_in(language: Language, texts: Mapping[str, Text]) -> Callable[..., str]:
-    """Return a function that returns the text of a code in this language, with its placeholders filled."""
+    """Return a function that returns the text of a code in a language, with its placeholders filled."""
 
     def word(code: str, **values: object) -> str:
         return filled(texts[code].in_(language), {name: str(value) for name, value in values.items()})
@@ -66,8 +66,7 @@ def policy_of_kind(kind: str, *more: str) -> str:
 
 
 def policy_of(page: bytes, *more: str) -> str:
-    """Return the content security policy of a page. It allows the page's inline style, and what the directives in
-    ``more`` allow."""
+    """Return the content security policy of a page. It allows the inline style. ``more``: further directives."""
     style = page.partition(b"<style>")[2].partition(b"</style>")[0]
     known = b64encode(sha256(style).digest()).decode()
     return "; ".join(

@@ -28,12 +28,13 @@ assert RULESETS, "the games are loaded, and with them their own refusals"
 
 
 class Examples(Value, forbid_unknown_fields=True):
-    """Example values of facts, some for single codes only (``problem_examples.toml``)."""
+    """Example values of facts (``problem_examples.toml``)."""
 
     facts: dict[str, Any]
     of: dict[str, dict[str, Any]]
+    """Values that only the refusal with this code has."""
     rules: dict[str, str]
-    """Example rules of refusals whose rule depends on the case."""
+    """Example rules, by code, of refusals whose rule depends on the case."""
 
 
 EXAMPLES = msgspec.toml.decode((files("api.docs") / "problem_examples.toml").read_bytes(), type=Examples)
@@ -47,7 +48,7 @@ class RefusalRow(Value, forbid_unknown_fields=True):
     facts: tuple[str, ...]
     rule: str | None = None
     example: dict[str, Any] | None = None
-    """Facts of a refusal in a match."""
+    """Facts of an example; null: they come from ``Examples``."""
 
 
 class Refusal(NamedTuple):
@@ -67,12 +68,13 @@ def _refusal_classes(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
 
 @cache
 def refusals() -> dict[str, Refusal]:
+    """Return by code the refusals of ``refusals.toml``."""
     kinds = {kind.__name__: kind for kind in _refusal_classes()}
     rows = msgspec.toml.decode((files("api.docs") / "refusals.toml").read_bytes(), type=dict[str, RefusalRow])
-    return {code: _refusal(code, kinds[row.kind], row) for code, row in rows.items()}
+    return {code: _refusal_of_row(code, kinds[row.kind], row) for code, row in rows.items()}
 
 
-def _refusal(code: str, kind: type[Refused], row: RefusalRow) -> Refusal:
+def _refusal_of_row(code: str, kind: type[Refused], row: RefusalRow) -> Refusal:
     composed = EXAMPLES.facts | EXAMPLES.of.get(code, {})
     example = {name: composed[name] for name in sorted(row.facts) if name in composed}
     rule = row.rule or EXAMPLES.rules.get(code)
@@ -83,7 +85,7 @@ _AT = "/v1/matches/0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b/acts"
 
 
 class Page(Text, forbid_unknown_fields=True):
-    """Advice about a problem, and the facts and the address of an example."""
+    """Advice about a problem, and the facts and address of its example."""
 
     facts: dict[str, Any] = msgspec.field(default_factory=dict)
     at: str = _AT
@@ -109,12 +111,12 @@ _FAULTS = {
 """Values for ``errors`` in the examples, by code."""
 
 OWNS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
-"""Problems of the API itself by code, sorted by status."""
+"""Codes and texts of the API's own problems, sorted by status."""
 
 
 @cache
 def recorded() -> dict[str, Document]:
-    """Return the example problems of the description by type. They are answers of a running service."""
+    """Return by type the example problems of the description. They are answers of a running service."""
     return {name: msgspec.convert(one, Document) for name, one in problem_examples().items()}
 
 
@@ -144,7 +146,7 @@ def answer(code: str, language: Language) -> Document:
 
 
 def _refusal_with(code: str) -> Refusal:
-    """Return a refusal. One of an installed game counts as ``AgainstTheRules``, with the facts of its text."""
+    """Return a refusal. An installed game's refusal counts as ``AgainstTheRules``, with the facts of its text."""
     known = refusals().get(code)
     if known is not None:
         return known
@@ -159,7 +161,7 @@ def advice(code: str, language: Language) -> str:
 
 
 def code_of(name: str) -> str | None:
-    """Return the code of the problem type with this last part of its address."""
+    """Return the code of the problem type whose address ends with ``name``; ``None`` if there is none."""
     code = name.replace("-", "_")
     known = code in TEXTS or code in sentences.TEXTS.refusals
     return code if known and problem_type(code).endswith(f"/{name}") else None
@@ -208,7 +210,7 @@ def _table_cell(text: str) -> str:
 
 
 def problems_markdown(language: Language = "en", *, served: bool = False) -> str:
-    """Return the list of all problem types. ``served``: with links to their pages."""
+    """Return the list of all problem types. ``served``: add links to their pages."""
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
 
     def row(code: str, facts: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Serves the OpenAPI description, and a page that renders it without loading anything from other hosts."""
+"""Serves the OpenAPI description, and a page that shows it and loads nothing from other hosts."""
 
 import asyncio
 import json
@@ -80,29 +80,29 @@ def description(app: Litestar) -> str:
         "responses": responses,
         "schemas": add_hints(named_schemas(answers)),
     }
-    return _written(with_formats(_tidy(schema)), ORDER) + "\n"
+    return _as_json(with_formats(_json_value(schema)), ORDER) + "\n"
 
 
 ORDER = ("openapi", "info", "servers", "security", "tags", "paths", "components")
 
 
-def _written(value: Any, order: tuple[str, ...] = (), depth: int = 3) -> str:
+def _as_json(value: Any, order: tuple[str, ...] = (), depth: int = 3) -> str:
     """Return a value as JSON with a line for each operation and each schema."""
     if not depth or not isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     names = sorted(value, key=lambda name: (order.index(name) if name in order else len(order), name))
-    return "{\n" + ",\n".join(f"{json.dumps(name)}:{_written(value[name], (), depth - 1)}" for name in names) + "\n}"
+    return "{\n" + ",\n".join(f"{json.dumps(name)}:{_as_json(value[name], (), depth - 1)}" for name in names) + "\n}"
 
 
 def _shared_parameters(operations: list[Plain]) -> Plain:
     """Replace parameters that several operations share by references, and return these parameters by name.
 
-    If parameters with the same name differ, only the most frequent one is shared. Default values are removed.
+    If parameters of one name differ, only the most frequent is shared. Also remove default values.
     """
     taken = [one for operation in operations for one in operation.get("parameters", ())]
     for one in taken:
         for word in ("allowEmptyValue", "allowReserved", "deprecated"):
-            if one.get(word) is False:  # the default
+            if one.get(word) is False:  # false is the default
                 del one[word]
     times = Counter(json.dumps(one, sort_keys=True) for one in taken)
     shared: Plain = {}
@@ -118,15 +118,15 @@ def _shared_parameters(operations: list[Plain]) -> Plain:
     return shared
 
 
-def _tidy(value: Any) -> Any:
-    """Return a value for JSON. Litestar writes limits of integers as floats, and defaults as Python objects."""
+def _json_value(value: Any) -> Any:
+    """Return a value for JSON, because Litestar makes limits of integers floats, and defaults Python objects."""
     if isinstance(value, dict):
-        value = {name: _tidy(inner) for name, inner in value.items()}
+        value = {name: _json_value(inner) for name, inner in value.items()}
         if isinstance(value.get("pattern"), str):
             value["pattern"] = written_pattern(value["pattern"])
         return value
     if isinstance(value, list | tuple):
-        return [_tidy(inner) for inner in value]
+        return [_json_value(inner) for inner in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return msgspec.to_builtins(value)
@@ -195,12 +195,12 @@ def config() -> OpenAPIConfig:
         tags=[Tag(name=name, description=text) for name, text in TAGS.items()],
         contact=Contact(name="Knacka contributors"),
         license=License(name="MIT License", identifier="MIT"),
-        openapi_router=Router("/openapi", route_handlers=[], include_in_schema=False, before_request=_refuse),
+        openapi_router=Router("/openapi", route_handlers=[], include_in_schema=False, before_request=_not_found),
     )
 
 
-async def _refuse(_: Req) -> None:
-    """Raise 404 for Litestar's own pages, which cannot be switched off."""
+async def _not_found(_: Req) -> None:
+    """Raise ``NotFoundException`` for Litestar's own pages, which cannot be switched off."""
     raise NotFoundException
 
 

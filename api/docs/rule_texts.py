@@ -7,7 +7,7 @@ from referee.value import RuleId, Value
 
 
 class RuleShown(Value):
-    """A rule of the source, or the reading of a point that it leaves open (``kind`` is ``reading``)."""
+    """A rule of the source, or a reading (``kind``) of a point that the source leaves open."""
 
     id: RuleId
     kind: wire_types.Code

@@ -35,7 +35,7 @@ class SeatRange(Value):
 class RulesetShown(Value):
     """A game that can be refereed. ``version`` is its edition; a match keeps the edition with which it was opened.
 
-    ``options`` is a JSON Schema. ``x-rules``: the rules and open points that an option decides.
+    ``options`` is a JSON Schema. Its ``x-rules`` lists the rules and open points that an option decides.
     """
 
     ruleset: RulesetSeen
@@ -73,18 +73,18 @@ class RulesShown(Value):
 
 
 def ruleset_named(name: str) -> Ruleset:
-    """Return the ruleset with this key. Raises Problem (404) if it does not exist."""
+    """Return the ruleset with a key. Raises ``Problem`` (404) if it does not exist."""
     if name not in RULESETS:
         raise Problem("no_such_ruleset", ruleset=name, allowed=list(RULESETS))
     return RULESETS[name]
 
 
 def rulebook_named(name: str) -> str:
-    """Return ``name`` if it is the key of a ruleset or of the procedure. Raises Problem (404) if not."""
+    """Return ``name``. Raises ``Problem`` (404) if it is not the key of a ruleset or of the procedure."""
     return name if name == PROCEDURE else ruleset_named(name).key
 
 
-def _shown(language: Language, name: str) -> RulesetShown:
+def _ruleset_shown(language: Language, name: str) -> RulesetShown:
     ruleset, book = RULESETS[name], rulebook.load(name)
     return RulesetShown(
         ruleset=name,
@@ -102,8 +102,8 @@ def _shown(language: Language, name: str) -> RulesetShown:
     )
 
 
-def _all_shown(language: Language) -> list[RulesetShown]:
-    return [_shown(language, name) for name in RULESETS]
+def _all_rulesets_shown(language: Language) -> list[RulesetShown]:
+    return [_ruleset_shown(language, name) for name in RULESETS]
 
 
 def _rules_shown(language: Language, name: str) -> RulesShown:
@@ -118,8 +118,8 @@ def _rules_shown(language: Language, name: str) -> RulesShown:
     )
 
 
-def _rule(language: Language, name: str, rule_id: str) -> RuleShown:
-    """Return a rule or reading. Raises Problem (404) if the rulebook does not have it."""
+def _rule_by_id(language: Language, name: str, rule_id: str) -> RuleShown:
+    """Return a rule or reading. Raises ``Problem`` (404) if the rulebook does not have it."""
     try:
         entry = rulebook.load(name).rule(rule_id)
     except KeyError:
@@ -146,7 +146,7 @@ def _fixed(body: Callable[..., object], language: Language, *names: str) -> Fixe
 )
 async def list_rulesets(request: ApiCall) -> Reply:
     check_authorization(request)
-    return _fixed(_all_shown, request.language).reply(request)
+    return _fixed(_all_rulesets_shown, request.language).reply(request)
 
 
 @get(
@@ -165,7 +165,7 @@ async def list_rulesets(request: ApiCall) -> Reply:
 )
 async def get_ruleset(request: ApiCall, ruleset: RulesetKey) -> Reply:
     check_authorization(request)
-    return _fixed(_shown, request.language, ruleset_named(ruleset).key).reply(request)
+    return _fixed(_ruleset_shown, request.language, ruleset_named(ruleset).key).reply(request)
 
 
 @get(
@@ -199,7 +199,7 @@ async def list_rules(request: ApiCall, ruleset: RulesetKey) -> Reply:
 )
 async def get_rule(request: ApiCall, ruleset: RulesetKey, rule_id: RuleId) -> Reply:
     check_authorization(request)
-    return _fixed(_rule, request.language, rulebook_named(ruleset), rule_id).reply(request)
+    return _fixed(_rule_by_id, request.language, rulebook_named(ruleset), rule_id).reply(request)
 
 
 CALLS = routed("/v1", [list_rulesets, get_ruleset, list_rules, get_rule], tags=["Rulesets"])

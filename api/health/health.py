@@ -17,7 +17,7 @@ from referee import wire_types
 from referee.value import Value
 
 STORE_SECONDS = 1.5
-"""Seconds that the store may take to answer a probe."""
+"""Maximum seconds for the store's answer to a probe."""
 
 
 class Health(Value):

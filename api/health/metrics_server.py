@@ -22,7 +22,6 @@ from api.runtime.metrics import MEDIA_TYPE, exposition
 from api.runtime.service import Service
 
 BODY_MAX = 1024
-"""Maximum bytes of a request body."""
 
 
 @get("/metrics")
@@ -32,7 +31,7 @@ async def metrics(request: ApiCall) -> Reply:
     return Reply(text.encode(), NO_TEXTS, media_type=MEDIA_TYPE)
 
 
-async def _secure_headers(message: Message, scope: Scope) -> None:
+async def _add_common_headers(message: Message, scope: Scope) -> None:
     if message["type"] == "http.response.start":
         message["headers"] = [(REQUEST_ID, notes_in(scope).ids.request), *secured(message["headers"])]
 
@@ -43,7 +42,7 @@ async def metrics_served(service: Service, host: str, port: int) -> AsyncIterato
     app = Litestar(
         [metrics],
         exception_handlers=HANDLERS,
-        before_send=[_secure_headers],
+        before_send=[_add_common_headers],
         request_class=ApiCall,
         request_max_body_size=BODY_MAX,
         state=State({"service": service}),

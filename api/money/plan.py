@@ -28,7 +28,7 @@ from referee.clubs.lookup import evening_of
 from referee.value import Value
 
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
-"""By currency: the payment number that a code needs, and the maximum amount in minor units."""
+"""The payment number that a code needs, and the maximum amount in minor units, by currency."""
 SwishCode = Annotated[
     str,
     Meta(
