@@ -1,11 +1,9 @@
-"""Answers ``POST /v1/matches/{match}/acts``, which records an act in a match, without the layers of Litestar.
+"""Answers ``POST /v1/matches/{match}/acts``, the most frequent write, without the layers of Litestar. They would take
+about a fifth of its processor time.
 
-This is the most frequent write. Litestar's routing, error middleware and handler arguments would take about a fifth
-of its processor time.
-
-:class:`~api.app.App` passes each HTTP request to :meth:`DirectActs.answer` first. As Litestar does, this method calls
-the checks before each handler, the handler, and the function that answers an error. It also sets the entries of the
-ASGI scope that other parts read. ``tests/api/matches/test_direct_acts.py`` compares the answers with Litestar's.
+:class:`~api.app.App` passes each request to :meth:`DirectActs.answer` first. Like Litestar, it calls the checks, the
+handler and the function that answers errors, and sets the entries of the ASGI scope that other parts read.
+``tests/api/matches/test_direct_acts.py`` compares the answers with Litestar's.
 """
 
 import re

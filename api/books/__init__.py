@@ -1,1 +1,1 @@
-"""Operations on the books of a match: protocol, pot, settlement, and the records of deals."""
+"""Operations that return the protocol, pot, settlement and deals of a match."""

@@ -97,11 +97,10 @@ class ReportMade(TypedDict):
 
     seat: Seat
     accused: Seat
-    """Accused seat."""
     fault: OffenceText
     event: EventNumber
     breaches: NotRequired[wire_types.Many[Breach]]
-    """Breaches that follow, for the official only."""
+    """Breaches that follow, only for officials."""
 
 
 class ScoreWas(CorrectedBy):
@@ -114,7 +113,7 @@ class ScoreWas(CorrectedBy):
 class DealRecord(Value):
     """A finished deal, in one form for all games.
 
-    If a deal was voided and dealt again, ``facts`` are those of all attempts, other fields those of the scored one.
+    If a deal was voided and dealt again, ``facts`` are of all attempts, other fields of the scored attempt.
     If the cards were never entered, ``first`` is the event with the result. ``knocks`` include cases whose ruling
     changed the line.
     """
@@ -221,9 +220,8 @@ def record_of(
     language: Language,
     line: LineHistory | None = None,
 ) -> dict[str, Any]:
-    """Return the fields of :class:`DealRecord`. ``events``: those after the score of the previous deal, to the
-    score of this one. ``begun``: the number of the act of the first event. ``cases``: the cases about the deal.
-    ``line``: its line with corrections."""
+    """Return the fields of :class:`DealRecord`. ``events``: from after the previous deal's score to this deal's
+    score. ``begun``: the number of the first event's act. ``line``: the deal's line with corrections, if any."""
     sheet = _DealParts()
     for step in steps_of(events):
         seen = tuple(match.seen(recorded, caller.sees_as(public=True)) for recorded in step.events)
@@ -268,7 +266,7 @@ def read_record(
     caller: Caller,
     language: Language,
 ) -> bytes:
-    """Return the encoded record of a deal. Touches the database."""
+    """Return the record of a deal as JSON."""
     events, score = service.referee.history(match.id, after=bounds.before, to=bounds.score), bounds.score
     line = None
     if bounds.corrections:
@@ -279,7 +277,7 @@ def read_record(
 
 
 def read_text(service: Service, match: Match, bounds: DealBounds) -> bytes:
-    """Return the deal as plain text. Touches the database."""
+    """Return the deal in its notation."""
     first, end = max(1, bounds.before), match.version if bounds.last else bounds.score
     if bounds.corrections and not bounds.last and (won := _won_by(service, match, bounds)) is not None:
         end = won[0]
@@ -289,10 +287,9 @@ def read_text(service: Service, match: Match, bounds: DealBounds) -> bytes:
 
 
 def _won_by(service: Service, match: Match, bounds: DealBounds) -> tuple[int, MatchWon] | None:
-    """Return the number and the event of the match's end if the score of this deal, without corrections, won the
-    match; else None."""
+    """Return the number and event of the match's end if the deal's uncorrected score won it, otherwise ``None``."""
     events = service.referee.history(match.id, after=bounds.score, limit=wire_types.SEATS_MAX + 1)
-    for recorded in takewhile(lambda one: one.request is None, events):  # in the same act
+    for recorded in takewhile(lambda one: one.request is None, events):  # of one act
         if isinstance(recorded.event, MatchWon):
             return recorded.originator_version, recorded.event
     return None

@@ -18,7 +18,7 @@ from referee.store.whole import read_whole
 
 
 def read_settlement(referee: Referee, match: Match, basis: Basis, provisional: bool) -> bytes:
-    """Return the encoded settlement. Touches the database."""
+    """Return the settlement as JSON."""
     history = read_whole(referee, match.id, match.version)
     found = settlement(
         history, basis, balances=match.rules.has_pot, provisional=provisional, members=match.opened.members

@@ -1,4 +1,4 @@
-"""Answers with a sheet of a match: its stored JSON, or a CSV table."""
+"""Answers with a protocol or pot of a match, as JSON or a CSV table."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,7 +19,7 @@ from referee.store.match import Match
 
 
 def sheet_of(gives: Any, row: str) -> type[Operation]:
-    """Return the operation class of a sheet. ``row`` describes a row of its table."""
+    """Return the operation class of a call for a sheet. ``row`` describes the rows of its table."""
     return described(
         gives=gives,
         others={CSV: Text(row, begins='"deal",')},
@@ -31,8 +31,8 @@ def sheet_of(gives: Any, row: str) -> type[Operation]:
 async def answer(
     request: ApiCall, match: Match, projection: Sheets[S], written: Callable[[S], str], texts: MemberTexts
 ) -> Reply:
-    """Return a sheet as JSON, or as the table that ``written`` makes of it. Raises Problem (503) if the projection
-    does not reach the version of the match in time."""
+    """Return a sheet as JSON, or as the CSV table that ``written`` makes. Raises ``Problem`` (503) if the projection
+    does not reach the match's version in time."""
     media_type, kinds = (CSV, ("csv",)) if prefers(request.accepted, CSV) else (JSON, ())
     headers = PRIVATE | {"Vary": "Authorization, Accept"}
     if tag := matching_etag(request, tag_of(match.version, *kinds), texts):

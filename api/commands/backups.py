@@ -57,7 +57,7 @@ def backup(settings: Settings, arguments: argparse.Namespace) -> int:
         raise NotDone(f"{goal} exists already: name a new file, or a folder")
     if not goal.absolute().parent.is_dir():
         raise NotDone(f"there is no folder {goal.absolute().parent}: create it, or name an existing one")
-    # Only the owner can read the file, for any umask.
+    # a temporary file, because only its owner can read it
     with NamedTemporaryFile(dir=goal.parent, prefix=f"{goal.name}.", suffix=PARTIAL, delete=False) as file:
         partial = Path(file.name)
         try:
@@ -91,10 +91,10 @@ def restore(settings: Settings, arguments: argparse.Namespace) -> int:
             refuse_unless_empty(url)
         with Archive(arguments.file) as archive:
             print(summary(archive.manifest))
-            # Beside a SQLite store, files are only moved to install it.
+            # beside a SQLite store, because then files are only moved
             files = () if check else store_files(url)
             with staged(archive, files[-1].absolute().parent if files else None, print) as store:
-                if verify(store, None, print, _progress) != 0:
+                if verify(store, None, print, _print_error_line) != 0:
                     raise NotDone("the backup is damaged" if check else "nothing is restored: take another backup")
                 if not check:
                     install(url, store)
@@ -108,5 +108,5 @@ def restore(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _progress(line: str) -> None:
+def _print_error_line(line: str) -> None:
     print(line, file=sys.stderr)

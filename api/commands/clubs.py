@@ -10,8 +10,8 @@ from api.commands.operator_store import (
     NotDone,
     OperatorStore,
     Unanswered,
+    add_club_argument,
     argument_type,
-    club_argument,
     open_store,
     refusal_text,
 )
@@ -59,7 +59,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     founding.set_defaults(run=found)
     club.add_parser("list", help="list the clubs", description=LIST).set_defaults(run=list_all)
     showing = club.add_parser("show", help="show a club", description=SHOW)
-    club_argument(showing)
+    add_club_argument(showing)
     showing.set_defaults(run=show)
 
 
@@ -88,7 +88,7 @@ def found(settings: Settings, arguments: argparse.Namespace) -> int:
         try:
             store.submit(club_id, founded)
         except BaseException as error:
-            if not isinstance(error, Unanswered):  # an unanswered club may be stored
+            if not isinstance(error, Unanswered):  # because the club may be stored
                 store.names.drop([founder])
             raise
     print(f"club {club_id}: {arguments.name}")

@@ -6,8 +6,8 @@ from api.commands.operator_store import (
     OPERATOR,
     NotDone,
     OperatorStore,
+    add_club_argument,
     argument_type,
-    club_argument,
     open_store,
     refusal_text,
 )
@@ -32,7 +32,7 @@ PREVIEW = "only list the texts that would be deleted (-) and changed (+ the new 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     erasing = commands.add_parser("erase", help="delete the name and texts of a former member", description=ERASE)
-    club_argument(erasing)
+    add_club_argument(erasing)
     erasing.add_argument("member", type=argument_type(MemberSent), metavar="MEMBER", help="the member's number")
     erasing.add_argument("--preview", action="store_true", help=PREVIEW)
     erasing.set_defaults(run=erase)

@@ -7,7 +7,14 @@ from typing import get_args
 from api.access.tokens import hash_of, new_token
 from api.clubs.new_keys import NewKey, make_key
 from api.commands.clubs import key_line
-from api.commands.operator_store import NotDone, OperatorStore, argument_type, club_argument, open_store, refusal_text
+from api.commands.operator_store import (
+    NotDone,
+    OperatorStore,
+    add_club_argument,
+    argument_type,
+    open_store,
+    refusal_text,
+)
 from api.settings import PREFIX, Settings
 from referee.clubs.commands import OVERLAP_MAX, AppSent, IssueKey, KeySent, MemberSent, RevokeKey, RotateKey
 from referee.clubs.facts import SCOPES, KeyId, Scope
@@ -41,12 +48,12 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         "key", help="issue, rotate or revoke a key of a club; make the operator's key"
     ).add_subparsers(dest="what", required=True)
     issuing = key.add_parser("issue", help="make a key of a club", description=ISSUE_DESCRIPTION)
-    club_argument(issuing)
+    add_club_argument(issuing)
     whose = issuing.add_mutually_exclusive_group(required=True)
     whose.add_argument("--member", type=argument_type(MemberSent), help="the number of the member who holds it")
     whose.add_argument("--app", type=argument_type(AppSent), help="your name for the program that holds it")
     scopes = f"its scopes, comma-separated: {', '.join(SCOPES)}; or all"
-    issuing.add_argument("--scopes", required=True, type=_scopes, help=scopes)
+    issuing.add_argument("--scopes", required=True, type=_scopes_in, help=scopes)
     issuing.add_argument(
         "--days",
         type=int,
@@ -57,8 +64,8 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     issuing.set_defaults(run=issue)
     rotating = key.add_parser("rotate", help="give a key of a club a new secret", description=ROTATE_DESCRIPTION)
-    club_argument(rotating)
-    _key_argument(rotating)
+    add_club_argument(rotating)
+    _add_key_argument(rotating)
     rotating.add_argument(
         "--overlap-seconds",
         type=int,
@@ -69,19 +76,19 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     )
     rotating.set_defaults(run=rotate)
     revoking = key.add_parser("revoke", help="revoke a key of a club", description=REVOKE_DESCRIPTION)
-    club_argument(revoking)
-    _key_argument(revoking)
+    add_club_argument(revoking)
+    _add_key_argument(revoking)
     revoking.set_defaults(run=revoke)
     key.add_parser("operator", help="make the operator's key", description=OWN_DESCRIPTION).set_defaults(
         run=make_operator_key
     )
 
 
-def _key_argument(parser: argparse.ArgumentParser) -> None:
+def _add_key_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("key", type=argument_type(KeySent), metavar="KEY", help="its id, such as k3")
 
 
-def _scopes(text: str) -> tuple[Scope, ...]:
+def _scopes_in(text: str) -> tuple[Scope, ...]:
     arguments = [part.strip() for part in text.split(",")]
     if arguments == ["all"]:
         return SCOPES

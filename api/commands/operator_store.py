@@ -1,4 +1,4 @@
-"""Opens the store for commands about clubs. They may run while services run."""
+"""Opens the store for commands about clubs, which may run while services run."""
 
 import argparse
 import time
@@ -57,7 +57,7 @@ class OperatorStore:
         return club
 
     def submit(self, aggregate_id: UUID, request: Any, expected: int | None = None) -> Outcome:
-        """Have the desk execute a request, and return the outcome.
+        """Execute a request, and return the outcome.
 
         Raises ``Refused``, :class:`~referee.store.command.Stale` if the version is not ``expected``, and
         :class:`NotDone` if the club is full, or the store is busy or does not answer.
@@ -82,7 +82,7 @@ class OperatorStore:
         return outcome.aggregate
 
     def basis_of(self, club: Club, sent: BasisSent) -> dict[str, Any]:
-        """Return the facts from ledger and matches that are needed to decide a request.
+        """Return the fields of a request that ledger and matches add.
 
         Raises :class:`NotDone` if the projections do not reach the end of the log in time.
         """
@@ -126,7 +126,7 @@ def refusal_text(refused: Refused) -> str:
 
 
 def argument_type(kind: Any) -> Callable[[str], Any]:
-    """Return a function with which argparse converts an argument to a type of the API."""
+    """Return a function for argparse that converts an argument to a type of the API."""
 
     def read(text: str) -> Any:
         try:
@@ -143,5 +143,5 @@ def argument_type(kind: Any) -> Callable[[str], Any]:
     return read
 
 
-def club_argument(parser: argparse.ArgumentParser) -> None:
+def add_club_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("club", type=argument_type(UUID), metavar="CLUB", help="its id, from `knacka club list`")

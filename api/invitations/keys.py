@@ -1,4 +1,4 @@
-"""Find, show and redeem invitations to keys of clubs."""
+"""Finds, shows and redeems invitations to keys of clubs."""
 
 from uuid import UUID
 
@@ -56,7 +56,7 @@ class KeyTaken(Value, tag_field="admits_to", tag="key"):
 
 
 async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId] | None:
-    """Return the club and the key whose invitation has this code, or ``None``."""
+    """Return the club and the key whose invitation has the code, or ``None``."""
     try:
         club = await service.reader.club(club_id)
         if (key_id := _invited_key_id(club, code)) is None:  # a different process may just have made the invitation

@@ -1,4 +1,4 @@
-"""Find, show and redeem invitations to matches."""
+"""Finds, shows and redeems invitations to matches."""
 
 from uuid import UUID
 
@@ -35,9 +35,7 @@ class SeatInvitation(Value, tag_field="admits_to", tag="seat"):
     ruleset: RulesetSeen
     role: Role
     seat: SeatOfRole
-    """Seat; null: the role has none."""
     official: OfficialOfRole
-    """Number of the official, from 1; null: a different role."""
     name: wire_types.Name | None
     """Name of the invited player or official; null: the role has no name."""
     member: wire_types.MemberNumber | None
@@ -47,11 +45,11 @@ class SeatInvitation(Value, tag_field="admits_to", tag="seat"):
     evening: wire_types.EveningNumber | None
     stakes: Stakes | None
     points: wire_types.BySeat[Points]
-    """Points at the opening, in Rams the balances."""
+    """Points (in Rams balances) at the opening."""
     pot: wire_types.Money
     """Pot at the opening."""
     agrees: bool
-    """Redeeming the invitation agrees to the stakes."""
+    """True: redeeming the invitation agrees to the stakes."""
     by: Actor
     """Inviter."""
     by_member: wire_types.MemberNumber | None
@@ -66,18 +64,16 @@ class SeatTaken(Value, tag_field="admits_to", tag="seat"):
     version: Version
     role: Role
     seat: SeatOfRole
-    """Seat; null: the role has none."""
     official: OfficialOfRole
-    """Number of the official, from 1; null: a different role."""
     token: wire_types.Token
     """Token. An earlier token of the seat or role has ended."""
     stakes: Stakes | None
     agreed: bool
-    """The seat has agreed to the stakes."""
+    """True: the seat has agreed to the stakes."""
 
 
 async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int] | None:
-    """Return the match and the number of its invitation with this code, or ``None``."""
+    """Return the match and the number of its invitation with the code, or ``None``."""
     try:
         match = await service.reader.match(match_id)
         number = number_of(code, match.seating.invitations)

@@ -38,7 +38,7 @@ CASES = topics(*FACTS)
 
 
 def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
-    """Return whether the caller may see a whole row, except hashes of tokens."""
+    """Return whether the caller may see all of a row but hashes of tokens."""
     _, _, number, topic, _ = placed.row
     over = isinstance(match.play, Over)
     # Rulings and agreements show nothing of an unfinished deal.
@@ -110,10 +110,10 @@ async def get_bundle(
 
 
 def visible_rows(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:
-    """Return the rows before the first that the caller may not see whole.
+    """Return the rows before the first row that the caller may not see whole.
 
-    If the match ended at or after that row, return the opening, and from the end of the match on the rows before the
-    next that the caller may not see whole.
+    If the match ended at or after that row, return the opening, and the rows from the match's end to the next such
+    row.
     """
     shown = list(takewhile(lambda one: sees_whole(match, one, caller), rows))
     over = next((place for place, one in enumerate(rows) if one.row[3] in ENDS), len(rows))

@@ -32,13 +32,13 @@ from referee.wire_types import EVENT_BYTES_MAX, EXACT_MAX
 OPENED = topics(MatchOpened)
 ENDS = topics(MatchWon, MatchClosed, MatchAbandoned)
 RULED = topics(ProtocolCorrected, ActTakenBack)
-"""Topics of rulings, which can change a result later. Their requests are for officials and auditors."""
+"""Topics of rulings, which can change a result. Only officials and auditors see the requests in their rows."""
 
 AGREED = topics(StakesAgreed, StakesDeclined)
 """Topics that decide whether a club's books count the match."""
 
 ROWS_MOST = 10_000
-"""Limit on the rows of a bundle: about ten megabytes."""
+"""Maximum number of rows in a bundle, about ten megabytes."""
 
 Stored = Annotated[
     str,
@@ -55,7 +55,6 @@ class BundleRow(Value):
     `state`. The next row of the match or club has this hash as `prev`."""
 
     index: Leaf
-    """Position of the row in the log, from 0."""
     id: wire_types.MatchId
     """Id of the match or club."""
     version: EventNumber
@@ -63,13 +62,12 @@ class BundleRow(Value):
     topic: wire_types.Topic
     """Kind of the event."""
     state: Stored
-    """Stored bytes of the row."""
     proof: ProofText
     """Hashes from the leaf to the root (RFC 6962, 2.1.1)."""
 
 
 class BundleConsistency(Value):
-    """The proof that the checkpoint extends an older one, of `from` rows."""
+    """The proof that the checkpoint extends an older checkpoint of `from` rows."""
 
     from_: LogSize = field(name="from")
     proof: ProofText
@@ -87,7 +85,7 @@ class BundleSettlement(Value):
     pot: wire_types.Money
     """Amount left in the pot, in minor units."""
     amounts: wire_types.MoneyBySeat
-    """Amount that each seat receives (below zero: pays), in minor units: `amount` of `GET …/settlement`."""
+    """Amounts that the seats receive (below zero: pay), in minor units; `amount` in `GET …/settlement`."""
 
 
 class BundleEntry(Value):
@@ -99,7 +97,7 @@ class BundleEntry(Value):
     kind: EntryKind
     currency: wire_types.Currency
     cause: Cause
-    """Event that made the entry. Its row is in the bundle."""
+    """Event that made the entry, whose row is in the bundle."""
     postings: Postings
     """Postings by account. They add up to 0."""
 
@@ -119,9 +117,7 @@ class BundleRange(Value):
     """A range of events whose rows are all in the bundle."""
 
     first: EventNumber
-    """Number of the first event."""
     last: EventNumber
-    """Number of the last event."""
 
 
 class BundleAggregate(Value):
@@ -153,11 +149,10 @@ class Bundle(Value):
     """Rows of a match or club with proofs, and the results that follow from them."""
 
     about: BundleAbout
-    """Match or closing that the bundle proves."""
     checkpoint: Note
     """Signed note: origin, size and root of the log."""
     consistency: BundleConsistency | None
-    """Proof that the checkpoint extends the one of `from` rows; null: not requested."""
+    """Null: no proof was requested."""
     aggregates: wire_types.Many[BundleAggregate]
     """Matches and clubs with rows in the bundle."""
     rows: wire_types.Many[BundleRow]
@@ -176,7 +171,7 @@ class Last(NamedTuple):
 
 
 def must_extend(signed: LogSigned, size: int | None) -> None:
-    """Raise ``Problem`` (404) if ``size`` is larger than the last checkpoint."""
+    """Raise ``Problem`` (404) if the last checkpoint has fewer than ``size`` rows."""
     if size is not None and size > signed.size:
         raise Problem("no_such_size", size=signed.size)
 
@@ -192,9 +187,9 @@ def bundle_of(
     settlements: Settlements,
     entries: Entries,
 ) -> Bundle:
-    """Return a bundle of these rows, which are in the order of the log.
+    """Return a bundle of rows, which must be in the order of the log.
 
-    ``extended``: size of an older checkpoint. ``last``: last rows by id, for statements signed by ``keys``.
+    ``extended``: size of an older checkpoint. ``last``: last rows by id, for statements that ``keys`` sign.
     """
     consistency = None
     if extended is not None:
@@ -236,12 +231,11 @@ def bundle_of(
 
 
 def published_id(aggregate_id: object) -> str:
-    """Return the published form of a row's id."""
     return str(UUID(str(aggregate_id)))
 
 
 def ranges_of(numbers: Iterable[int]) -> list[BundleRange]:
-    """Return the unbroken ranges of these numbers, in order."""
+    """Return the ranges of consecutive numbers, in order."""
     found: list[BundleRange] = []
     for number in sorted(numbers):
         first = found.pop().first if found and found[-1].last == number - 1 else number
@@ -269,7 +263,7 @@ def result_rows(found: Iterable[Placed]) -> Iterator[Placed]:
 
 
 def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -> BundleSettlement | None:
-    """Return the result of a match by these rows; ``None``: nothing is owed."""
+    """Return the result of a match from its rows with results; ``None``: nothing is owed."""
     found: BundleSettlement | None = None
     for recorded in map(recorded_in, rows):
         amounts = amounts_owed(recorded.event, 0 if found is None else found.event)

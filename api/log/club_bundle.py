@@ -43,7 +43,7 @@ from referee.log.tree import Tree
 from referee.officials.events.seating import InvitationRedeemed, Invited
 
 FOR_TREASURERS = OPENED | AGREED | ENDS | topics(Invited, InvitationRedeemed, TokenMade, TokenEnded)
-"""Topics that ``treasury`` may see: no deal and no ruling."""
+"""Topics that callers with only ``treasury`` may see, without deals and rulings."""
 
 ENTRIES_MOST = 2000
 
@@ -114,7 +114,7 @@ async def get_club_bundle(
 
 
 class IncludedMatch(NamedTuple):
-    """A match with an entry between the previous closing and this one."""
+    """A match with an entry since the previous closing."""
 
     leaf: int
     """Leaf of its first result, by which the matches are sorted."""
@@ -150,7 +150,7 @@ class ClosingRows:
         return {published_id(placed.row[1]): Last(placed, self.size) for placed in last}
 
     def matches(self) -> Iterator[IncludedMatch]:
-        """Yield the matches. Raises ``Problem`` (403) if the caller may not see one or its rows."""
+        """Yield the matches with entries. Raises ``Problem`` (403) if the caller may not see one or its rows."""
         for match_id, last in self._last.items():
             kinds = OPENED | ENDS | RULED | AGREED
             found = rows_of(self._service, self._connection, match_id, 1, last, kinds)

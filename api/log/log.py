@@ -37,8 +37,8 @@ class LogShown(Value):
     """Keys that verify the checkpoints. Every key signs each checkpoint. Keep the keys, because an operator could
     change this answer."""
     signed: LogSize | None
-    """Number of rows in the last checkpoint; null: none yet. The present number is not shown, because it would reveal
-    private acts."""
+    """Number of rows in the last checkpoint; null: no checkpoint exists. The present number is not shown, because it
+    would reveal private acts."""
 
 
 class ConsistencyProof(Value):

@@ -68,7 +68,6 @@ class Checked(Value):
     """The result of a check."""
 
     check: Check
-    """Name of the check."""
     ok: bool
     """True: the check found no difference."""
     count: wire_types.Lag

@@ -36,7 +36,6 @@ class ClosingSeen(Value):
     digest: wire_types.Hash
     """SHA-256 over the previous digest and the entries since the previous closing."""
     label: Label
-    """Name of the closing."""
     at: Time
     trial: Trial
     """Trial balance, without balances of 0."""

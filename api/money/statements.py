@@ -51,7 +51,6 @@ class Checkpointed(Value):
     """The last checkpoint. A proof that a later checkpoint extends it shows that no earlier row changed."""
 
     size: LogSize
-    """Number of rows."""
     root: HashText
     """Root of the tree."""
 

@@ -10,7 +10,7 @@ from referee.visibility import Event
 from referee.wire_types import EXACT_MAX, Hash
 
 NOTE_MAX = 2048
-"""Characters of a note: a checkpoint with two signatures has about four hundred."""
+"""Maximum characters of a note. A checkpoint with two signatures has about four hundred."""
 
 Origin = Annotated[
     str,

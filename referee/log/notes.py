@@ -10,10 +10,10 @@ from referee.log.tree import HASH_BYTES, Hash
 from referee.value import Value
 
 ED25519 = b"\x01"
-"""Code of the key's kind in the formats below."""
+"""Code of the kind of key in a signed note."""
 SEED_BYTES = 32
 ORIGIN = r"^[!-*,-~]{1,128}$"
-"""Name of a log: no blanks, no plus."""
+"""Pattern for the name of a log: ASCII without blanks and plus signs."""
 PRIVATE = "PRIVATE+KEY+"
 PEM = "-----BEGIN "
 SIZE_DIGITS_MAX = 18
@@ -50,7 +50,7 @@ class Checkpoint(Value):
 class LastRow(Value):
     """The last row of a match or club when the log had ``size`` rows, to be signed.
 
-    A later row of it whose leaf has an index below ``size`` contradicts this.
+    A later row with a leaf index below ``size`` contradicts this statement.
     """
 
     origin: str
@@ -66,8 +66,7 @@ class LastRow(Value):
 
 
 def checkpoint_in(note: str) -> Checkpoint:
-    """Return the checkpoint in a signed note, without a check of its signatures. Raises ``ValueError`` if the note
-    has none."""
+    """Return the checkpoint in a note. Raises ``ValueError`` if it has none. Signatures are not verified."""
     lines = note.partition("\n\n")[0].split("\n")
     if len(lines) < 3 or not re.fullmatch(ORIGIN, lines[0]):
         raise ValueError("a checkpoint begins with origin, size and root, a line each")
@@ -84,7 +83,7 @@ class SigningKey:
 
     def __init__(self, name: str, seed: bytes) -> None:
         """Raise ``ValueError`` if the name cannot name a log, or the seed has the wrong length."""
-        # Not at the top: the library takes 7 MB, and most services sign nothing.
+        # Imported here, because the library takes 7 MB and most services sign nothing.
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
         if not re.fullmatch(ORIGIN, name):
@@ -98,32 +97,33 @@ class SigningKey:
 
     @property
     def vkey(self) -> str:
-        """The public key, by which its signatures are verified."""
+        """The public key as text, which verifies the signatures."""
         return f"{self.name}+{self._id.hex()}+{base64(self._public)}"
 
     @property
     def written(self) -> str:
-        """The private key as text: its holder can sign."""
+        """The private key as text."""
         return f"{PRIVATE}{self.name}+{self._id.hex()}+{base64(ED25519 + self._seed)}"
 
     def line(self, text: str) -> str:
-        """Return the line that signs a text."""
+        """Return the signature of a text, as a line of a note."""
         return f"— {self.name} {base64(self._id + self._private.sign(text.encode()))}\n"
 
 
-def signed(said: Checkpoint | LastRow, keys: Sequence[SigningKey]) -> str:
-    return said.text + "\n" + "".join([key.line(said.text) for key in keys])
+def signed(statement: Checkpoint | LastRow, keys: Sequence[SigningKey]) -> str:
+    """Return a note with a signature by each key."""
+    return statement.text + "\n" + "".join([key.line(statement.text) for key in keys])
 
 
 def key_of(text: str, origin: str) -> SigningKey:
-    """Return the private key in a text, for the log of this ``origin``.
+    """Return the private key in a text, for the log named ``origin``; if empty, the name in the key is used.
 
-    The text is a signed note's key (``PRIVATE+KEY+…``) or PEM (PKCS #8). Without ``origin`` the name in a note's key
-    is used. Raises ``ValueError``, which never reveals the key.
+    The text is a key of signed notes (``PRIVATE+KEY+…``) or PEM (PKCS #8). Raises ``ValueError``, which never reveals
+    the key.
     """
     text = text.strip()
     if text.startswith(PEM):
-        return _of_pem(text, origin)
+        return _key_of_pem(text, origin)
     if not text.startswith(PRIVATE):
         raise ValueError("a key begins with PRIVATE+KEY+ or is PEM; `knacka log key` makes one")
     name, *rest = text.removeprefix(PRIVATE).split("+", 2)
@@ -140,7 +140,7 @@ def key_of(text: str, origin: str) -> SigningKey:
     return key
 
 
-def _of_pem(text: str, origin: str) -> SigningKey:
+def _key_of_pem(text: str, origin: str) -> SigningKey:
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.serialization import load_pem_private_key

@@ -1,4 +1,4 @@
-"""The rules of the log: it stores checkpoints, each larger than the one before."""
+"""The rules of the log: each checkpoint is larger than the previous one."""
 
 from referee.log.facts import LogOpened, LogSigned, Sign
 from referee.log.notes import checkpoint_in
@@ -14,7 +14,7 @@ class Signed(Value):
 
 
 class LogRules:
-    """The rules of signing. An inconsistent checkpoint is a bug, not a refusal."""
+    """Decides which checkpoints are stored. An inconsistent checkpoint is a bug, not a refusal."""
 
     state = Signed
 
@@ -25,7 +25,7 @@ class LogRules:
         return ()
 
     def take(self, state: Signed, request: Sign, moment: Moment) -> tuple[tuple[Event, ...], Signed]:
-        """Return the event of a checkpoint, which must be larger than the last, and the state after it."""
+        """Return the event of a checkpoint, and the state after it. Raises ``AssertionError`` unless the log grew."""
         checkpoint = checkpoint_in(request.note)
         assert state.last is None or checkpoint.size > state.last.size, "a log only grows"
         event = LogSigned(size=checkpoint.size, root=checkpoint.root.hex(), note=request.note)

@@ -1,7 +1,7 @@
 """A Merkle tree as in RFC 6962, section 2.1, over hashes of rows in the order of the log, stored in tiles.
 
-On level 0 the hashes of a tile are leaves; on each higher level, a hash is the root over a full tile of the level
-below. Only the last tile of a level is not full. So a proof reads a few tiles.
+On level 0 the hashes of a tile are leaves. On a higher level each hash is the root over a full tile of the level
+below. Only the last tile of a level may be partial. So a proof reads a few tiles.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from referee.value import Value
 HASH_BYTES, PAIR_BYTES = 32, 64
 TILE_HEIGHT = 8
 TILE_WIDTH = 1 << TILE_HEIGHT
-"""Hashes in a full tile."""
+"""Number of hashes in a full tile."""
 TILE_BYTES = TILE_WIDTH * HASH_BYTES
 FIRST = "0" * 64
 """Hash of the row before an aggregate's first row, in hex."""
@@ -22,23 +22,22 @@ EMPTY = sha256().digest()
 _pairs = Struct(f"{PAIR_BYTES}s").iter_unpack
 Hash = bytes
 Tiles = Callable[[int, int], bytes]
-"""Returns the concatenated hashes of the tile of this level and number: at least those that the tree's size
-requires."""
+"""Function that returns the concatenated hashes of a tile by level and number: at least those that the tree needs."""
 
 
 def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash:
-    """Return the hash of a row: over a zero byte, the aggregate's id, its number, its topic and the stored bytes."""
+    """Return the hash of a row: over a zero byte, the aggregate's id, the row's number, topic and stored bytes."""
     return sha256(f"\0{aggregate_id}\n{version}\n{topic}\n".encode() + state).digest()
 
 
-def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], written: Mapping[str, str]) -> bytes:
+def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], id_texts: Mapping[str, str]) -> bytes:
     """Return the concatenated hashes of rows of the log. Raises ``TypeError`` if a stored value is not bytes.
 
-    ``written``: the text in the hash of each aggregate's id in the rows.
+    ``id_texts``: by aggregate id in the rows, the text of the id that is hashed.
     """
     return b"".join(
         [
-            sha256(f"\0{written[aggregate_id]}\n{version}\n{topic}\n".encode() + state).digest()  # as leaf_hash
+            sha256(f"\0{id_texts[aggregate_id]}\n{version}\n{topic}\n".encode() + state).digest()  # as leaf_hash
             for _, aggregate_id, version, topic, state in rows
         ]
     )
@@ -49,7 +48,7 @@ def node_hash(left: Hash, right: Hash) -> Hash:
 
 
 def root_of(hashes: bytes) -> Hash:
-    """Return the root over concatenated subtrees of one size, the last of which may be smaller."""
+    """Return the root over concatenated hashes of subtrees of one size. The last subtree may be smaller."""
     while len(hashes) > HASH_BYTES:
         last = hashes[-HASH_BYTES:] if len(hashes) % PAIR_BYTES else b""
         whole = hashes[: len(hashes) - len(last)]
@@ -64,10 +63,10 @@ class Tree(Value):
     tiles: Tiles
 
     def root(self) -> Hash:
-        return self._over(0, self.size)
+        return self._root_over(0, self.size)
 
     def first(self, size: int) -> "Tree":
-        """Return the tree over fewer leaves."""
+        """Return the tree over the first ``size`` leaves."""
         assert size <= self.size, "an older tree is no larger"
         return Tree(size=size, tiles=self.tiles)
 
@@ -78,18 +77,18 @@ class Tree(Value):
         return self.tiles(0, number)[place * HASH_BYTES :][:HASH_BYTES]
 
     def inclusion(self, index: int) -> tuple[Hash, ...]:
-        """Return the hashes that lead from a leaf to the root, from below (RFC 6962, 2.1.1)."""
+        """Return the hashes that prove a leaf, the lowest first (RFC 6962, 2.1.1)."""
         assert 0 <= index < self.size, "a leaf is in the tree"
-        return tuple(self._over(*part) for part in _beside(index, 0, self.size))
+        return tuple(self._root_over(*part) for part in _subtrees_beside(index, 0, self.size))
 
     def consistency(self, size: int) -> tuple[Hash, ...]:
-        """Return the hashes that lead from the root over the first ``size`` leaves to this root (RFC 6962, 2.1.2)."""
+        """Return the hashes that prove that the first ``size`` leaves are unchanged (RFC 6962, 2.1.2)."""
         assert 0 < size <= self.size, "an older tree is no larger"
-        return tuple(self._over(*part) for part in _between(size, 0, self.size, True))
+        return tuple(self._root_over(*part) for part in _subtrees_between(size, 0, self.size, True))
 
-    def _over(self, first: int, end: int) -> Hash:
-        """Return the root over these leaves. ``first`` must be a multiple of a power of two that is at least their
-        number."""
+    def _root_over(self, first: int, end: int) -> Hash:
+        """Return the root over leaves ``first`` to ``end - 1``. ``first`` must be a multiple of a power of two that is
+        at least their number."""
         many = end - first
         if not many:
             return EMPTY
@@ -99,44 +98,45 @@ class Tree(Value):
             number, place = divmod(first >> level * TILE_HEIGHT, TILE_WIDTH)
             return root_of(self.tiles(level, number)[place * HASH_BYTES :][: HASH_BYTES << within])
         middle = first + (1 << height)
-        return node_hash(self._over(first, middle), self._over(middle, end))
+        return node_hash(self._root_over(first, middle), self._root_over(middle, end))
 
 
 def _halfway(first: int, end: int) -> int:
-    """Return where the second half begins: the first half is the largest power of two."""
+    """Return where the second half of a tree begins. The first has the largest power of two of leaves."""
     return first + (1 << (end - first - 1).bit_length() - 1)
 
 
-def _beside(index: int, first: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the subtrees beside the path from a leaf to the root over these leaves, from below."""
+def _subtrees_beside(index: int, first: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the subtrees beside the path from a leaf to the root over ``first`` to ``end - 1``, the lowest first."""
     if end - first > 1:
         middle = _halfway(first, end)
         below, other = ((first, middle), (middle, end))[:: 1 if index < middle else -1]
-        yield from _beside(index, *below)
+        yield from _subtrees_beside(index, *below)
         yield other
 
 
-def _between(size: int, first: int, end: int, known: bool) -> Iterator[tuple[int, int]]:
-    """Yield the subtrees that show how the tree over the leaves before ``size`` is part of the tree over these
-    leaves. ``known``: the older root is over exactly these."""
+def _subtrees_between(size: int, first: int, end: int, known: bool) -> Iterator[tuple[int, int]]:
+    """Yield the subtrees that prove that the first ``size`` leaves are part of a tree.
+
+    ``known``: the older root is over leaves ``first`` to ``end - 1``.
+    """
     if size == end:
         if not known:
             yield first, end
         return
     middle = _halfway(first, end)
     if size <= middle:
-        yield from _between(size, first, middle, known)
+        yield from _subtrees_between(size, first, middle, known)
         yield middle, end
     else:
-        yield from _between(size, middle, end, False)
+        yield from _subtrees_between(size, middle, end, False)
         yield first, middle
 
 
 def rolled_up(edge: dict[int, bytes], leaves: bytes, size: int) -> dict[tuple[int, int], bytes]:
-    """Return the tiles that change when leaves are appended after the first ``size``, each whole, by level and
-    number.
+    """Return by level and number the tiles that change when leaves are appended after the first ``size``.
 
-    ``edge``: the hashes of the last tile of each level that is not full.
+    ``edge``: by level, the hashes of the last tile if it is not full.
     """
     changed, level, first = {}, 0, size
     while leaves:
