@@ -292,7 +292,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         ),
         request_max_body_size=settings.body_limit_bytes,
         logging_config=None,
-        openapi_config=reference.config(),
+        openapi_config=reference.openapi_config(),
     )
     app.begins, app.direct_acts = boundary.begun, DirectActs(app, acts.send_act, boundary.before)
     return app

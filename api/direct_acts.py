@@ -3,7 +3,6 @@ about a fifth of its processor time.
 
 :class:`~api.app.App` passes each request to :meth:`DirectActs.answer` first. Like Litestar, it calls the checks, the
 handler and the function that answers errors, and sets the entries of the ASGI scope that other parts read.
-``tests/api/matches/test_direct_acts.py`` compares the answers with Litestar's.
 """
 
 import re

@@ -78,7 +78,8 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start serving. The garbage collector ignores the existing objects, which are never freed."""
-        if threading.current_thread() is threading.main_thread():  # only it receives signals
+        # because signals only reach the main thread
+        if threading.current_thread() is threading.main_thread():
             threading.Thread(target=self._watch, name="end", daemon=True).start()
         await super().startup(sockets)
         gc.collect()
@@ -100,7 +101,8 @@ class Server(uvicorn.Server):
         if service is not None:
             service.hub.close()
             asyncio.get_running_loop().call_later(LONG_GRACE_SECONDS, service.desk.stop_worker)
-        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._count_unanswered)  # before uvicorn cancels
+        # just before uvicorn cancels the requests
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._count_unanswered)
         await super().shutdown(sockets)
         if self.unanswered:
             log.critical("ended with %d requests unanswered", self.unanswered)

@@ -59,7 +59,7 @@ def open_once(url: str) -> None:
     if isinstance(place, SqliteFile):
         for file in (place.path, books_file(url), names_file(url)):
             with closing(sqlite3.connect(file)) as connection:
-                # Try a write, because nothing below writes if all tables exist. A read-only file would go unnoticed.
+                # Try a write, because nothing below notices a read-only file if all tables exist.
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute("PRAGMA user_version = 0")
                 connection.rollback()

@@ -12,7 +12,7 @@ from referee.store.match import Match
 
 
 class DealBounds(NamedTuple):
-    """The numbers of the events around a finished deal, and the corrections of the match."""
+    """The numbers of the events around a finished deal, and the match's corrections."""
 
     before: int
     """Event with the score of the previous deal; 0 for the first deal."""

@@ -289,7 +289,7 @@ def read_text(service: Service, match: Match, bounds: DealBounds) -> bytes:
 def _won_by(service: Service, match: Match, bounds: DealBounds) -> tuple[int, MatchWon] | None:
     """Return the number and event of the match's end if the deal's uncorrected score won it, otherwise ``None``."""
     events = service.referee.history(match.id, after=bounds.score, limit=wire_types.SEATS_MAX + 1)
-    for recorded in takewhile(lambda one: one.request is None, events):  # of one act
+    for recorded in takewhile(lambda one: one.request is None, events):
         if isinstance(recorded.event, MatchWon):
             return recorded.originator_version, recorded.event
     return None

@@ -1,4 +1,4 @@
-"""``knacka backup`` and ``knacka restore``."""
+"""``knacka backup`` and ``knacka restore``. The commands return their exit code, or raise ``NotDone``."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""``knacka club``: founds, lists and shows clubs."""
+"""``knacka club``: founds, lists and shows clubs. The commands return their exit code, or raise ``NotDone``."""
 
 import argparse
 from contextlib import closing

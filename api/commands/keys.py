@@ -1,4 +1,7 @@
-"""``knacka key``: makes, rotates and revokes a club's keys, and makes the operator's key."""
+"""``knacka key``: makes, rotates and revokes a club's keys, and makes the operator's key.
+
+The commands return their exit code, or raise ``NotDone``.
+"""
 
 import argparse
 from datetime import timedelta

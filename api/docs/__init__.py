@@ -1,1 +1,1 @@
-"""Documentation for client developers: the games, their rules, the problem types, and the API reference."""
+"""Documentation for client developers."""

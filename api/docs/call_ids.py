@@ -29,7 +29,7 @@ def read_calls(app: Litestar) -> None:
 
 
 def call_id(text: str) -> str | None:
-    """Return the operation id of the call that a text names by its id or by method and path, or ``None``.
+    """Return the operation id of the call that a text names by id or by method and path, or ``None``.
 
     ``…`` in the text means the path of a match or a club.
     """

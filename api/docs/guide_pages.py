@@ -19,7 +19,7 @@ FIRST = ("first-match", "client", "errors", "conflicts", "following", "bot")
 """Guides that a new developer reads first, in this order."""
 OTHERS = ("notation.md", "verify.py", "shuffle.py")
 BOOKS = (*RULESETS, PROCEDURE)
-"""Rulebooks: of each game, and of the officials."""
+"""Rulebooks of the games and of the officials."""
 
 
 class PageSection(Value):
@@ -66,7 +66,7 @@ def _guide_files() -> set[str]:
 
 
 def preload() -> None:
-    """Read all files, so that no later answer has to open one."""
+    """Read all files that answers need."""
     for path in (*OTHERS, *(f"guides/{name}" for name in (*guide_names(), *picture_names()))):
         text_of(path)
 

@@ -39,7 +39,7 @@ def text_without_html(inline: Token) -> str:
 
 
 def _link_calls(state: StateCore) -> None:
-    """Turn code that names a call, such as `GET /v1/matches`, into a link to the call."""
+    """Turn code that names a call, such as `GET /v1/matches`, into a link."""
     for inline in state.tokens:
         linked: list[Token] = []
         inside = 0

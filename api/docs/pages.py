@@ -23,7 +23,7 @@ _TEMPLATES = Environment(
 
 
 def preload() -> None:
-    """Read all templates and static files, so that no later answer has to open one."""
+    """Read all templates and static files."""
     for name in _TEMPLATES.list_templates():
         _TEMPLATES.get_template(name)
     for file in (files("api.docs") / "static").iterdir():

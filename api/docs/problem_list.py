@@ -1,4 +1,4 @@
-"""The pages of the problem types in Markdown: a page for each type, and a list.
+"""The list and the pages of the problem types, in Markdown.
 
 ``python -m api.docs.problem_list > openapi/problems.md`` writes the list.
 """
@@ -121,7 +121,7 @@ def recorded() -> dict[str, Document]:
 
 
 def preload() -> None:
-    """Read the files of the examples, so that no later answer has to open one."""
+    """Read the files of the examples."""
     refusals()
     recorded()
 
@@ -161,7 +161,7 @@ def advice(code: str, language: Language) -> str:
 
 
 def code_of(name: str) -> str | None:
-    """Return the code of the problem type whose address ends with ``name``; ``None`` if there is none."""
+    """Return the code of the problem type whose address ends with ``name``, or ``None``."""
     code = name.replace("-", "_")
     known = code in TEXTS or code in sentences.TEXTS.refusals
     return code if known and problem_type(code).endswith(f"/{name}") else None

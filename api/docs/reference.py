@@ -95,7 +95,7 @@ def _as_json(value: Any, order: tuple[str, ...] = (), depth: int = 3) -> str:
 
 
 def _shared_parameters(operations: list[Plain]) -> Plain:
-    """Replace parameters that several operations share by references, and return these parameters by name.
+    """Replace shared parameters of operations by references, and return these parameters by name.
 
     If parameters of one name differ, only the most frequent is shared. Also remove default values.
     """
@@ -186,7 +186,7 @@ def page_policy() -> str:
     return policy_of(static("docs.html"), "script-src 'self'", "connect-src 'self'", "img-src 'self'")
 
 
-def config() -> OpenAPIConfig:
+def openapi_config() -> OpenAPIConfig:
     return OpenAPIConfig(
         title="Knacka",
         version=VERSION,

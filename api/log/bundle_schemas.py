@@ -92,7 +92,7 @@ class BundleEntry(Value):
     """An entry of the club's books."""
 
     number: wire_types.EntryNumber
-    """Number of the entry in the club's books."""
+    """Number of the entry."""
     date: Day
     kind: EntryKind
     currency: wire_types.Currency
@@ -150,7 +150,6 @@ class Bundle(Value):
 
     about: BundleAbout
     checkpoint: Note
-    """Signed note: origin, size and root of the log."""
     consistency: BundleConsistency | None
     """Null: no proof was requested."""
     aggregates: wire_types.Many[BundleAggregate]

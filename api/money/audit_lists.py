@@ -125,7 +125,6 @@ def _change_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
 
 
 def _match_tables(audit: Audit, sheet: Sheet) -> Iterator[Table]:
-    """Yield matches across closings, answers to stakes, waiting matches, attempts and results left out."""
     yield (
         "across_closings",
         ("match", "evening", "closing", "event", "number"),

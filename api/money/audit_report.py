@@ -149,7 +149,7 @@ class Audit(Value):
     open_matches: Annotated[tuple[MatchUnderWay, ...], wire_types.at_most(LISTED_MAX)]
     """Unfinished matches for money."""
     across_closings: Annotated[tuple[MatchAcrossClosings, ...], wire_types.at_most(LISTED_MAX)]
-    """Matches for money that began before a closing and ended after it."""
+    """Matches for money across closings."""
     proposals: Annotated[tuple[Waiting, ...], wire_types.at_most(PROPOSALS_MAX)]
     """Acts that wait for a confirmation."""
     reversals: Annotated[tuple[Reversal, ...], wire_types.at_most(LISTED_MAX)]
@@ -173,7 +173,7 @@ class Audit(Value):
     waiting: Annotated[tuple[MatchWaiting, ...], wire_types.at_most(LISTED_MAX)]
     """Finished matches for money that wait until all their members agree to the stakes."""
     attempts: Annotated[tuple[ViewRefused, ...], wire_types.at_most(LISTED_MAX)]
-    """Refused requests for the officials' view of a match, by its players."""
+    """Refused requests for the officials' view."""
     left_out: Annotated[tuple[ResultLeftOut, ...], wire_types.at_most(LISTED_MAX)]
     """Results that are too large for the books."""
     closed_through: wire_types.EntryCount

@@ -236,7 +236,7 @@ class _VisiblePlan(NamedTuple):
 
 
 def _is_among(member: int | None, *nodes: Node) -> bool:
-    """Return whether the member is one of the nodes. Return False for ``None``, which as a node means the club."""
+    """Return whether the member is one of the nodes; False for ``None``, which as a node means the club."""
     return member is not None and member in nodes
 
 

@@ -48,7 +48,7 @@ class StatementLine(Value):
 
 
 class Checkpointed(Value):
-    """The last checkpoint. A proof that a later checkpoint extends it shows that no earlier row changed."""
+    """The last checkpoint. A proof that a later one extends it shows that no earlier row changed."""
 
     size: LogSize
     root: HashText

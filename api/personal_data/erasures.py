@@ -45,7 +45,7 @@ class Change(NamedTuple):
     after: str | None = None
     """New text; ``None``: the text is deleted."""
     places: int = 0
-    """Number of names and numbers that are replaced in the text."""
+    """Number of replaced names and numbers."""
     salt: bytes = b""
     """Salt of the new text."""
 
@@ -133,7 +133,7 @@ def _raise_if_refused(club: Club, actor: Actor, request: Erase) -> None:
 
 
 class Erasures:
-    """Plans and carries out erasures. Call the methods in a thread: they touch the database."""
+    """Plans and carries out erasures. Its methods touch the database."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -174,7 +174,7 @@ class Erasures:
         for club_id in clubs:
             try:
                 club = referee.load(club_id).aggregate
-            except Exception:  # a damaged row can cause any error, and the club may not exist
+            except Exception:  # a damaged row can cause any error
                 log.exception("the erasures of club %s were not carried out: see `knacka doctor`", club_id)
                 continue
             if isinstance(club, Club):
@@ -247,7 +247,7 @@ class _Planning:
     def _changes_in_other_texts(self) -> Iterator[Change]:
         for row in self._others:
             names = tuple(name for since, name in self._names if since <= row.at)
-            after, places = self._redactor(names).redact(row.text)
+            after, places = self._redactor_for(names).redact(row.text)
             if not places:
                 continue
             took_part, officials = self._involvement_in(row.match)
@@ -255,12 +255,12 @@ class _Planning:
                 yield _deletion(row)
                 continue
             if not took_part:
-                after, places = self._redactor(()).redact(row.text)
+                after, places = self._redactor_for(()).redact(row.text)
             if places:
                 salt = secrets.token_bytes(SALT_BYTES)
                 yield Change(row.ref, _origin(row), row.at, row.text, after, places, salt)
 
-    def _redactor(self, names: tuple[str, ...]) -> Redactor:
+    def _redactor_for(self, names: tuple[str, ...]) -> Redactor:
         if names not in self._redactors:
             self._redactors[names] = Redactor(names, self._numbers)
         return self._redactors[names]

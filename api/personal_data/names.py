@@ -3,8 +3,8 @@
 A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. The salt is stored with the text.
 So a changed or moved text is detected, and the ref of a deleted text reveals nothing.
 
-The texts are in a separate file (SQLite) or table (PostgreSQL), which is rewritten after erasures, because databases
-leave copies of rows. PostgreSQL's write-ahead log contains deleted data until the server recycles it.
+Their separate file (SQLite) or table (PostgreSQL) is rewritten after erasures, because databases leave copies of
+rows. PostgreSQL's write-ahead log contains deleted data until the server recycles it.
 """
 
 import hmac
@@ -112,8 +112,8 @@ ERASED = Table(
     Column("text", TextType),
     Index("names_erased_by_club", "club", "version"),
 )
-"""Changes of each erasure. ``redacted``: the ref of the new text; null: the text is deleted. ``version``: the club's
-version when the erasure was planned. ``salt``, ``text``: the new text's. These three are null after the erasure."""
+"""Changes of each erasure. ``redacted``: the ref of the new text; null: the text is deleted. After the erasure these
+are null: ``version`` (of the club at the planning), ``salt`` and ``text`` (of the new text)."""
 DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
 """Erasures after which the tables must still be rewritten."""
 
@@ -250,7 +250,7 @@ class Names:
             return
         with self.reader.connect() as connection:
             driver: Any = connection.connection.driver_connection
-            connection.detach()  # closed instead of pooled, because its settings change
+            connection.detach()  # it is not used again, because its settings change
             if self.reader.dialect.name == "postgresql":
                 driver.autocommit, driver.silence = True, None
                 connection.exec_driver_sql("SET statement_timeout = 0")

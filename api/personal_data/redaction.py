@@ -34,7 +34,7 @@ class Redactor:
     def redact(self, text: str) -> tuple[str, int]:
         """Return the text with placeholders, and the number of placeholders."""
         spans = [match.span() for pattern in self._numbers for match in pattern.finditer(text)]
-        if self._may_match.search(" ".join(_normalized(text).split())):  # faster: most texts have no match
+        if self._may_match.search(" ".join(_normalized(text).split())):  # a fast test: most texts have none
             spans += self._name_spans(_Folded(text))
         parts: list[str] = []
         done = 0

@@ -82,7 +82,7 @@ def replaced(value: Any, change: Callable[[str], str]) -> Any:
 
 def written(request: Value) -> tuple[str, ...]:
     """Return the free texts in a request, each once."""
-    if not _may_contain_free_text(type(request)):  # because most acts cannot
+    if not _may_contain_free_text(type(request)):  # because most requests have none
         return ()
     found: dict[str, None] = {}
 

@@ -2,8 +2,7 @@
 
 Entries are numbered by club from 1, in the order of the log. They never change: a later entry reverses a wrong one.
 A debit is above zero. A match is entered when it ends, or when the last seat agrees to the stakes.
-If a row cannot be applied, the clubs to which it may belong get no entries, because a rebuild must give the same
-numbers.
+If a row cannot be applied, its possible clubs get no entries, because a rebuild must give the same numbers.
 """
 
 from collections.abc import Iterable, Sequence

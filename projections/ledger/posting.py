@@ -45,7 +45,7 @@ class Writing:
             case ClubSet(timezone=str(timezone)):
                 self._set_keeping(whose, replace(self._keeping_of(whose), timezone=timezone))
             case MoneyPosted() as posted:
-                self._post(recorded, posted)
+                self._post_money(recorded, posted)
             case BooksClosed() as closed:
                 self._record_closing(recorded, closed)
             case _:
@@ -76,7 +76,7 @@ class Writing:
         if amounts != money.amounts:
             postings = {account_of(member): -amount for member, amount in zip(money.members, amounts, strict=False)}
             postings["pot"] = sum(amounts)
-            if self._fits(money, entry, postings):
+            if self._result_fits(money, entry, postings):
                 if entry is not None:
                     self._reverse(recorded, money.club, entry, recorded.actor)
                 entry = self._enter(
@@ -86,7 +86,7 @@ class Writing:
                 amounts, beyond = money.amounts, money.ended_by
         self.matches[recorded.originator_id] = replace(money, amounts=amounts, entry=entry, beyond=beyond)
 
-    def _fits(self, money: Money, number: int | None, postings: Mapping[str, int]) -> bool:
+    def _result_fits(self, money: Money, number: int | None, postings: Mapping[str, int]) -> bool:
         """Return whether no balance becomes too large if a result replaces entry ``number``."""
         entry = None if number is None else self._unreversed(money.club, number)
         before = {} if entry is None else _negated(entry)
@@ -99,7 +99,7 @@ class Writing:
         after = (self._balances.get((club, currency, one), 0) + amount for one, amount in postings.items())
         return all(abs(balance) <= MATCH_BALANCE_MAX for balance in after)
 
-    def _post(self, recorded: Recorded, posted: MoneyPosted) -> None:
+    def _post_money(self, recorded: Recorded, posted: MoneyPosted) -> None:
         club, postings = recorded.originator_id, {one.account: one.amount for one in posted.postings}
         if posted.reverses is None:
             self._enter(recorded, club, posted.kind, posted.currency, postings, evening=posted.evening, by=posted.by)
@@ -185,6 +185,7 @@ class Writing:
                 self._stored_balances.add((club, currency, row.account))
 
     def _keeping_of(self, club: UUID) -> Keeping:
+        """Return the state of a club's books. Raises ``LookupError`` for an unknown club."""
         if club not in self.clubs:
             clubs = self.ledger.clubs.c
             found = self.connection.scalar(select(clubs.keeping).where(clubs.club == club))

@@ -136,8 +136,6 @@ def _closing_columns() -> Iterator[Column[Any]]:
 
 
 class Tables:
-    """The tables of the ledger and their queries."""
-
     key: str
 
     def __init__(self, prefix: str = LIVE) -> None:

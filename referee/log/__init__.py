@@ -1,1 +1,1 @@
-"""The log: a Merkle tree over all rows, and signed notes of its root. It uses no database and no clock."""
+"""The log: a Merkle tree over all rows, and signed notes of its root."""

@@ -82,7 +82,7 @@ class SigningKey:
     """A private key that signs for a log. Only :meth:`written` reveals it."""
 
     def __init__(self, name: str, seed: bytes) -> None:
-        """Raise ``ValueError`` if the name cannot name a log, or the seed has the wrong length."""
+        """Raise ``ValueError`` for an unusable name, or a seed of the wrong length."""
         # Imported here, because the library takes 7 MB and most services sign nothing.
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 

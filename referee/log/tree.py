@@ -31,9 +31,9 @@ def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash
 
 
 def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], id_texts: Mapping[str, str]) -> bytes:
-    """Return the concatenated hashes of rows of the log. Raises ``TypeError`` if a stored value is not bytes.
+    """Return the concatenated hashes of rows. Raises ``TypeError`` if a stored value is not bytes.
 
-    ``id_texts``: by aggregate id in the rows, the text of the id that is hashed.
+    ``id_texts``: the text to hash for each aggregate id in the rows.
     """
     return b"".join(
         [
@@ -66,7 +66,6 @@ class Tree(Value):
         return self._root_over(0, self.size)
 
     def first(self, size: int) -> "Tree":
-        """Return the tree over the first ``size`` leaves."""
         assert size <= self.size, "an older tree is no larger"
         return Tree(size=size, tiles=self.tiles)
 
@@ -87,8 +86,8 @@ class Tree(Value):
         return tuple(self._root_over(*part) for part in _subtrees_between(size, 0, self.size, True))
 
     def _root_over(self, first: int, end: int) -> Hash:
-        """Return the root over leaves ``first`` to ``end - 1``. ``first`` must be a multiple of a power of two that is
-        at least their number."""
+        """Return the root over leaves ``first`` to ``end - 1``. ``first`` must be a multiple of a power of two that
+        is at least their number."""
         many = end - first
         if not many:
             return EMPTY
