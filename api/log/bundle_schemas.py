@@ -1,4 +1,4 @@
-"""Schemas of a bundle: rows with proofs, and the settlements and entries that these rows prove."""
+"""Schemas of a bundle, and functions that fill them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Literal, NamedTuple
@@ -38,7 +38,7 @@ AGREED = topics(StakesAgreed, StakesDeclined)
 """Topics that decide whether a club's books count the match."""
 
 ROWS_MOST = 10_000
-"""Maximum number of rows in a bundle, about ten megabytes."""
+"""Maximum rows in a bundle, about ten megabytes."""
 
 Stored = Annotated[
     str,

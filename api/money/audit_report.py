@@ -220,7 +220,7 @@ def audit_books(
 ) -> Audit:
     """Return the audit by the rows up to position ``to``, which the books must have reached.
 
-    ``describe``: returns the sentence for a difference. ``members``: names by the members' numbers.
+    ``describe``: returns the sentence for a difference.
     """
     findings = Findings()
 
@@ -265,8 +265,10 @@ def audit_books(
 def _compare_books(
     projections: Projections, rows: Rows, to: int, signed: Checkpoint | None, findings: Findings
 ) -> tuple[int, tuple[TrialLine, ...]]:
-    """Add differences of books and signed log from the rows to ``findings``. Return the last entry's number and the
-    trial balance."""
+    """Compare books and signed log with the rows. Add each difference to ``findings``.
+
+    Return the last entry's number and the trial balance.
+    """
 
     def whose(position: int) -> tuple[UUID, int] | None:
         for _, aggregate, number, _, _ in projections.log_after(position - 1, 1).rows:

@@ -1,6 +1,6 @@
 """Replaces texts that members write in matches by refs in requests, and the refs by texts in answers.
 
-The texts of a request are found by the types of its fields, so that no call can forget a text.
+A field's type shows whether it is such a text, so that no call can forget one.
 """
 
 import re
