@@ -14,9 +14,9 @@ PYTHON_END = r"$(?!\n)"
 def add_hints(schemas: Plain) -> Plain:
     """Return the named schemas with hints for generators.
 
-    In Go all enumerations share one name space, so names of ambiguous values begin with the schema's name. Go checks
-    ``pattern`` but not ``const`` to find the variant of a union, so constants get a pattern. Go fails at the pattern
-    of a text that may be null, so a format replaces the pattern.
+    Enumerations in Go share one name space, so those with a common value get the schema's name as a prefix of their
+    values. Go checks ``pattern`` but not ``const`` to find the variant of a union, so constants get a pattern. Go
+    fails at the pattern of a nullable text, so a format replaces the pattern.
     """
     texts = {f"{REFS}{name}": (name, schema) for name, schema in schemas.items() if "pattern" in schema}
 

@@ -52,7 +52,7 @@ class RefusalRow(Value, forbid_unknown_fields=True):
 
 
 class Refusal(NamedTuple):
-    """The exception class of a refusal, the names of its facts, and an example."""
+    """A refusal, with the names of its facts and an example."""
 
     kind: type[Refused]
     facts: frozenset[str]

@@ -117,7 +117,9 @@ class BundleRange(Value):
     """A range of events whose rows are all in the bundle."""
 
     first: EventNumber
+    """First event."""
     last: EventNumber
+    """Last event."""
 
 
 class BundleAggregate(Value):
@@ -149,6 +151,7 @@ class Bundle(Value):
     """Rows of a match or club with proofs, and the results that follow from them."""
 
     about: BundleAbout
+    """Match or closing."""
     checkpoint: Note
     consistency: BundleConsistency | None
     """Null: no proof was requested."""

@@ -68,6 +68,7 @@ class Checked(Value):
     """The result of a check."""
 
     check: Check
+    """Name of the check."""
     ok: bool
     """True: the check found no difference."""
     count: wire_types.Lag
@@ -218,10 +219,7 @@ def audit_books(
     describe: Describe,
     members: Mapping[int, Ref],
 ) -> Audit:
-    """Return the audit by the rows up to position ``to``, which the books must have reached.
-
-    ``describe``: returns the sentence for a difference.
-    """
+    """Return the audit by the rows up to position ``to``, which the books must have reached."""
     findings = Findings()
 
     def since(version: int) -> Sequence[Row]:

@@ -46,7 +46,7 @@ Day = Annotated[str, Meta(extra_json_schema={"format": "date", "maxLength": 10})
 
 
 class EntryFields(Value):
-    """The fields that an entry has in the journal and in a file."""
+    """The fields of an entry in the journal and in a file."""
 
     number: wire_types.EntryNumber
     """Number of the entry, from 1 without gaps."""

@@ -47,7 +47,6 @@ class Change(NamedTuple):
     places: int = 0
     """Number of replaced names and numbers."""
     salt: bytes = b""
-    """Salt of the new text."""
 
     @property
     def match(self) -> UUID | None:

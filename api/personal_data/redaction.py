@@ -26,9 +26,9 @@ Span = tuple[int, int]
 class Redactor:
     def __init__(self, names: Iterable[str], numbers: Iterable[str] = ()) -> None:
         """``numbers``: Swish numbers and IBANs without separators."""
-        needles = {_needle_of(name) for name in names}
-        self._needles = sorted((one for one in needles if one.folded), key=lambda one: (-len(one.folded), one))
-        self._may_match = re.compile("|".join(map(_rough_pattern, self._needles)) or "(?!)")
+        needles = {_sought_name(name) for name in names}
+        self._sought_names = sorted((one for one in needles if one.folded), key=lambda one: (-len(one.folded), one))
+        self._may_match = re.compile("|".join(map(_rough_pattern, self._sought_names)) or "(?!)")
         self._numbers = tuple(map(_number_pattern, numbers))
 
     def redact(self, text: str) -> tuple[str, int]:
@@ -46,7 +46,7 @@ class Redactor:
 
     def _name_spans(self, folded: "_Folded") -> Iterator[Span]:
         for start in folded.starts:
-            for needle in self._needles:
+            for needle in self._sought_names:
                 if needle.is_at(folded, start):
                     yield folded.span(start, start + len(needle.folded))
                     break
@@ -80,9 +80,7 @@ class _Folded:
         return self.starts[start], self.ends[end]
 
 
-class _Needle(NamedTuple):
-    """A name to look for."""
-
+class _SoughtName(NamedTuple):
     folded: str
     one_word: bool
     one_letter: bool
@@ -104,12 +102,12 @@ def folded(text: str) -> str:
     return _Folded(text.strip()).text
 
 
-def _needle_of(name: str) -> _Needle:
+def _sought_name(name: str) -> _SoughtName:
     folded = _Folded(name.strip())
-    return _Needle(folded.text, " " not in folded.text, len(folded.starts) == 1)
+    return _SoughtName(folded.text, " " not in folded.text, len(folded.starts) == 1)
 
 
-def _rough_pattern(needle: _Needle) -> str:
+def _rough_pattern(needle: _SoughtName) -> str:
     """Return a pattern that finds every occurrence of the name in a folded text, and perhaps other places."""
     before = r"(?<![^\W_])" if _is_word(needle.folded[0]) else ""
     after = r"(?=s?(?:[\W_]|$))" if _is_word(needle.folded[-1]) else ""

@@ -50,7 +50,7 @@ class Checkpoint(Value):
 class LastRow(Value):
     """The last row of a match or club when the log had ``size`` rows, to be signed.
 
-    A later row with a leaf index below ``size`` contradicts this statement.
+    A later row of the match or club with a leaf index below ``size`` contradicts this.
     """
 
     origin: str
@@ -116,7 +116,7 @@ def signed(statement: Checkpoint | LastRow, keys: Sequence[SigningKey]) -> str:
 
 
 def key_of(text: str, origin: str) -> SigningKey:
-    """Return the private key in a text, for the log named ``origin``; if empty, the name in the key is used.
+    """Return the private key in a text. ``origin``: the name of the log; empty: the name in the key.
 
     The text is a key of signed notes (``PRIVATE+KEY+…``) or PEM (PKCS #8). Raises ``ValueError``, which never reveals
     the key.
