@@ -125,7 +125,7 @@ class Setting(NamedTuple):
 def all_settings() -> list[Setting]:
     docs, defaults = field_docs(Settings), Settings()
     return [
-        Setting(_variable(name), _as_text(getattr(defaults, name)), docs[name]) for name in Settings.__struct_fields__
+        Setting(_variable(name), _text_of(getattr(defaults, name)), docs[name]) for name in Settings.__struct_fields__
     ]
 
 
@@ -133,7 +133,7 @@ def _variable(name: str) -> str:
     return PREFIX + name.upper()
 
 
-def _as_text(value: str | float) -> str:
+def _text_of(value: str | float) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -39,7 +39,7 @@ def _title_of(markdown: str) -> str:
 
 
 @cache
-def _fixed(path: str, language: Language, media_type: str) -> Fixed:
+def _fixed_page(path: str, language: Language, media_type: str) -> Fixed:
     """Return a page of ``/docs`` in a media type: the list of pages, a file of ``openapi/``, or a rulebook."""
     if path == "guides":
         markdown = f"# Guides, rules and programs\n\n{list_markdown()}"
@@ -74,7 +74,7 @@ def _catalog(media_type: str) -> Fixed:
     return Fixed(catalog(), media_type=media_type, headers={"Link": link, "Vary": "Accept"})
 
 
-async def _answer(request: ApiCall, path: str, language: Language = "en") -> Reply:
+async def _negotiated_page(request: ApiCall, path: str, language: Language = "en") -> Reply:
     if path.endswith((".py", ".ts")):
         media_type = PLAIN
     elif path.endswith(".svg"):
@@ -83,7 +83,7 @@ async def _answer(request: ApiCall, path: str, language: Language = "en") -> Rep
         media_type = HTML if prefers(request.accepted, HTML, MARKDOWN) else MARKDOWN
     read_calls(request.app)
     # in a thread, because the first request builds the page
-    return (await asyncio.to_thread(_fixed, path, language, media_type)).reply(request)
+    return (await asyncio.to_thread(_fixed_page, path, language, media_type)).reply(request)
 
 
 @get("/", include_in_schema=False)
@@ -96,26 +96,26 @@ async def index(request: ApiCall) -> Reply:
 
 @get("/docs/guides", include_in_schema=False)
 async def list_guides(request: ApiCall) -> Reply:
-    return await _answer(request, "guides")
+    return await _negotiated_page(request, "guides")
 
 
 @get("/docs/guides/{name:str}", include_in_schema=False)
 async def get_guide(request: ApiCall, name: FromPath[str]) -> Reply:
     if name not in guide_names() and name not in picture_names():
         raise NotFoundException
-    return await _answer(request, f"guides/{name}")
+    return await _negotiated_page(request, f"guides/{name}")
 
 
 @get("/docs/rulebooks/{name:str}", include_in_schema=False)
 async def get_rulebook(request: ApiCall, name: FromPath[str]) -> Reply:
     if name not in {f"{key}.md" for key in BOOKS}:
         raise NotFoundException
-    return await _answer(request, f"rulebooks/{name}", request.language)
+    return await _negotiated_page(request, f"rulebooks/{name}", request.language)
 
 
 @get([f"/docs/{name}" for name in OTHERS], include_in_schema=False)
 async def get_file(request: ApiCall) -> Reply:
-    return await _answer(request, request.scope["path"].rpartition("/")[2])
+    return await _negotiated_page(request, request.scope["path"].rpartition("/")[2])
 
 
 @get("/docs/pages.json", include_in_schema=False)

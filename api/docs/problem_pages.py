@@ -34,24 +34,24 @@ def _page(code: str | None, language: Language, media_type: str) -> bytes:
 
 
 @cache
-def _fixed(code: str | None, language: Language, media_type: str) -> Fixed:
+def _fixed_page(code: str | None, language: Language, media_type: str) -> Fixed:
     headers = {"Content-Language": language, "Vary": "Accept, Accept-Language"}
     if media_type == HTML:
         headers["Content-Security-Policy"] = problem_policy()
     return Fixed(_page(code, language, media_type), media_type=media_type, headers=headers)
 
 
-async def _answer(request: ApiCall, code: str | None) -> Reply:
+async def _negotiated_page(request: ApiCall, code: str | None) -> Reply:
     language, accept = request.language, request.accepted
     media_type = HTML if prefers(accept, HTML, MARKDOWN) else MARKDOWN
     read_calls(request.app)
     # in a thread, because the first request builds the page
-    return (await asyncio.to_thread(_fixed, code, language, media_type)).reply(request)
+    return (await asyncio.to_thread(_fixed_page, code, language, media_type)).reply(request)
 
 
 @get(["/problems", "/docs/problems.md"], include_in_schema=False)
 async def list_problems(request: ApiCall) -> Reply:
-    return await _answer(request, None)
+    return await _negotiated_page(request, None)
 
 
 @get("/problems/{name:str}", include_in_schema=False)
@@ -59,7 +59,7 @@ async def get_problem(request: ApiCall, name: FromPath[str]) -> Reply:
     code = code_of(name)
     if code is None:
         raise NotFoundException
-    return await _answer(request, code)
+    return await _negotiated_page(request, code)
 
 
 CALLS = routed("/", [list_problems, get_problem])

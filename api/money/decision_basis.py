@@ -81,7 +81,7 @@ def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Clu
             account, currency = account_of(member), currency or state.currencies[0]
             return {"balance": ledger.balance(connection, club.id, account, currency)}
         case commands.ReverseSent(entry=entry):
-            return {"found": _entry_found(ledger, connection, club.id, entry)}
+            return {"found": _read_entry(ledger, connection, club.id, entry)}
         case commands.ConfirmSent(proposal=number):
             proposal = state.proposals.get(number)
             act = None if proposal is None else proposal.act
@@ -96,7 +96,7 @@ def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Clu
             return {"through": through, "digest": digest(state.digest, entries), "trial": trial}
 
 
-def _entry_found(ledger: Ledger, connection: Connection, club: UUID, number: int) -> EntryFound | None:
+def _read_entry(ledger: Ledger, connection: Connection, club: UUID, number: int) -> EntryFound | None:
     found = ledger.entry(connection, club, number)
     if found is None:
         return None

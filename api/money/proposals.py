@@ -91,18 +91,20 @@ async def list_proposals(
     return await page_reply(request, encode(shown), page.next, NO_TEXTS)
 
 
-async def _proposal_seen(service: Service, caller: ClubCaller, number: int, one: Proposal, at: Any) -> ProposalSeen:
-    yours = refusal_to_confirm(caller.club.state, one, caller.actor, utc_now()) is None
-    act, others = one.act, other_parties(one)
+async def _proposal_seen(
+    service: Service, caller: ClubCaller, number: int, proposal: Proposal, time: Any
+) -> ProposalSeen:
+    yours = refusal_to_confirm(caller.club.state, proposal, caller.actor, utc_now()) is None
+    act, others = proposal.act, other_parties(proposal)
     if isinstance(act, PayeeAct):
         act = replace(act, **await service.member_names.numbers_seen(caller, act, confirms=yours))
     return ProposalSeen(
         proposal=number,
         act=act,
-        draft=one.draft,
-        by=Author(actor=one.by, member=one.member, match=None),
-        at=at,
-        event=one.event,
+        draft=proposal.draft,
+        by=Author(actor=proposal.by, member=proposal.member, match=None),
+        at=time,
+        event=proposal.event,
         other=others[0] if len(others) == 1 else None,
         yours=yours,
     )

@@ -240,7 +240,7 @@ class _Planning:
         self._matches: dict[UUID, tuple[bool, frozenset[str]]] = {}
 
     def plan(self) -> Plan:
-        deleted = [_deletion(row) for row in self._theirs]
+        deleted = [_deletion_of(row) for row in self._theirs]
         return Plan(self._club.id, self._number, self._club.version, (*deleted, *self._changes_in_other_texts()))
 
     def _changes_in_other_texts(self) -> Iterator[Change]:
@@ -251,13 +251,13 @@ class _Planning:
                 continue
             took_part, officials = self._involvement_in(row.match)
             if row.ref in officials:
-                yield _deletion(row)
+                yield _deletion_of(row)
                 continue
             if not took_part:
                 after, places = self._redactor_for(()).redact(row.text)
             if places:
                 salt = secrets.token_bytes(SALT_BYTES)
-                yield Change(row.ref, _origin(row), row.at, row.text, after, places, salt)
+                yield Change(row.ref, _origin_of(row), row.at, row.text, after, places, salt)
 
     def _redactor_for(self, names: tuple[str, ...]) -> Redactor:
         if names not in self._redactors:
@@ -297,11 +297,11 @@ class _Planning:
         return bool(actors) and any(one.actor in actors for one in self._referee.history(match_id))
 
 
-def _deletion(row: Any) -> Change:
-    return Change(row.ref, _origin(row), row.at, row.text)
+def _deletion_of(row: Any) -> Change:
+    return Change(row.ref, _origin_of(row), row.at, row.text)
 
 
-def _origin(row: Any) -> Origin:
+def _origin_of(row: Any) -> Origin:
     return Origin(row.club, row.match, row.member, row.kind)
 
 
