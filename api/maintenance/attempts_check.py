@@ -7,7 +7,7 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 
 from api.maintenance.raw_store import Row
-from api.maintenance.replay_check import History
+from api.maintenance.replay_check import History, number_after
 from referee.store.attempts import read_attempt
 from referee.store.damaged import DamagedAttempt
 from referee.store.rows import FIRST, row_hash
@@ -25,9 +25,11 @@ class AttemptCheck:
         """Hashes of the named events' rows, by number."""
         number, prev = 0, FIRST
         for row in attempts:
-            if row.number != number + 1:
+            if not isinstance(row.number, int):
+                self._problems.append(f"attempt {row.number}: this is not the number of an attempt")
+            elif row.number != number + 1:
                 self._problems.append(f"attempt {row.number} follows attempt {number}: those between are missing")
-            number, stored = row.number, self._stored_event(row)
+            number, stored = number_after(number, row.number), self._stored_event(row)
             try:
                 recorded, event = read_attempt(stored)
             except DamagedAttempt as damaged:

@@ -7,7 +7,7 @@ from uuid import UUID
 from eventsourcing.persistence import StoredEvent
 
 from api.maintenance.raw_store import StoreReader
-from api.maintenance.replay_check import KIND_BY_TOPIC, UNKNOWN
+from api.maintenance.replay_check import KIND_BY_TOPIC, UNKNOWN, number_after
 from referee.store.damaged import DamagedRow
 from referee.store.rows import from_row
 
@@ -31,7 +31,7 @@ def damages(stored: StoreReader) -> Iterator[Damage]:
             except ValueError:
                 continue
             kind, last = known.get(aggregate_id) or (KIND_BY_TOPIC.get(topic, UNKNOWN), 0)
-            known[aggregate_id] = kind, number
+            known[aggregate_id] = kind, number_after(last, number)
             for damaged in _damages_at_row(aggregate_id, last, number, topic, state):
                 yield Damage(kind, damaged)
 

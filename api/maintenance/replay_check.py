@@ -140,7 +140,7 @@ class History:
             self.report(number, "its row is stored as text instead of bytes: the referee cannot read it")
             state = str(state).encode()
         stored = StoredEvent(self.id, number, row.topic, state)
-        self._number = number if isinstance(number, int) else before + 1
+        self._number = number_after(before, number)
         self._prev = row_hash(stored)
         try:
             recorded = from_row(stored)
@@ -234,6 +234,14 @@ class History:
             self.report(number, "its snapshot names a hash that is not the row's")
         for place in differing(actual, expected):
             self.report(number, f"its snapshot differs: {place}")
+
+
+def number_after(before: int, stored: Any) -> int:
+    """Return the stored number of the row after number ``before``, or the expected one if it is no number.
+
+    SQLite accepts any value in the column.
+    """
+    return stored if isinstance(stored, int) else before + 1
 
 
 def _gap_text(before: int, number: Any) -> str:

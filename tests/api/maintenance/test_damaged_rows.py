@@ -448,6 +448,30 @@ def test_a_number_that_is_none(
         unaffected(stored)
 
 
+@pytest.mark.parametrize("number", ["nine", b"9", None])
+def test_a_number_in_the_middle_that_is_none(
+    original: tuple[Path, Stored], copied: Callable[[], Editor], number: str | bytes | None
+) -> None:
+    """The doctor reads rows in the order in which they were stored, so other rows of the match follow."""
+    editor, whose = copied(), original[1].heard.id
+    editor.run(f"UPDATE {{events}} SET originator_version = ? {THIS}", number, UUID(whose), 3)
+    assert said(editor.url, whose)[0] == 1
+    lines = [line for line in _doctor(editor.url) if whose in line]
+    assert [line for line in lines if line.startswith(f"event 3 of match {whose} is missing")]
+    assert len(lines) == 1, "the rows after it are in order"
+
+
+def test_numbers_of_attempts_that_are_none(original: tuple[Path, Stored], copied: Callable[[], Editor]) -> None:
+    editor, whose = copied(), original[1].heard.id
+    for number, changed in ((1, "nine"), (2, b"9")):
+        with service_over(editor.url) as client:
+            assert original[1].at(client).heard.send("bid", 2, bid="1").status_code in (409, 422)
+        editor.run(f"UPDATE {{attempts}} SET originator_version = ? {THIS}", changed, UUID(whose), number)
+    code, lines = said(editor.url, whose)
+    assert code == 1
+    assert len([line for line in lines if "this is not the number of an attempt" in line]) == 2, lines
+
+
 @pytest.mark.parametrize(("column", "value"), [("first", "text"), ("last", None), ("last", 3), ("key", "text")])
 def test_a_keyed_act_that_cannot_be_read(
     original: tuple[Path, Stored], copied: Callable[[], Editor], column: str, value: Any
