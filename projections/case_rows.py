@@ -11,9 +11,9 @@ from referee.officials.events.takeback import ActTakenBack
 from referee.visibility import Event, Recorded
 
 
-def begins(event: Event) -> bool:
+def begins_case(event: Event) -> bool:
     if isinstance(event, ActTakenBack):
-        return event.seat is not None  # no seat: a ruling took the act back, and its case began earlier
+        return event.seat is not None  # without a seat, a ruling in an earlier case took the act back
     return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
 
 

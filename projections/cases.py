@@ -1,6 +1,7 @@
 """The projection of case files: knocks, statements, rulings and penalties.
 
-It stores all fields; queries hide those that the viewer may not see yet."""
+All fields are stored. Queries hide fields that the viewer may not see yet.
+"""
 
 from collections.abc import Callable, Collection, Iterable
 from datetime import datetime
@@ -35,7 +36,7 @@ from sqlalchemy import (
     case as sqlcase,
 )
 
-from projections.case_rows import begins, changes_of, entry_of, new_case_row, opener_of
+from projections.case_rows import begins_case, changes_of, entry_of, new_case_row, opener_of
 from projections.cursors import QUERIES_KEPT, Moment, Number, Order, rows_of
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
@@ -84,15 +85,15 @@ class Entry(NamedTuple):
 
 
 class Case(NamedTuple):
-    """The events of a case in order. The first is its opening, the referee's ruling on a knock, or a take-back by
-    agreement."""
+    """The events of a case in order. The first is the opening, the referee's ruling on a knock, or an agreed
+    take-back."""
 
     case: int
     entries: tuple[Entry, ...]
 
 
 def fine_of(facts: Iterable[Any]) -> int:
-    """Return the fine for a knock, given its events: 0 unless the knock was dismissed."""
+    """Return the fine for a knock from its events, the ruling first: 0 unless the knock was dismissed."""
     ruling, *imposed = facts
     if not isinstance(ruling, KnockDismissed):
         return 0
@@ -100,7 +101,7 @@ def fine_of(facts: Iterable[Any]) -> int:
 
 
 class Listed(NamedTuple):
-    """A case in a list for officials. ``status``: after its last event; ruled cases are final at ``appeal_until``."""
+    """A case in a list for officials. A case with the ``status`` ``ruled`` is final from ``appeal_until``."""
 
     match: UUID
     case: int
@@ -121,7 +122,7 @@ class Listed(NamedTuple):
 
 
 LISTED = (*Listed._fields[: Listed._fields.index("by")], "opening")
-"""Columns of a listed case. The last column contains ``by`` and ``note``."""
+"""Columns of a listed case. The last one contains ``by`` and ``note``."""
 
 
 class _Match(NamedTuple):
@@ -146,28 +147,28 @@ class _Changes:
         self.cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         """Columns of new and changed cases, by match and number."""
         self.held: list[dict[str, Any]] = []
-        """Row for each official of a new case: the case's own columns under ``of``, and others."""
+        """Rows of new cases, one for each official. ``of`` has the columns of the case."""
 
-    def take(self, match: _Match, recorded: Recorded) -> _Match:
-        """Add the rows of an event, and return the row of its match after it."""
+    def add_event(self, match: _Match, recorded: Recorded) -> _Match:
+        """Add the rows of an event, and return the match's row after the event."""
         event = recorded.event
         if isinstance(event, MatchOpened):
             match = _opened(match, event, self._tokens(recorded.originator_id, event))
         if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
-            self._add(match, recorded, number)
+            self._add_to_case(match, recorded, number)
         if isinstance(event, ENDS):
             match = match._replace(over=not isinstance(event, ProtocolCorrected) or event.won is not None)
         if type(event) in LAYS_OPEN:
             match = match._replace(public_to=recorded.originator_version)
         return match
 
-    def _add(self, match: _Match, recorded: Recorded, number: int) -> None:
+    def _add_to_case(self, match: _Match, recorded: Recorded, number: int) -> None:
         event = recorded.event
         self.entries.append(entry_of(recorded, number))
         case = self.cases.setdefault((recorded.originator_id, number), {})
-        case |= new_case_row(recorded, match.ruleset) if begins(event) else {}
+        case |= new_case_row(recorded, match.ruleset) if begins_case(event) else {}
         case |= changes_of(event)
-        if begins(event):
+        if begins_case(event):
             knocker = _member_at(match.members, seat_of(opener_of(event)))
             whose = {"members": match.members, "evening": match.evening, "knocker": knocker}
             self.held += [{"token": token, "of": case, **whose} for token in set(match.officials)]
@@ -193,7 +194,7 @@ class Cases:
     takes = topics(MatchOpened, *FACTS, *LAYS_OPEN, *ENDS)
 
     def __init__(self, prefix: str = LIVE, secret: Callable[[], bytes] | None = None) -> None:
-        """``secret``: returns the store's secret, with which :meth:`apply` decrypts the officials' tokens."""
+        """``secret``: returns the store's secret, for :meth:`apply` to decrypt the officials' tokens."""
         self._secret = secret
         self.metadata = MetaData()
         self.matches = Table(
@@ -207,7 +208,7 @@ class Cases:
             Column("members", Text, nullable=False),
             Column("evening", Integer),
             Column("over", Boolean, nullable=False),
-            Column("held_back", Boolean, nullable=False),  # a member who may know an official's token plays
+            Column("held_back", Boolean, nullable=False),  # if a member who may know an official's token plays
         )
         self.cases = Table(
             f"{prefix}{self.key}_cases",
@@ -276,7 +277,7 @@ class Cases:
         for match_id, version, _, events in page.news(versions, self.takes):
             match = known.get(match_id, _Match())
             for recorded in events:
-                match = changes.take(match, recorded)
+                match = changes.add_event(match, recorded)
             row = match._replace(version=version)._asdict()
             if match_id in known:
                 old.append({"id": match_id, **row})
@@ -313,16 +314,16 @@ class Cases:
         return connection.scalar(select(self.matches.c.version).where(self.matches.c.match == match_id)) or 0
 
     def last(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of a match's last case; 0: it has no case."""
+        """Return the number of a match's last case; 0 without cases."""
         return connection.scalar(select(func.max(self.cases.c.case)).where(self.cases.c.match == match_id)) or 0
 
     def answer(
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int = 0, limit: int | None = None
     ) -> tuple[Case, ...]:
-        """Return at most ``limit`` cases of a match after number ``after``, in order, as the viewer may see them."""
+        """Return at most ``limit`` cases of a match after number ``after``, as the viewer may see them."""
         case = self.entries.c.case
         last = () if limit is None else (case <= after + limit,)
-        return self._of(connection, match_id, viewer, case > after, *last)
+        return self._cases_where(connection, match_id, viewer, case > after, *last)
 
     def page(
         self,
@@ -338,8 +339,7 @@ class Cases:
     ) -> tuple[tuple[Listed, ...], str | None]:
         """Return a page of the cases that the caller officiates, in order of opening, and the next page's cursor.
 
-        ``at``: decides whether a ruling is final. ``after``: the previous page's cursor. Raises: ValueError if
-        ``after`` is not a cursor of this list.
+        ``at`` decides whether a ruling is final. Raises: ValueError if ``after`` is not a cursor of this list.
         """
         assert limit > 0, "a page has room for a case"
         filters = {"ruleset": ruleset, "rule": rule}
@@ -361,7 +361,7 @@ class Cases:
         )
         query = query.order_by(*self._order.columns).limit(rows_of(limit))
         at = bindparam("at", type_=Utc)
-        if status == "final":  # as most cases are
+        if status == "final":
             query = query.where(held.status.not_in(("pending", "appealed", "withdrawn")))
             query = query.where(or_(held.appeal_until.is_(None), held.appeal_until <= at))
         elif status is not None:
@@ -385,10 +385,13 @@ class Cases:
         limit: int = 20,
     ) -> tuple[tuple[Listed, CaseRuled], ...]:
         """Return the last ``limit`` cases that officials decided by these rules, the latest first, each with its last
-        ruling as the viewer may see it; by default in all matches that the caller officiates."""
+        ruling as the viewer may see it.
+
+        By default the cases are of all matches that the caller officiates.
+        """
         held = self.held.c
         whose = _official_of(sight)
-        given = whose if match is None else whose.keys() - {"by_token"}  # a party reads the rulings of its match
+        given = whose if match is None else whose.keys() - {"by_token"}  # parties may read their match's rulings
         query = self._cases_of_official(given).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
         query = query.where(held.official.is_not(None))
         if match is not None:
@@ -410,9 +413,10 @@ class Cases:
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
     def _cases_of_official(self, given: Collection[str]) -> Select[Any]:
-        """Return the query for the cases of an official, with the parameters of :func:`_official_of`.
+        """Return the query for an official's cases, with parameters of the ``given`` names (:func:`_official_of`).
 
-        It leaves out matches in which the official plays, and unfinished ones of members who may know the credential.
+        The query excludes matches in which the official plays, and unfinished matches in which a member plays who may
+        know the credential.
         """
         held, matches = self.held.c, self.matches.c
         query = select(*(held[name] for name in LISTED)).where(held.token == bindparam("official"))
@@ -435,7 +439,7 @@ class Cases:
     ) -> dict[Row, tuple[int, int]]:
         """Return the numbers of upheld and dismissed knocks on these evenings of a club, by row of the standings.
 
-        ``matches``: the query by :meth:`~projections.matches.Matches.counted` for the matches that count.
+        ``matches``: see :meth:`~projections.matches.Matches.standings`.
         """
         held = self.held.c
         upheld = func.sum(sqlcase((held.verdict == "upheld", 1), else_=0))
@@ -465,8 +469,8 @@ class Cases:
         to: int,
         others: Collection[int] = (),
     ) -> tuple[Case, ...]:
-        """Return the cases opened after event ``after`` up to ``to``, those about ``deal``, and those numbered
-        ``others``."""
+        """Return the cases about ``deal``, the cases opened after event ``after`` up to ``to``, and the cases
+        numbered ``others``."""
         this, entries = self.cases.c, self.entries.c
         within = select(this.case).where(this.match == match_id, this.event > after, this.event <= to)
         opened = select(entries.case, entries.fact).where(
@@ -475,9 +479,9 @@ class Cases:
         deals = {row.case: msgspec.json.decode(row.fact, type=CaseOpened).deal for row in connection.execute(opened)}
         numbers = {number for number, whose in deals.items() if whose == deal}
         numbers |= {*connection.scalars(within), *others}
-        return self._of(connection, match_id, viewer, entries.case.in_(numbers)) if numbers else ()
+        return self._cases_where(connection, match_id, viewer, entries.case.in_(numbers)) if numbers else ()
 
-    def _of(
+    def _cases_where(
         self, connection: Connection, match_id: UUID, viewer: Viewer, *which: ColumnElement[bool]
     ) -> tuple[Case, ...]:
         public_to = connection.scalar(select(self.matches.c.public_to).where(self.matches.c.match == match_id)) or 0
@@ -490,7 +494,7 @@ class Cases:
 
 
 def _members_text(members: tuple[int, ...]) -> str:
-    """Return a match's members as a text in which a query can find a member."""
+    """Return members as a text in which a query can find one."""
     return f",{','.join(map(str, members))}," if members else ""
 
 

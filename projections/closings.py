@@ -7,8 +7,8 @@ from projections.journal import JournalEntry
 
 
 def digest(before: str, entries: Iterable[JournalEntry]) -> str:
-    """Return the SHA-256 in hex over the previous digest (``before``; at first 64 zeros), a line break, and the
-    :func:`line` of each entry since that closing."""
+    """Return the SHA-256 in hex over the previous closing's digest (``before``, at first 64 zeros), a line break, and
+    the :func:`line` of each later entry."""
     sum_ = sha256(f"{before}\n".encode())
     for entry in entries:
         sum_.update(line(entry).encode())

@@ -1,4 +1,4 @@
-"""Cursors: the place in a list where a page ends and the next page begins."""
+"""Cursors: the places where a page of a list ends."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
@@ -16,10 +16,10 @@ from referee import wire_types
 T = TypeVar("T")
 K = TypeVar("K", bound=tuple[Any, ...])
 Number = Annotated[int, Meta(ge=0, le=wire_types.ENTRIES_MAX)]
-"""Number in a cursor. The sum of it and a page's limit fits an integer column."""
+"""Number in a cursor. Its sum with a page's limit fits an integer column."""
 Moment = Annotated[datetime, Meta(tz=True)]
 QUERIES_KEPT = 256
-"""Maximum cached queries for pages. Building one takes longer than running it."""
+"""Maximum cached queries for pages, because building a query takes longer than running it."""
 
 
 def cursor_of(*place: Any) -> str:
@@ -30,8 +30,8 @@ def cursor_of(*place: Any) -> str:
 def read_cursor(cursor: str, kind: type[K]) -> K:
     """Return the place in a cursor. Raises: ValueError if it is damaged, not a ``kind``, or has a time not in UTC.
 
-    A client can compute the checksum, so ``kind`` limits which values reach the database. Other times are refused,
-    because converting them to UTC may overflow.
+    A client can compute the checksum, so ``kind`` limits which values reach the database. Other times may overflow
+    when converted to UTC.
     """
     try:
         raw = urlsafe_b64decode(cursor)
@@ -48,11 +48,11 @@ def read_cursor(cursor: str, kind: type[K]) -> K:
 class Page(NamedTuple, Generic[T]):
     items: tuple[T, ...]
     next: str | None
-    """Cursor of the next page; ``None``: this is the last."""
+    """Cursor of the next page; ``None`` on the last page."""
 
 
 def page_of(found: Sequence[T], limit: int, place_of: Callable[[T], tuple[Any, ...]]) -> Page[T]:
-    """Return the first ``limit`` found items as a page. One item more shows that there is a next page."""
+    """Return the first ``limit`` items as a page. A further item shows that there is a next page."""
     return Page(tuple(found[:limit]), cursor_of(*place_of(found[limit - 1])) if len(found) > limit else None)
 
 
@@ -66,22 +66,20 @@ class Order:
 
     @property
     def beyond(self) -> ColumnElement[bool]:
-        """The condition that a row comes after the place in a cursor."""
+        """Condition that a row comes after the place in a cursor."""
         named = (bindparam(name, type_=column.type) for name, column in zip(self._names, self.columns, strict=True))
         return tuple_(*self.columns) > tuple_(*named)
 
     def values(self, cursor: str | None) -> dict[str, Any]:
-        """Return the parameters of :attr:`beyond`, or none without a cursor: then leave out the condition.
-
-        Raises: ValueError if the cursor is not of this list.
-        """
+        """Return the parameters of :attr:`beyond`; empty without a cursor. Raises: ValueError if the cursor is not of
+        this list."""
         return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._kind), strict=True))
 
     def page(self, found: Sequence[T], limit: int) -> Page[T]:
-        """Return the page of ``found``, the rows of a query that is limited by :func:`rows_of`."""
+        """Return the page of ``found``, rows of a query limited by :func:`rows_of`."""
         return page_of(found, limit, attrgetter(*(column.name for column in self.columns)))
 
 
 def rows_of(limit: int) -> ColumnElement[int]:
-    """Return ``limit + 1`` as a literal: the last row shows that there is a next page."""
+    """Return ``limit + 1`` as a literal. The last row shows that there is a next page."""
     return literal_column(str(limit + 1), Integer)

@@ -1,6 +1,6 @@
 """A club's journal by double entry, as exported.
 
-Amounts are in minor units of a currency with two decimals. **Debit is positive**: a debt of a member is above zero.
+Amounts are in minor units of a currency with two decimals. **Debit is positive**: a member's debt is above zero.
 The postings of an entry add up to 0.
 """
 
@@ -41,11 +41,8 @@ class Author(Value):
 
 
 def author_of(by: Actor, cause: str, club: UUID, member: Callable[[Actor], int | None]) -> Author:
-    """Return the author of an entry of a club.
-
-    ``cause``: the id of a club or match, and the number of its event (``id/number``).
-    ``member``: returns the member who owns the key of an actor.
-    """
+    """Return the author of an entry. ``cause``: ``id/number`` of an event of the club or a match. ``member``: returns
+    the member who owns an actor's key."""
     aggregate = cause.partition("/")[0]
     return Author(actor=by, member=member(by), match=None if aggregate == str(club) else aggregate)
 
@@ -89,22 +86,21 @@ class Journal(Value):
 
 
 def name_of(journal: Journal, account: Account) -> str | None:
-    """Return the name of an account's member; ``None`` for an account of the club, or a name that may not be
-    shown."""
+    """Return the name of an account's member; ``None`` for an account of the club or a hidden name."""
     member = member_of(account)
     return None if member is None else journal.names.get(member)
 
 
 def accounts(journal: Journal) -> tuple[Account, ...]:
-    """Return the club's own accounts, then, by number, the accounts of members with a balance or an entry."""
+    """Return the club's own accounts, then those of members with a balance or an entry, by number."""
     named = {one.account for one in (*journal.opening, *journal.closing)}
     named |= {posting.account for entry in journal.entries for posting in entry.postings}
     return (*OWN, *sorted(named - set(OWN), key=lambda account: int(account.removeprefix(MEMBER))))
 
 
 def balances(journal: Journal) -> tuple[Balance, ...]:
-    """Return the closing balances by account. Each account has its used currencies, the club's own accounts have all
-    currencies, even with a balance of 0."""
+    """Return the closing balances by account, including 0. A member's account has the currencies that it used, an own
+    account of the club has all."""
     closing = {(one.account, one.currency): one.amount for one in journal.closing}
     used = {(account, currency) for account in OWN for currency in journal.currencies}
     used |= {(one.account, one.currency) for one in journal.opening} | set(closing)

@@ -35,7 +35,7 @@ TILES_AT_ONCE = 100
 
 
 class Edge(NamedTuple):
-    """The last tile of each level, to which the next rows are added."""
+    """The last tile of each level, where rows are added."""
 
     size: int
     hashes: dict[int, bytes]
@@ -45,7 +45,7 @@ class Edge(NamedTuple):
 
     @property
     def position(self) -> int:
-        """The position of the last leaf, or 0."""
+        """Position of the last leaf's row; 0 without leaves."""
         return _positions(self.positions)[-1] if self.positions else 0
 
 
@@ -95,7 +95,7 @@ class Log:
             self.grow(connection, edge, rows, leaves_of(rows))
 
     def grow(self, connection: Connection, edge: Edge, rows: Sequence[Row], leaves: bytes) -> None:
-        """Add rows and their hashes (``leaves``, from :func:`leaves_of`) after the edge."""
+        """Add rows after the edge. ``leaves``: their hashes, by :func:`leaves_of`."""
         changed = rolled_up(edge.hashes, leaves, edge.size)
         positions = edge.positions if edge.size % TILE_WIDTH else b""
         positions += array("q", [row[0] for row in rows]).tobytes()
@@ -116,10 +116,11 @@ class Log:
             connection.execute(insert(self.tiles), new)
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """Return 0: only positions show which rows are included."""
+        """Return 0, because only positions show which rows are included."""
         return 0
 
     def edge(self, connection: Connection) -> Edge:
+        """Return the stored edge, without deleted tiles."""
         found = connection.execute(self._last).one_or_none()
         if found is None:
             return Edge(0, {}, b"")
@@ -127,12 +128,13 @@ class Log:
         size = found.number * TILE_WIDTH + len(hashes[0]) // HASH_BYTES
         while size >> TILE_HEIGHT * level:
             tile = connection.scalar(self._tile, {"level": level, "number": _last(size, level)})
-            if tile is not None:  # if the tile was deleted, a reader that needs it raises an error
+            if tile is not None:
                 hashes[level] = bytes(tile)
             level += 1
         return Edge(size, hashes, bytes(found.positions))
 
     def size(self, connection: Connection) -> int:
+        """Return the number of leaves."""
         found = connection.execute(self._size).one_or_none()
         return 0 if found is None else int(found[0] * TILE_WIDTH + found[1] // HASH_BYTES)
 
@@ -167,7 +169,7 @@ class Log:
         return 0 if found is None else found.number * TILE_WIDTH + bisect_right(_positions(found.positions), position)
 
     def index(self, connection: Connection, position: int) -> int | None:
-        """Return the number of the leaf for the row at a position; ``None`` if the row is not in the tree yet."""
+        """Return the number of the leaf for the row at a position; ``None`` if it is not in the tree yet."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
         if found is None:
             return None
@@ -188,7 +190,7 @@ def _positions(packed: bytes) -> "array[int]":
 
 
 class _Written(dict[Any, str]):
-    """Ids as text, by their stored form: formatting an id takes longer than hashing a row."""
+    """Cache of ids as text, because formatting an id takes longer than hashing a row."""
 
     def __missing__(self, aggregate_id: Any) -> str:
         try:
@@ -200,7 +202,7 @@ class _Written(dict[Any, str]):
 
 
 def leaves_of(rows: Sequence[Row]) -> bytes:
-    """Return the concatenated hashes of rows, also of damaged rows."""
+    """Return the concatenated hashes of rows, damaged ones too."""
     written = _Written()
     try:
         return leaf_hashes(rows, written)

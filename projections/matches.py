@@ -63,7 +63,7 @@ Status = Annotated[
 
 
 class Listed(Value):
-    """A match in a list. ``deal``: the current or last deal; ``winner``: of two partners, the first."""
+    """A match in a list. ``deal``: the current or last deal. ``winner``: of two partners, the first."""
 
     match: UUID
     ruleset: str
@@ -86,7 +86,7 @@ class Listed(Value):
 
 
 def listed(entry: Listed | None, recorded: Recorded) -> Listed:
-    """Return the entry of a match after an event."""
+    """Return a match's entry after an event; ``None`` is the entry before the opening."""
     number, at, event = recorded.originator_version, recorded.at, recorded.event
     if isinstance(event, MatchOpened):
         return Listed(
@@ -134,14 +134,16 @@ ENDS = (MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
 
 
 class Row(NamedTuple):
+    """A row of a club's standings."""
+
     ruleset: str
     currency: str | None
-    """The currency whose minor units the points are; ``None``: they are points of the game."""
+    """Currency, if the points are its minor units; ``None``: points of the game."""
     member: int
 
 
 class Standing(NamedTuple):
-    """A member's results in the finished matches of a row: the number, the wins, and the points in halves."""
+    """A member's results in the finished matches of a row: matches, wins, and points in halves."""
 
     played: int
     won: int
@@ -149,10 +151,10 @@ class Standing(NamedTuple):
 
 
 Part = Literal["public", "its public", "club", "private", "own"]
-"""Part of the visible matches: all public matches, or one club's; in the caller's club the matches for members, all
-private matches, or the caller's own private matches."""
+"""Part of the visible matches: all public matches, or one club's (``its public``). In the caller's club: the matches
+for members, all private matches, or the caller's own private matches."""
 IDS_MAX = 10_000
-"""Maximum ids in one statement: SQLite allows 32,766."""
+"""Maximum ids in one statement, because SQLite allows 32,766."""
 
 
 class Matches:
@@ -192,7 +194,7 @@ class Matches:
             self.metadata,
             Column("name", Text, primary_key=True),
             Column("match", Uuid, primary_key=True),
-            # Only for members of a club: the result of a finished match.
+            # Columns only for members of a club. The last two are the result of a finished match.
             Column("club", Uuid),
             Column("evening", Integer),
             Column("member", Integer),
@@ -253,8 +255,8 @@ class Matches:
     ) -> tuple[tuple[Listed, ...], str | None]:
         """Return a page of the visible matches in order of opening, and the next page's cursor.
 
-        ``player``: a whole name. ``member``: a member of ``club``. ``opened_to`` is exclusive. ``after``: the
-        previous page's cursor. Raises: ValueError if ``after`` is not a cursor of this list.
+        ``player``: a whole name. ``member``: a member of ``club``. ``opened_to`` is exclusive. Raises: ValueError if
+        ``after`` is not a cursor of this list.
         """
         assert limit > 0, "a page has room for a match"
         values = {
@@ -276,7 +278,7 @@ class Matches:
     def _query_of(self, parts: tuple[Part, ...], given: frozenset[str], limit: int) -> Select[Any]:
         """Return the query for a page of these parts, with parameters of the ``given`` names.
 
-        It selects at most a page of each part by an index, and reads whole rows only for the result.
+        The query finds a page of each part by an index, and reads whole rows only for the result.
         """
         entries = self.entries.c
         filters = {
@@ -312,12 +314,12 @@ class Matches:
         return seen[part]
 
     def _plays(self, who: str) -> ColumnElement[bool]:
-        """Return the condition that the player whose key is the parameter ``who`` plays in a match."""
+        """Return the condition that the player whose key is the parameter ``who`` plays."""
         players = self.players.c
         return self.entries.c.match.in_(select(players.match).where(players.name == bindparam(who)))
 
     def visible(self, connection: Connection, sight: Sight, matches: Collection[UUID]) -> set[UUID]:
-        """Return those of the matches that are visible in lists."""
+        """Return the ids among ``matches`` of matches that are visible in lists."""
         entries = self.entries.c
         given = {"club": sight.club, "holder": _member_key(sight.club, sight.member)}
         parts = or_(*(self._is_in_part(part) for part in _parts(sight, None)))
@@ -338,8 +340,7 @@ class Matches:
         return query.params({name: value for name, value in given.items() if value is not None})
 
     def counted(self, club: UUID, sight: Sight, in_money: Collection[str]) -> Subquery:
-        """Return the query for the matches of a club that are visible in lists: their ids, and the ``currency`` of
-        their :class:`Row`.
+        """Return the query of :meth:`of_club` with the ``currency`` of each match's :class:`Row`.
 
         ``in_money``: the rulesets whose points are money in a match with stakes.
         """
@@ -357,7 +358,7 @@ class Matches:
     ) -> dict[Row, Standing]:
         """Return the results in the finished matches of these evenings of a club.
 
-        ``matches``: the query by :meth:`counted` for the matches that count.
+        ``matches``: query by :meth:`counted` for the matches that count.
         """
         players = self.players.c
         key = players.ruleset, matches.c.currency, players.member
@@ -370,7 +371,7 @@ class Matches:
         return {Row(*row[:3]): Standing(*row[3:]) for row in rows}
 
     def still_open(self, connection: Connection, club: UUID, member: int | None = None) -> int:
-        """Return the number of a club's matches that are not over; with ``member``, those in which they play."""
+        """Return the number of a club's open matches; with ``member``, of those in which the member plays."""
         entries, players = self.entries.c, self.players.c
         query = select(func.count()).select_from(self.entries).where(entries.club == club, entries.status == "open")
         if member is not None:
@@ -390,7 +391,7 @@ def _parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
 
 
 def _players(entry: Listed) -> Iterator[dict[str, Any]]:
-    """Yield the rows with which players are found: by name or, in a club's match, by member."""
+    """Yield the rows of a match's players, by name or, in a club's match, by member."""
     of_all = {"match": entry.match, "club": entry.club, "evening": entry.evening, "ruleset": entry.ruleset}
     of_all |= {"won": None, "halves": None}
     if entry.club is None:
@@ -423,7 +424,7 @@ def _changed(entry: Listed) -> dict[str, Any]:
 
 
 def _key(name: str) -> str:
-    """Return the hash under which a player is stored: names can be too long for an index."""
+    """Return the hash that stands for a player, because names can be too long for an index."""
     return sha256(name.encode()).hexdigest()
 
 

@@ -24,9 +24,9 @@ SWISH_NUMBER = re.compile(r"123[0-9]{7}|07[0-9]{8}")
 SWISH_SIGNS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZÅÄÖabcdefghijklmnopqrstuvwxyzåäö0123456789!?(),.-:; ")
 
 ERROR_CORRECTION: Literal["M"] = "M"
-"""Level of error correction of the codes, as EPC069-12 requires."""
+"""Level of error correction that EPC069-12 requires."""
 QUIET_ZONE = 4
-"""Light modules around a code that readers need."""
+"""Light modules that readers need around a code."""
 
 EPC_NAME_MAX = 70
 EPC_TEXT_MAX = 140
@@ -71,7 +71,7 @@ def swish_number(text: str) -> str:
 def iban(text: str) -> str:
     """Return an IBAN in capitals without separators.
 
-    Raises: WrongCheckDigits if a character is wrong, or another ValueError if the country or the length is wrong.
+    Raises: WrongCheckDigits if a character is wrong, another ValueError if the country or the length is.
     """
     number = SEPARATORS.sub("", text).upper()
     if not re.fullmatch(r"[A-Z]{2}[0-9]{2}[0-9A-Z]+", number):
@@ -89,14 +89,14 @@ def iban(text: str) -> str:
 
 def swish(number: str, amount: int, text: str) -> str:
     """Return the payload of a payment in SEK that the payer cannot change."""
-    _between(amount, SWISH_MAX, "SEK")
+    _check_amount(amount, SWISH_MAX, "SEK")
     said = _cut(spelled(text, SWISH_SIGNS.__contains__, " "), SWISH_TEXT_MAX)
     return f"C{swish_number(number)};{decimal(amount).replace('.', ',')};{quote(said, safe='')};0"
 
 
 def epc(name: str, account: str, amount: int, text: str) -> str:
     """Return the payload of a payment in EUR to an account. If it is too long, the text is cut, then the name."""
-    _between(amount, EPC_MAX, "EUR")
+    _check_amount(amount, EPC_MAX, "EUR")
     owner = _cut(in_line(name), EPC_NAME_MAX)
     if not owner:
         raise ValueError("the owner of the account has to be named")
@@ -111,6 +111,7 @@ def epc(name: str, account: str, amount: int, text: str) -> str:
 
 
 def svg(payload: str, title: str) -> str:
+    """Return the QR code of a payload as an SVG picture."""
     file = BytesIO()
     code = segno.make_qr(payload, error=ERROR_CORRECTION, boost_error=False, encoding="utf-8", eci=False)
     code.save(
@@ -119,7 +120,7 @@ def svg(payload: str, title: str) -> str:
     return file.getvalue().decode()
 
 
-def _between(amount: int, most: int, currency: str) -> None:
+def _check_amount(amount: int, most: int, currency: str) -> None:
     if not 1 <= amount <= most:
         raise ValueError(f"one payment is from 0.01 to {decimal(most)} {currency}")
 

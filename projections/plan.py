@@ -1,6 +1,6 @@
 """Plan the fewest payments that bring all balances to 0.
 
-The members with a balance and the club are nodes. A group is a set of nodes whose balances add up to 0. It needs one
+Members with a balance and the club are nodes. A group is a set of nodes whose balances add up to 0. It needs one
 payment less than it has nodes, so more groups need fewer payments.
 """
 
@@ -16,9 +16,9 @@ from referee.value import Value
 Node = wire_types.MemberNumber | None
 """Member, or ``None`` for the club."""
 EXACT_MAX = 16
-"""Maximum number of nodes left after pairing, for which the best grouping is searched, in 2^n steps."""
+"""Maximum nodes after pairing for which the best grouping is searched, in 2^n steps."""
 TRIPLES_MAX = 400
-"""Maximum number of nodes among which groups of three are searched, in n^2 steps."""
+"""Maximum nodes among which groups of three are searched, in n^2 steps."""
 
 
 class Payment(Value):
@@ -48,9 +48,9 @@ Owed = tuple[Node, int]
 
 
 def plan(balances: Mapping[int, int], purpose: str) -> Plan:
-    """Return the payments that settle the members' balances; the club pays or gets the remainder. A debt is above 0.
+    """Return the payments that settle the members' balances. The club pays or gets the remainder. Debts are positive.
 
-    ``purpose`` (club, evening, currency) is part of the payments' ids.
+    The payments' ids depend on ``purpose`` (club, evening, currency).
     """
     nodes: dict[Node, int] = {member: balances[member] for member in sorted(balances) if balances[member]}
     if rest := -sum(nodes.values()):
@@ -72,7 +72,7 @@ def plan(balances: Mapping[int, int], purpose: str) -> Plan:
 def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
     """Return pairs of nodes with opposite amounts, and the remaining nodes.
 
-    Pairing loses no group: two groups with one node of a pair each are also the pair and the rest.
+    This loses no group: if the nodes of a pair are in two groups, the other nodes of both add up to 0.
     """
     waiting: dict[int, list[Owed]] = {}
     pairs = []
@@ -86,7 +86,7 @@ def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
 
 
 def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
-    """Return groups of three nodes, in the order found, and the remaining nodes. ``nodes``: without opposites."""
+    """Return groups of three nodes, and the remaining nodes. ``nodes`` must have no opposites."""
     triples: list[list[Owed]] = []
     left = dict(nodes)
     if len(nodes) > TRIPLES_MAX:
@@ -103,7 +103,7 @@ def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
 
 
 def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
-    """Return the most groups. ``best[S]`` is the number in a subset S: ``max best[S - i] + [sum(S) = 0]``."""
+    """Return the largest number of groups. A subset S has at most ``best[S]``: ``max best[S - i] + [sum(S) = 0]``."""
     sums, best = [0], [0]
     for _, amount in nodes:
         sums += [amount + before for before in sums]
@@ -124,8 +124,8 @@ def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
 
 
 def _settled(group: list[Owed]) -> list[tuple[Node, Node, int]]:
-    """Return payers, payees and amounts. The largest debtor pays the largest creditor; equal ones by member number,
-    the club last."""
+    """Return payers, payees and amounts. The largest debtor pays the largest creditor. Equal amounts are ordered by
+    member number, the club last."""
     debtors = [(-amount, _place(node), node) for node, amount in group if amount > 0]
     creditors = [(amount, _place(node), node) for node, amount in group if amount < 0]
     heapify(debtors)

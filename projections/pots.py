@@ -1,6 +1,6 @@
-"""The projection of pots: the contents, and the amounts that players put in or drew in each deal, each with its rule.
+"""The projection of pots: the contents, and the amounts that players put in or drew in each deal, with their rules.
 
-If a game has no pot, the pot of its matches is empty.
+In a game without a pot, the pot is empty.
 """
 
 import msgspec
@@ -74,7 +74,7 @@ class Pot(Value):
 
 
 def after_event(pot: Pot | None, recorded: Recorded) -> Pot:
-    """Return the pot after an event. Its lines are not corrected: :func:`with_corrections` does that for readers."""
+    """Return the pot after an event. A correction leaves the lines to :func:`with_corrections`."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Pot(
@@ -134,6 +134,7 @@ def _closed(end: MatchClosed | MatchAbandoned | Ended, after: int, number: int) 
 
 
 def with_corrections(pot: Pot, corrections: Corrections) -> Pot:
+    """Return the pot with corrected lines and without the struck lines."""
     lines, struck = {line.event: line for line in pot.lines}, set[int]()
     for _, by in corrections:
         for one in by.lines:
@@ -161,8 +162,8 @@ COLUMNS = ("deal", "player", "units", "rule", "contents")
 
 
 def csv(pot: Pot) -> str:
-    """Return the pot as CSV (RFC 4180): a row for the opening contents, then one for each entry with the contents
-    after it. Rows of the match's end have no deal."""
+    """Return the pot as CSV (RFC 4180): a row for the opening contents, then a row for each entry with the contents
+    after it. The last entries, of the match's end, have no deal."""
     names = columns_of(pot.players)
     contents = pot.opening
     rows: list[list[int | str | None]] = [[None, None, contents, None, contents]]

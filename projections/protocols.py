@@ -50,11 +50,11 @@ from referee.value import (
 from referee.visibility import Event, Recorded
 
 LINES_PER_READ = 8
-"""Number of lines in one read that looks for deals."""
+"""Lines in one read that looks for deals."""
 BY_AN_OFFICIAL = ("closed", "abandoned")
 """Ways in which an official ends a match without a winner."""
 VOIDED = "voided"
-"""Kind of a line that holds only the penalties of a voided deal."""
+"""Kind of a line with only the penalties of a voided deal."""
 
 
 class Pending(Value):
@@ -81,7 +81,7 @@ class LineWritten(Value):
     deal: wire_types.DealNumber
     dealer: Seat
     kind: DealKind | Literal["voided"]
-    """Kind of deal. `voided`: the deal was voided and only its penalties count. Dealt again, it gets a second
+    """Kind of deal. `voided`: the deal was voided and only its penalties count. If dealt again, it gets a second
     line."""
     declarer: Seat | None
     contract: BidValue | None
@@ -163,6 +163,7 @@ class Protocol(Value):
 
 
 def after_event(sheet: Protocol | None, recorded: Recorded) -> Protocol:
+    """Return the sheet after an event. A correction leaves the lines to :func:`with_corrections`."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Protocol(
@@ -256,7 +257,7 @@ def _closing_again(event: ProtocolCorrected, won: Ended) -> Closing:
 
 
 def with_corrections(sheet: Protocol, corrections: Corrections) -> Protocol:
-    """Return the sheet with corrected lines, their former versions, and the struck lines."""
+    """Return the sheet with corrected lines and their former versions, and without the struck lines."""
     lines = {line.event: line for line in sheet.lines}
     struck: dict[int, tuple[int, ProtocolCorrected]] = {}
     for number, by in corrections:
@@ -387,8 +388,7 @@ EACH_PLAYER = ("tricks", "change", "points")
 
 
 def csv(protocol: Protocol) -> str:
-    """Return the protocol as CSV (RFC 4180): a row for each line, and three columns for each player, for example
-    ``Anna change``."""
+    """Return the protocol as CSV (RFC 4180): a row for each line, three columns for each player (``Anna points``)."""
     names = columns_of(protocol.players)
     columns = [*COLUMNS, *(f"{name} {column}" for name in names for column in EACH_PLAYER)]
     rows: list[list[Points | str | None]] = []

@@ -1,4 +1,4 @@
-"""The matches and cases that a caller sees in lists."""
+"""Visibility of matches and cases in lists."""
 
 from uuid import UUID
 
@@ -9,23 +9,23 @@ class Sight(Value):
     """The matches and cases that a caller sees in lists, in addition to public matches."""
 
     club: UUID | None = None
-    """Club of the caller's key, whose matches are listed except private ones."""
+    """Club of the caller's key. Its matches are listed, except private ones."""
     whole_club: bool = False
-    """True if all private matches of the club are listed too."""
+    """True if all its private matches are listed too."""
     member: int | None = None
-    """The member whose own private matches are listed too."""
+    """Member whose own private matches are listed too."""
     officiates: bool = False
-    """True if the club's cases are listed too, except cases of matches in which ``sits`` plays."""
+    """True if the club's cases are listed too, except of matches in which ``sits`` plays."""
     sits: int | None = None
     """Member who owns the key; ``None``: a program owns it."""
     behind: tuple[int, ...] = ()
-    """Other members who gave the key. The cases of a match in which one of them plays are hidden until its end."""
+    """Other members who gave the key. Cases of matches in which they play are hidden until the match ends."""
     held: str | None = None
     """SHA-256 of the caller's credential, which may be an official's token."""
 
     @property
     def official(self) -> str | None:
-        """The text under which the caller's cases are stored; ``None`` for other callers."""
+        """Text under which the cases that the caller officiates are stored, if any."""
         if self.club is not None:
             return of_club(self.club) if self.officiates else None
         return self.held
@@ -35,7 +35,7 @@ UNAUTHENTICATED = Sight()
 
 
 def of_club(club: UUID) -> str:
-    """Return the text under which cases for the officials of a club are stored."""
+    """Return the text under which a club's cases are stored."""
     return f"club {club}"
 
 

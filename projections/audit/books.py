@@ -38,12 +38,12 @@ class Written(NamedTuple):
 
     @property
     def of(self) -> tuple[str, str]:
-        """Two fields that identify an entry."""
+        """Fields that identify an entry."""
         return self.cause, self.kind
 
 
 def written(connection: Connection, ledger: Tables, club: UUID, to: int | None = None) -> Iterator[Written]:
-    """Yield the entries with their postings, in order of number."""
+    """Yield a club's entries up to number ``to`` with their postings, in order."""
     entries, postings, after = ledger.entries.c, ledger.postings.c, -1
     columns: list[Column[Any]] = [entries.number, entries.date, entries.kind, entries.currency, entries.cause]
     columns += [entries.evening, entries.reverses, entries.by]
@@ -70,7 +70,7 @@ class Compared:
     def __init__(
         self, rows: Rows, kept: Connection, ledger: Ledger, stored: Stored, to: int, findings: Findings
     ) -> None:
-        """``to``: the position up to which the rows were read."""
+        """``to``: position up to which the rows were read."""
         self.rows, self.kept, self.ledger = rows, kept, ledger
         self.stored, self.to, self.findings = stored, to, findings
         self.club = rows.club
@@ -81,19 +81,19 @@ class Compared:
     def compare(self) -> None:
         """Report all differences."""
         parts: tuple[tuple[Check, Callable[[], None]], ...] = (
-            ("numbers", self._entries),
-            ("running_balances", self._balances),
-            ("closings", self._closings),
-            ("settlements", self._versions),
-            ("pot_not_negative", self._pot),
+            ("numbers", self._compare_entry_lists),
+            ("running_balances", self._compare_balances),
+            ("closings", self._compare_closings),
+            ("settlements", self._compare_versions),
+            ("pot_not_negative", self._check_pot),
         )
         for check, part in parts:
             try:
                 part()
-            except UNREADABLE as error:  # a damaged cell may hold any value
+            except UNREADABLE as error:  # a damaged cell may have any value
                 self.findings.add(check, "books_unreadable", stands=f"{type(error).__name__}: {error}")
 
-    def _entries(self) -> None:
+    def _compare_entry_lists(self) -> None:
         last = self._last_kept()
         kept = _Ahead(self._stored_entries(last))
         made = _Ahead(written(self.rows.made, self.rows.ledger, self.club, self.last))
@@ -133,12 +133,12 @@ class Compared:
         aggregate, _, number = cause.rpartition("/")
         try:
             position = self.stored(UUID(aggregate), int(number))
-        except ValueError:  # a damaged cell may hold any value
+        except ValueError:  # a damaged cell may have any value
             return False
         return position is not None and position > self.to
 
     def _stored_entries(self, last: int | None) -> Iterator[Written]:
-        """Yield the entries of the books, and check each alone and against the previous entry."""
+        """Yield the entries of the books, and check each alone and against the previous one."""
         before = 0
         for one in written(self.kept, self.ledger, self.club, last):
             if one.number != before + 1:
@@ -184,8 +184,8 @@ class Compared:
             values = {"stands": _listed(theirs_too), "should": _listed(ours_too)}
             self.findings.add("settlements", "entry_heading", **place, **values)
 
-    def _balances(self) -> None:
-        """Compare the balances, without entries that were made after the rows were read."""
+    def _compare_balances(self) -> None:
+        """Compare the balances without the entries that were made after the rows were read."""
         last, now = self.ledger.balances_now(self.kept, self.club)
         values = {(one.currency, one.account): one.amount for one in now}
         for one in self.ledger.sums_between(self.kept, self.club, self.last, last):
@@ -199,13 +199,13 @@ class Compared:
                 self.findings.add("running_balances", "balance", account=account, **differing)
 
     def trial(self) -> tuple[tuple[Balance, ...], tuple[Balance, ...]]:
-        """Return the balances after the last entry in the rows, according to the books and according to the rows."""
+        """Return the balances after the last entry of the rows, by the books and by the rows."""
         theirs: tuple[Balance, ...] = ()
         with suppress(*UNREADABLE):  # reported already
             theirs = self.ledger.balances_at(self.kept, self.club, self.last)
         return theirs, self.rows.ledger.balances_at(self.rows.made, self.club, self.last)
 
-    def _pot(self) -> None:
+    def _check_pot(self) -> None:
         """Report each posting after which the pot is above 0 (debit)."""
         ledger = self.rows.ledger
         postings = ledger.postings.c
@@ -219,7 +219,7 @@ class Compared:
             values = {"stands": f"{decimal(balance)} {currency}", "should": f"{decimal(0)} {currency}"}
             self.findings.add("pot_not_negative", "pot_negative", **place, event=int(event or 0) or None, **values)
 
-    def _closings(self) -> None:
+    def _compare_closings(self) -> None:
         ours = {one.closing: one for one in self.rows.ledger.closings_of(self.rows.made, self.club)}
         theirs = {one.closing: one for one in self.ledger.closings_of(self.kept, self.club)}
         for number, one in ours.items():
@@ -239,25 +239,25 @@ class Compared:
             for number, one in theirs.items():
                 self.findings.add("closings", "closing_extra", closing=number, stands=one.label)
 
-    def _versions(self) -> None:
-        """Compare the version and state of the club and of its matches."""
+    def _compare_versions(self) -> None:
         matches, clubs = self.ledger.matches.c, self.ledger.clubs.c
         row = self.kept.execute(select(clubs.version, clubs.keeping).where(clubs.club == self.club)).one_or_none()
         if row is not None:
             last = row.keeping.last
             moved_on = self.last < last <= (self._last_kept() or 0)
             changed = row.keeping != self.rows.keeping and not moved_on
-            self._version(self.club, row.version, row.keeping if changed else self.rows.keeping, self.rows.keeping)
+            stored = row.keeping if changed else self.rows.keeping
+            self._compare_version(self.club, row.version, stored, self.rows.keeping)
         query = select(matches.match, matches.version, matches.money)
         missing = {match for match, money in self.rows.money.items() if money is not None and money.club == self.club}
         for one in self.kept.execute(query, execution_options={"yield_per": READ_AT_ONCE}):
             if one.match in self.rows.own or (one.money is not None and one.money.club == self.club):
-                self._version(one.match, one.version, one.money, self.rows.money.get(one.match))
+                self._compare_version(one.match, one.version, one.money, self.rows.money.get(one.match))
                 missing.discard(one.match)
         for match in sorted(missing):
-            self._version(match, 0, None, self.rows.money[match])
+            self._compare_version(match, 0, None, self.rows.money[match])
 
-    def _version(self, aggregate: UUID, version: int, values: Any, actual: Any) -> None:
+    def _compare_version(self, aggregate: UUID, version: int, values: Any, actual: Any) -> None:
         own = self.rows.own.get(aggregate)
         now = 0 if own is None else own.version
         place = {"aggregate": str(aggregate), "event": version}
@@ -271,6 +271,8 @@ class Compared:
 
 
 class _Ahead:
+    """Entries, some of which are read in advance."""
+
     def __init__(self, entries: Iterator[Written]) -> None:
         self._entries, self._some = entries, list[Written]()
 
@@ -288,7 +290,7 @@ class _Ahead:
 
 
 def _step(made: _Ahead, kept: _Ahead) -> tuple[int, int] | None:
-    """Return how many entries of each side to skip to reach equal entries; ``None`` if :data:`AHEAD` finds none."""
+    """Return how many entries of each side to skip to reach equal ones; ``None`` if :data:`AHEAD` is too few."""
     ours, theirs = made.next(0), kept.next(0)
     for further in range(1, AHEAD + 1):
         if (one := made.next(further)) is not None and theirs is not None and one.of == theirs.of:

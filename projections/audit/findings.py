@@ -38,9 +38,9 @@ Check = Annotated[
 ]
 CHECKS: tuple[str, ...] = get_args(get_args(Check)[0])
 DIFFERENCES_MAX = 100
-"""Maximum number of differences of a check that are listed."""
+"""Maximum listed differences of a check."""
 SHOWN_MAX = 200
-"""Maximum number of characters of a value that are shown."""
+"""Maximum shown characters of a value."""
 ShownValue = Annotated[str, Meta(extra_json_schema={"pattern": r"^[\s\S]*$", "maxLength": SHOWN_MAX})]
 LeafNumber = Annotated[int, Meta(extra_json_schema={"minimum": 0, "maximum": wire_types.EXACT_MAX})]
 
@@ -84,7 +84,7 @@ class Findings:
 
 
 def _is_place(name: str, value: Any) -> bool:
-    """Return whether a value can stand in a field of the place: a damaged row may hold any value."""
+    """Return whether a value fits the field, because a damaged row may have any value."""
     if name in ("aggregate", "account"):
         return isinstance(value, str) and (name == "aggregate" or is_account(value))
     return isinstance(value, int) and value >= (name != "leaf")

@@ -28,7 +28,7 @@ from referee.value import EventNumber, Time, Value
 from referee.visibility import Event, Recorded
 
 LISTED_MAX = 1000
-"""Maximum number of items of a list; a longer list has the last ones."""
+"""Maximum items of a list. A longer list has the last ones."""
 
 
 class Person(Value):
@@ -48,9 +48,7 @@ class Change(Value):
     """A change in a club, and its author."""
 
     event: EventNumber
-    """Number of the event in the club."""
     at: Time
-    """Time of the change."""
     by: Person
     """Sender of the act."""
     confirmed_by: Person | None
@@ -118,7 +116,6 @@ class BooksClosing(Change):
     through: wire_types.EntryNumber
     """Number of the last closed entry."""
     label: Label
-    """Club's name for the closing."""
 
 
 class LoneAct(Change):
@@ -132,9 +129,7 @@ class ActOfTwo(Change):
     """An act of two members. One invited the other, or the same person invited both."""
 
     proposal: wire_types.ProposalNumber
-    """Number of the confirmed proposal."""
     act: wire_types.Code
-    """Act that was proposed."""
     how: Literal["one_invited_the_other", "invited_by_the_same"]
     """Relation between the two members."""
     inviter: Person
@@ -157,7 +152,7 @@ class History:
         self._persons: dict[KeyId, Person] = {}
         self._set: dict[str, Any] = {}
         self._invited: dict[int, dict[int | Actor, Person]] = {}
-        """Persons who gave a member keys, by their own member number or actor."""
+        """Persons who gave a member keys, by the persons' member number or actor."""
         self._givers_of_program: dict[Actor, dict[int | Actor, Person]] = {}
         """Persons who gave a program its key, by key."""
         self._acts: dict[int, ProposalMade] = {}
@@ -166,19 +161,20 @@ class History:
         """Sender of the proposal that the present request confirms."""
 
     def take(self, recorded: Recorded) -> None:
+        """Add a club's event to the lists."""
         event = recorded.event
         if recorded.request is not None:
             self._sender = None
-        self._take(recorded, event, self._change_fields(recorded))
+        self._add_event(recorded, event, self._change_fields(recorded))
         if getattr(event, "alone", False):
             self.alone.append(LoneAct(**self._change_fields(recorded), topic=event.TOPIC))
 
-    def _take(self, recorded: Recorded, event: Event, done: dict[str, Any]) -> None:
+    def _add_event(self, recorded: Recorded, event: Event, done: dict[str, Any]) -> None:
         match event:
             case ClubFounded(name=name, currencies=currencies, timezone=timezone):
                 self._set = {"name": name, "currencies": currencies, "timezone": timezone}
             case ClubSet():
-                self._changed(event, done)
+                self._setting_changed(event, done)
             case PayeeSet(member=member, swish=swish, iban=iban):
                 done |= {"member": member, "name": self._name(member)}
                 self.payees.append(PayeeChange(**done, swish=swish is not None, iban=iban is not None))
@@ -194,12 +190,12 @@ class History:
                 self._acts[number] = event
             case ProposalConfirmed(proposal=number, by=by):
                 self._sender = by
-                self._confirmed(recorded, self._acts.pop(number, None))
+                self._proposal_confirmed(recorded, self._acts.pop(number, None))
             case ProposalDeclined(proposal=number):
                 self._acts.pop(number, None)
 
     def person(self, actor: Actor) -> Person:
-        """Return the caller who acted as this actor."""
+        """Return the person behind an actor."""
         known = self._persons.get(actor.removeprefix("key:"))
         return known or Person(actor=actor, member=None, name=None, app=None)
 
@@ -213,7 +209,7 @@ class History:
     def _name(self, member: int | None) -> Ref | None:
         return None if member is None else self._names.get(member)
 
-    def _changed(self, event: ClubSet, done: dict[str, Any]) -> None:
+    def _setting_changed(self, event: ClubSet, done: dict[str, Any]) -> None:
         for setting in event.__struct_fields__:
             after = getattr(event, setting)
             if after is not None and setting != "alone":
@@ -227,12 +223,12 @@ class History:
         name = self._name(event.member)
         self._persons[event.key] = Person(actor=actor, member=event.member, name=name, app=app)
         self._record_giver(recorded, actor, event.member)
-        if isinstance(event, KeyIssued):  # the key's owner may be the sender: the founder of the club
+        if isinstance(event, KeyIssued):  # the founder of the club issues a key to themselves
             done = self._change_fields(recorded)
         self.keys[event.key] = [KeyChange(**done, what=KEY_CHANGES[type(event)])]
 
     def _record_giver(self, recorded: Recorded, key: Actor, member: int | None) -> None:
-        """Record who gave a member or a program this key: the sender, and the member who confirmed the act."""
+        """Record the givers of a key: the sender of the act, and the member who confirmed it."""
         givers = self._key_givers(recorded.actor)
         if self._sender is not None:
             givers |= self._key_givers(self._sender)
@@ -249,7 +245,7 @@ class History:
             return {person.member: person}
         return dict(self._givers_of_program.get(actor, {actor: person}))
 
-    def _confirmed(self, recorded: Recorded, proposal: ProposalMade | None) -> None:
+    def _proposal_confirmed(self, recorded: Recorded, proposal: ProposalMade | None) -> None:
         if proposal is None:
             return
         one, other = self.person(proposal.by), self.person(recorded.actor)

@@ -87,7 +87,7 @@ class People:
         """Payouts of the last 30 days by account and currency, each with its time."""
 
     def take(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
-        """Apply an event of the club. ``kind_of``: returns the kind of the entry with a number."""
+        """Apply an event. ``kind_of``: returns the kind of the entry with a number, if any."""
         self.take_names(recorded)
         match recorded.event:
             case ClubFounded(name=name):
@@ -120,7 +120,7 @@ class People:
             case ProposalDeclined(proposal=number):
                 self.proposals.pop(number, None)
             case MoneyPosted() as posted:
-                self._posted(recorded, posted, kind_of)
+                self._check_entry(recorded, posted, kind_of)
             case BooksClosed():
                 self._report_unless_member(recorded)
 
@@ -147,10 +147,11 @@ class People:
             where = {"aggregate": str(recorded.originator_id), "event": recorded.originator_version}
             self.findings.add("two_persons", "no_member", **where, stands=recorded.actor)
 
-    def _posted(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
+    def _check_entry(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
         """Report an entry that needs two members, unless a different member than the sender confirmed it.
 
-        A treasurer may confirm any entry; a party, a payment or its reversal."""
+        A treasurer may confirm any entry. A party may confirm a payment and its reversal.
+        """
         proposal = None if posted.proposal is None else self._confirmed.pop(posted.proposal, None)
         reversed_kind = None if posted.reverses is None else kind_of(posted.reverses)
         pay = "pay" in (posted.kind, reversed_kind)
@@ -181,7 +182,7 @@ class People:
             self.findings.add("two_persons", "one_person", **where, **who)
 
     def _add_payout(self, whose: tuple[str, str], at: datetime, amount: int) -> int:
-        """Add a payout, and return the sum of payouts that count against the limit."""
+        """Add a payout, and return the sum that counts against the limit."""
         recent = [one for one in self._paid.get(whose, ()) if one[0] > at - LIMIT_DAYS]
         self._paid[whose] = [*recent, (at, amount)]
         return sum(some for _, some in self._paid[whose])

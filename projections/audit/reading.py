@@ -1,6 +1,6 @@
 """Reads the rows of a club and its matches for the audit, and enters them into a separate ledger.
 
-The ledger is a temporary database file, so memory does not grow with the number of rows.
+The ledger is a temporary file, so memory does not grow with the rows.
 """
 
 import sqlite3
@@ -70,12 +70,12 @@ _owed = Table(
     Column("postings", Json(tuple[Posting, ...]), nullable=False),
 )
 _ENGINE = create_engine("sqlite://", creator=lambda: sqlite3.connect("", check_same_thread=False), poolclass=NullPool)
-"""Engine whose connections each have a temporary database. Statements are compiled once for all."""
+"""Engine whose connections have a temporary database each, but share compiled statements."""
 
 How = Callable[[MatchOpened], SettlingRules | None]
-"""Function that returns how an opened match is settled; ``None`` if it is not for money."""
+"""Function that returns the rules by which a match is settled; ``None`` if it is not for money."""
 Redactions = Mapping[str, str | None]
-"""References of erased texts, each with the reference of its replacement; ``None``: it was deleted."""
+"""References of erased texts, with the reference of the replacement; ``None``: deleted."""
 
 
 class TextFound(NamedTuple):
@@ -94,11 +94,11 @@ class Texts(Protocol):
         """Return the stored texts among ``refs``, by reference."""
 
     def erased(self) -> Mapping[str, Redactions]:
-        """Return the deleted and replaced texts of each erasure, by digest of the erasure."""
+        """Return the deleted and replaced texts of each erasure, by its digest."""
 
 
 Since = Callable[[int], Sequence[Row]]
-"""Function that returns the rows of the club that are stored after an event."""
+"""Function that returns the club's rows after an event."""
 
 
 class _Own:
@@ -199,12 +199,12 @@ class Rows:
 
     @property
     def version(self) -> int:
-        """The number of the club's last event."""
+        """Number of the club's last event."""
         return self.own[self.club].version
 
     @property
     def keeping(self) -> Keeping | None:
-        """The state of the books; ``None`` if the club was never founded."""
+        """State of the books; ``None`` if the club was never founded."""
         return self._writing.clubs.get(self.club)
 
     @property
@@ -212,12 +212,12 @@ class Rows:
         return self._writing.matches
 
     def of(self, text: Any) -> UUID | None:
-        """Return the id in this text, if it is the club or one of its matches; otherwise ``None``."""
+        """Return the id in this text; ``None`` unless it is of the club or one of its matches."""
         own = self._by_text.get(text)
         return None if own is None else own.id
 
     def read(self, read: Read, to: int) -> None:
-        """Read the rows up to a position."""
+        """Read and check the rows up to position ``to``."""
         at = 0
         while at < to:
             page = read(at, ROWS)
@@ -231,7 +231,7 @@ class Rows:
             self._apply(rows, leaves)
             at = rows[-1][0]
         self._flush()
-        self._settle()
+        self._calculate_owed()
         self._compare_erasures()
 
     def _apply(self, rows: Sequence[Row], leaves: bytes) -> None:
@@ -251,7 +251,7 @@ class Rows:
                 for ref in refs_in(recorded):
                     refs.setdefault(ref, (own.id, own.version))
             if topic in entered:
-                self._enter(own, recorded)
+                self._enter_event(own, recorded)
             if own.opened is not None:
                 with suppress(*UNREADABLE):  # a damaged row; the entries show the difference
                     self.agreements.take(recorded, *own.opened)
@@ -269,30 +269,30 @@ class Rows:
         _, _, number, topic, state = row
         prev, own.head = own.head, head
         if number != own.version + 1:
-            self._say(own, number, "row_gap", stands=number, should=own.version + 1)
+            self._report(own, number, "row_gap", stands=number, should=own.version + 1)
             number = number if isinstance(number, int) else own.version + 1
         own.version = number
         if type(state) is not bytes:
-            self._say(own, number, "row_unreadable", stands=f"{topic}: {type(state).__name__}")
+            self._report(own, number, "row_unreadable", stands=f"{topic}: {type(state).__name__}")
             return None
         try:
             recorded = self._decode(own.id, number, topic, state)
         except UNREADABLE as error:
-            self._say(own, number, "row_unreadable", stands=f"{topic}: {error}")
+            self._report(own, number, "row_unreadable", stands=f"{topic}: {error}")
             return None
         if recorded.prev != prev:
-            self._say(own, number, "chain_broken", stands=recorded.prev, should=prev)
+            self._report(own, number, "chain_broken", stands=recorded.prev, should=prev)
         return recorded
 
     def _apply_club_event(self, own: _Own, recorded: Recorded) -> None:
         try:
-            self.people.take(recorded, self._kind_of)
+            self.people.take(recorded, self._entry_kind)
             self.history.take(recorded)
         except UNREADABLE as error:
             what = f"{recorded.event.TOPIC}: {error}"
-            self._say(own, recorded.originator_version, "row_unreadable", stands=what)
+            self._report(own, recorded.originator_version, "row_unreadable", stands=what)
 
-    def _say(self, own: _Own, number: Any, code: str, **more: Any) -> None:
+    def _report(self, own: _Own, number: Any, code: str, **more: Any) -> None:
         event = number if isinstance(number, int) and number > 0 else None
         self.findings.add("chain", code, aggregate=str(own.id), event=event, **more)
 
@@ -311,12 +311,12 @@ class Rows:
         own = self.own[match_id] = self._by_text[text] = _Own(match_id, opened, self._how(opened))
         return own
 
-    def _enter(self, own: _Own, recorded: Recorded) -> None:
+    def _enter_event(self, own: _Own, recorded: Recorded) -> None:
         if isinstance(recorded.event, MatchOpened | ClubFounded) and recorded.originator_version != 1:
             return
         try:
             self._writing.take(recorded)
-        except Exception as error:  # a damaged row may hold any value
+        except Exception as error:  # a damaged row may have any value
             where = {"aggregate": str(own.id), "event": recorded.originator_version}
             self.findings.add("settlements", "not_entered", **where, stands=f"{type(error).__name__}: {error}")
         match recorded.event:
@@ -327,9 +327,9 @@ class Rows:
             case ActTakenBack() as taken if taken.undoes(own.ended_by):
                 own.ended_by = 0
             case BooksClosed(closing=closing, through=through):
-                self._close(closing, through)
+                self._note_closing(closing, through)
 
-    def _close(self, closing: int, through: int) -> None:
+    def _note_closing(self, closing: int, through: int) -> None:
         """Note a closing in each match whose result it does not include."""
         for own in self.own.values():
             if own.opened is None:
@@ -351,7 +351,7 @@ class Rows:
             error_text = f"{type(error).__name__}: {error}"
             self.findings.add("settlements", "not_entered", aggregate=str(self.club), stands=error_text)
 
-    def _kind_of(self, number: int) -> str | None:
+    def _entry_kind(self, number: int) -> str | None:
         self._flush()
         entries = self.ledger.entries.c
         query = select(entries.kind).where(entries.club == self.club, entries.number == number)
@@ -359,7 +359,7 @@ class Rows:
         return kind
 
     def owed(self, cause: str) -> tuple[Posting, ...] | None:
-        """Return the postings of the result of an event; ``None`` if they are unknown."""
+        """Return the postings that a result (``cause``) must have; ``None`` if unknown."""
         query = select(_owed.c.postings).where(_owed.c.cause == cause)
         found: tuple[Posting, ...] | None = self.made.scalar(query)
         return found
@@ -371,10 +371,8 @@ class Rows:
                 yield own.id, own.opened[0]
 
     def across_closings(self) -> Iterator[AcrossClosings]:
-        """Yield the finished matches for money that were opened before a closing but are not in it.
-
-        They are in order of opening, without the matches of :meth:`waiting`.
-        """
+        """Yield the finished matches for money that were opened before a closing but are not in it, except
+        :meth:`waiting` ones."""
         for own in self.own.values():
             if own.opened is not None and own.ended_by and own.closings:
                 money = self.money.get(own.id)
@@ -397,7 +395,7 @@ class Rows:
                 why: LeftOut = "above_limit" if money.above_limit else "balance_too_large"
                 yield ResultLeftOut(match=str(match), event=money.beyond, why=why)
 
-    def _settle(self) -> None:
+    def _calculate_owed(self) -> None:
         """Calculate the postings of each event with a result."""
         this = _scores.c
         query = select(_scores).order_by(this.match, this.number)
@@ -419,7 +417,7 @@ class Rows:
                             Posting(account=name, amount=some) for name, some in sorted(postings.items()) if some
                         )
                         found.append({"cause": f"{match_id}/{one.event}", "postings": row})
-            except Exception as error:  # a damaged row may hold any value
+            except Exception as error:  # a damaged row may have any value
                 where = {"aggregate": str(match_id), "event": history[-1].originator_version}
                 self.findings.add("derivations", "not_derived", **where, stands=f"{type(error).__name__}: {error}")
             if len(found) >= ROWS:
@@ -443,8 +441,8 @@ class Rows:
                 self._replaced[ref] = place
 
     def _compare_erasures(self) -> None:
-        """Report missing, replaced and remaining texts that no erasure explains. Erasures stored since the rows were
-        read count too."""
+        """Report missing, replaced and remaining texts that no erasure explains, even one stored after the rows were
+        read."""
         before = set(self.people.erasures)
         if self._missing or self._replaced or before:
             for _, _, number, topic, state in self._since(self.version):
@@ -474,5 +472,4 @@ class Rows:
 
 
 def _place(place: tuple[UUID, int]) -> dict[str, Any]:
-    """Return the fields of a difference that name an event."""
     return {"aggregate": str(place[0]), "event": place[1]}

@@ -1,4 +1,4 @@
-"""Settles the result of a match for money again, from its protocol."""
+"""Calculates the settlement of a match for money again, from its events."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -19,7 +19,7 @@ OF_MONEY = (
 
 
 class SettlingRules(NamedTuple):
-    """The rules of settling, and whether the game has a pot."""
+    """The rules of settlement, and whether the game has a pot."""
 
     basis: Basis
     has_pot: bool
@@ -33,7 +33,7 @@ class Owed(NamedTuple):
 
 
 def owed(history: Sequence[Recorded], how: SettlingRules, findings: Findings) -> Iterator[Owed]:
-    """Yield the amounts after each result or agreement. Report results that do not agree with the lines."""
+    """Yield the amounts after each result and each answer to the stakes. Report results unlike the lines."""
     ended_by = 0
     for place, recorded in enumerate(history, 1):
         event, number = recorded.event, recorded.originator_version
@@ -63,7 +63,7 @@ def owed(history: Sequence[Recorded], how: SettlingRules, findings: Findings) ->
             if pot != found.pot:
                 findings.add("derivations", "pot_said", **where, stands=pot, should=found.pot)
         if isinstance(event, MatchWon | MatchClosed | ProtocolCorrected):
-            _lines(past, event, findings)
+            _check_lines(past, event, findings)
         yield Owed(number, _counted(found))
 
 
@@ -77,7 +77,9 @@ def _counted(found: Settlement) -> tuple[int, ...]:
     return _amounts(found) if found.counted == "agreed" else ()
 
 
-def _lines(past: Sequence[Recorded], end: MatchWon | MatchClosed | ProtocolCorrected, findings: Findings) -> None:
+def _check_lines(
+    past: Sequence[Recorded], end: MatchWon | MatchClosed | ProtocolCorrected, findings: Findings
+) -> None:
     """Report lines that are not the previous line plus their entries, and wrong final points."""
     counting = without_taken_back(past)
     struck = next((one.event.struck for one in reversed(counting) if isinstance(one.event, ProtocolCorrected)), ())

@@ -1,4 +1,4 @@
-"""Collects agreements to stakes that another person than the member gave or invited to."""
+"""Collects answers to stakes that a person gave for others, or for which a person invited the member."""
 
 from collections import deque
 from collections.abc import Callable
@@ -20,9 +20,7 @@ class StakesAnswered(Value):
     evening: wire_types.EveningNumber | None
     """Evening on which the match was opened; null: no evening."""
     event: EventNumber
-    """Number of the event in the match."""
     at: Time
-    """Time of the answer."""
     how: Literal["secretary", "invitation", "declined"]
     """Act of `by`. `secretary`: confirmed for the members; `invitation`: invited the member; `declined`: declined
     for all."""
@@ -54,7 +52,7 @@ class Agreements:
                 self.listed.append(StakesAnswered(**place, how="secretary", by=person, members=agreed))
             case StakesAgreed(seats=(seat,), how="invitation", invitation=int(number)):
                 by = self._invited.get((match, number), recorded.actor)
-                if seat_of(by) is None:  # a seat invites only to itself
+                if seat_of(by) is None:  # an invitation by a seat is to this seat itself
                     inviter, agreed = self._person(by), (members[seat],)
                     self.listed.append(StakesAnswered(**place, how="invitation", by=inviter, members=agreed))
             case StakesDeclined(seat=None):

@@ -35,14 +35,16 @@ def compare(
     event_at: EventAt,
     findings: Findings,
 ) -> None:
-    """Report differences between the stored log and the rows up to position ``to``: of the leaves, or else of the
-    tiles above them, and of the checkpoint. Name no event of other clubs."""
+    """Report differences between the stored log and the rows up to position ``to``, and of the checkpoint.
+
+    The tiles above the leaves are compared only if the leaves are equal. Findings name no event of other clubs.
+    """
     made, size = rows.made, rows.tree.size(rows.made)
     tile = _first_differing_tile(rows, log, projection, 0)
     if tile is None and projection.size_at(log, to) != size:
         tile = max(0, (size - 1) // TILE_WIDTH)
     if tile is not None:
-        _leaves(rows, log, projection, to, tile, event_at, findings)
+        _compare_leaves(rows, log, projection, to, tile, event_at, findings)
     else:
         for level in range(1, LEVELS):
             if (number := _first_differing_tile(rows, log, projection, level)) is not None:
@@ -56,7 +58,7 @@ def compare(
 
 
 def _first_differing_tile(rows: Rows, log: Connection, projection: Log, level: int) -> int | None:
-    """Return the number of the first tile made from the rows that the stored log lacks or has otherwise."""
+    """Return the number of the first tile that differs or is missing in the stored log; ``None`` if none does."""
     theirs = projection.tiles_of(log, level)
     for number, hashes, positions in rows.tree.tiles_of(rows.made, level):
         there, stored, at = next(theirs, (-1, b"", b""))
@@ -65,10 +67,10 @@ def _first_differing_tile(rows: Rows, log: Connection, projection: Log, level: i
     return None
 
 
-def _leaves(
+def _compare_leaves(
     rows: Rows, log: Connection, projection: Log, to: int, first: int, event_at: EventAt, findings: Findings
 ) -> None:
-    """Report, from tile ``first`` on, leaves that differ from their rows, leaves without rows, and the reverse."""
+    """Report, from tile ``first`` on, wrong leaves, leaves without rows, and rows without leaves."""
     ours, theirs = rows.tree.leaves(rows.made, first=first), projection.leaves(log, first=first)
     actual, stored = next(ours, None), next(theirs, None)
 

@@ -1,6 +1,6 @@
 """Writes a journal for beancount, which checks each balance with zero tolerance.
 
-Balances are dated one day later: beancount compares them before a day's transactions."""
+Balances are dated one day later, because beancount compares them before a day's transactions."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -20,7 +20,7 @@ def _parts(journal: Journal) -> Iterator[Iterable[str]]:
         f'option "title" {_quoted(journal.club)}',
         *(f'option "operating_currency" "{currency}"' for currency in journal.currencies),
     ]
-    yield [line for account in accounts(journal) for line in _opened(journal, account)]
+    yield [line for account in accounts(journal) for line in _account_lines(journal, account)]
     if journal.opening:
         postings = [_posting(one.account, one.amount, one.currency) for one in journal.opening]
         yield [f'{journal.first} * "{OPENING}"', *postings]
@@ -33,7 +33,7 @@ def _parts(journal: Journal) -> Iterator[Iterable[str]]:
     ]
 
 
-def _opened(journal: Journal, account: Account) -> Iterator[str]:
+def _account_lines(journal: Journal, account: Account) -> Iterator[str]:
     yield f"{journal.first} open {full(account)}  {','.join(journal.currencies)}"
     if name := name_of(journal, account):
         yield f"  name: {_quoted(name)}"

@@ -1,6 +1,6 @@
 """SQLAlchemy engines for the projections and other data beside the events.
 
-On SQLite this data has its own files, so that writers of events never wait. On PostgreSQL it is in the same database,
+On SQLite this data has its own files, so that writers of events never wait. PostgreSQL has it in the same database,
 the projections in tables ``book_…``.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from referee.store.postgres_connection import Connection
 
 LOCK_SECONDS = 10
-"""Seconds to wait on SQLite for another process that writes."""
+"""Seconds to wait on SQLite for a different process to write."""
 POOL_SECONDS = 2
 """Seconds to wait for a connection when all are in use."""
 IDLE_SECONDS = 10
@@ -49,16 +49,17 @@ def books_file(url: str) -> Path:
 def engine_for(
     url: str, silence: float = SILENCE_SECONDS, *, what: str = BOOKS, pragmas: Sequence[str] = BOOKS_PRAGMAS
 ) -> Engine:
-    """Return the engine for the data beside the events of the store at ``url``. Its errors contain no stored values.
+    """Return the engine for data beside the events of the store at ``url``. Its errors contain no stored values.
 
-    ``silence``: seconds that PostgreSQL may be silent during a statement.
-    Raises: ValueError if the URL names no store.
+    ``silence``: seconds that PostgreSQL may be silent during a statement. Raises: ValueError if the URL names no
+    store.
     """
     place = parse_store_url(url)
     return _postgres(place, silence) if isinstance(place, Postgres) else _sqlite(file_beside(url, what), pragmas)
 
 
 def writer(engine: Engine) -> Engine:
+    """Return the engine for writing transactions."""
     return engine.execution_options(writes=True)
 
 
@@ -67,13 +68,13 @@ def _sqlite(file: Path, pragmas: Sequence[str]) -> Engine:
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # the driver begins no transaction: the function below does
+        connection.isolation_level = None  # not the driver but ``begun`` begins transactions
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")
     def begun(connection: Any) -> None:
-        # SQLite refuses a transaction that reads first and then writes, instead of making it wait.
+        # SQLite does not wait but fails if a transaction reads first and then writes.
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -168,7 +169,7 @@ class Json(Checked[Any]):
     def __init__(self, kind: Any) -> None:
         super().__init__()
         self.kind = kind
-        self._read = msgspec.json.Decoder(kind).decode  # two threads must not construct it at the same time
+        self._read = msgspec.json.Decoder(kind).decode  # here, because two threads must not construct it at once
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> str | None:
         return None if value is None else msgspec.json.encode(value).decode()

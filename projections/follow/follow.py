@@ -1,4 +1,7 @@
-"""The follower: a thread that updates the projections from the event log, and reports lag and errors."""
+"""The follower: a thread that updates the projections from the event log, and reports lag and errors.
+
+Matches are *set aside* as in :mod:`projections.follow.projection`.
+"""
 
 import asyncio
 import logging
@@ -39,17 +42,17 @@ from referee.value import Value
 __all__ = ["Aside", "Fault", "Follower", "Projection", "engine_for", "prepare", "rebuild"]
 
 PAGE = 2000
-"""Maximum events in one transaction. A follower further behind uses the pages of a rebuild."""
+"""Maximum events in one transaction, unless the follower is far behind."""
 LATEST_MAX = 50_000
-"""Maximum matches whose last event is cached, to wait for it without a query."""
+"""Maximum matches whose last event is cached."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds before the first retry, doubled for each further retry, and their maximum."""
+"""Seconds before the first retry, doubled for each further one, and their maximum."""
 AGAIN_SECONDS = 5.0
-"""Seconds between two attempts to resume the matches set aside."""
+"""Seconds between two attempts to resume matches set aside."""
 AGAIN_MOST_SECONDS = 0.5
-"""Maximum seconds that one such attempt may take."""
+"""Maximum seconds of one such attempt."""
 STILL_SECONDS = 10.0
-"""Seconds without progress, because of failures, after which a projection stands still."""
+"""Seconds of failures after which a projection counts as standing still."""
 PACE = 20_000.0
 """Assumed events per second of a projection, until measured."""
 
@@ -64,14 +67,14 @@ class Fault(Value):
     position: int
     """Last position applied."""
     times: int = 1
-    """Number of failures; ``error`` is of the last."""
+    """Number of failures."""
     error: str = ""
     how: Literal["failed", "unanswered", "ended"] = "failed"
-    """``unanswered``: the database has not answered; ``ended``: the follower has ended."""
+    """``unanswered``: the database has not answered. ``ended``: the follower has ended."""
 
 
 class Follower:
-    """Updates projections from the log on a thread. Public methods may be called from any thread."""
+    """Updates projections from the log on a thread. Any thread may call its methods."""
 
     def __init__(
         self,
@@ -87,9 +90,9 @@ class Follower:
         listen: str | None = None,
         in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread,
     ) -> None:
-        """``seen``: called on the follower's thread with each page of events stored after the start, and with its
-        halves if that fails. ``listen``: the URL of a PostgreSQL store whose notifications wake the follower.
-        ``rest_seconds``: the pause between two turns if no reader waits. ``in_thread``: runs readers' queries."""
+        """``seen``: called on the follower's thread with each page stored after the start, and with the page's halves
+        if that fails. ``listen``: URL of a PostgreSQL store whose notifications wake the follower. ``rest_seconds``:
+        pause between turns if no reader waits. ``in_thread``: runs readers' queries."""
         self.projections = tuple(projections)
         self._log, self._engine, self._writer = log, engine, writer(engine)
         self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
@@ -107,16 +110,16 @@ class Follower:
         self._far, self._pace = False, PACE
         self._moved_at = time.monotonic()
         self.faults: dict[str, Fault] = {}
-        """Present failures by the name of the projection, or by ``read``, ``seen`` or ``aside``."""
+        """Present failures, by projection or ``read``, ``seen`` or ``aside``."""
         self._retry_at: dict[str, float] = {}
-        """Time of the next retry, by the same names."""
+        """Time of the next retry, by the keys of ``faults``."""
         self._lock = threading.Lock()
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._latest: OrderedDict[UUID, tuple[int, int]] = OrderedDict()
         """Number and position of the last event read, by match."""
 
     def start(self) -> None:
-        """Create the tables and follow from each projection's position."""
+        """Create missing tables, and follow the log from each projection's position."""
         for projection, place in zip(self.projections, prepare(self._engine, self.projections).values(), strict=True):
             self._at[projection.name] = place.position
             rows = self._log.read(place.position - 1, 1).rows if place.position else ()
@@ -131,7 +134,7 @@ class Follower:
             self._held = hold_follow(Path(str(self._engine.url.database)))
 
     def wake(self) -> None:
-        """Look for new events at once. May be called on any thread."""
+        """Look for new events at once."""
         self._awake.set()
 
     def close(self) -> None:
@@ -150,9 +153,10 @@ class Follower:
     async def wait_for(
         self, match_id: UUID, version: int, timeout: float, projection: Projection | None = None
     ) -> bool:
-        """Wait until one or all projections have applied an event of a match. Return whether they have.
+        """Wait until ``projection``, by default each one, has applied event ``version`` of a match. Return whether it
+        has.
 
-        Does not wait if the match is set aside, or if a projection is too far behind or stands still.
+        Does not wait if the match is set aside, or a projection is too far behind or stands still.
         """
         projections = self.projections if projection is None else (projection,)
         looked: list[int] = []
@@ -165,13 +169,13 @@ class Follower:
             if (at := [self._at[one.name] for one in projections]) == looked:
                 return False  # no projection has moved since the last query
             looked[:] = at
-            return bool(await self._in_thread(self._has_come_to, match_id, version, projections))
+            return bool(await self._in_thread(self._have_applied, match_id, version, projections))
 
         return await self._wait(has, timeout, projections, match_id)
 
     async def wait_to(self, position: int, timeout: float, projection: Projection) -> bool:
         """Wait until a projection has reached a position. Return whether it has. Does not wait if it is too far
-        behind."""
+        behind or stands still."""
 
         async def has() -> bool:
             return self._at[projection.name] >= position
@@ -203,7 +207,7 @@ class Follower:
                     await asyncio.wait_for(turned.wait(), left)
         return False
 
-    def _has_come_to(self, match_id: UUID, version: int, projections: Sequence[Projection]) -> bool:
+    def _have_applied(self, match_id: UUID, version: int, projections: Sequence[Projection]) -> bool:
         with self._engine.connect() as connection:
             return all(projection.version(connection, match_id) >= version for projection in projections)
 
@@ -216,7 +220,7 @@ class Follower:
 
     @contextmanager
     def _without_rests(self) -> Iterator[asyncio.Event]:
-        """Let the follower skip its rests. Yields an event that is set after each turn."""
+        """Let the follower skip pauses in this block. Yields an event that is set after each turn."""
         one = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             self._waiting.add(one)
@@ -237,11 +241,11 @@ class Follower:
                 loop.call_soon_threadsafe(turned.set)
 
     def positions(self) -> dict[str, int]:
-        """Return the position of each projection by name, as far as this process knows."""
+        """Return the known position of each projection, by name."""
         return dict(self._at)
 
     def lag(self, head_position: int, projection: Projection | None = None) -> int:
-        """Return how many positions a projection, by default the slowest, is behind the head of the log."""
+        """Return by how many positions a projection, by default the slowest, is behind the log."""
         at = min(self._at.values(), default=head_position) if projection is None else self._at[projection.name]
         return max(0, head_position - at)
 
@@ -250,7 +254,7 @@ class Follower:
         return max(0, self._seen_to - self._at[projection.name]) / self._pace
 
     def standing_still(self) -> dict[str, Fault]:
-        """Return the reasons why projections have not advanced for :data:`STILL_SECONDS`, by name."""
+        """Return the faults of projections that stand still (:data:`STILL_SECONDS`), by name."""
         now, still = time.monotonic(), {}
         hanging = now - self._moved_at
         for projection in self.projections:
@@ -320,7 +324,7 @@ class Follower:
             return page
 
         if page := page_after(self._seen_to):
-            self._note(page)
+            self._note_read(page)
         by_position = sorted(self.projections, key=lambda projection: self._at[projection.name])
         for projection in by_position:  # projections that are a little ahead use the same page
             if not self._due(projection.name):
@@ -347,7 +351,8 @@ class Follower:
         self._at[projection.name] = position  # only when the page is committed
         self._note_aside(projection, aside)
 
-    def _note(self, page: Page) -> None:
+    def _note_read(self, page: Page) -> None:
+        """Note the last events, and pass the page to ``seen``."""
         for match_id, rows in page.histories.items():
             position, _, version, *_ = rows[-1]
             if isinstance(version, int):
@@ -360,6 +365,7 @@ class Follower:
             self._worked("seen")
 
     def _call_seen(self, seen: Callable[[Page], None], page: Page, after: int) -> bool:
+        """Return whether ``seen`` accepted the page. If not, pass its halves."""
         try:
             seen(page)
             return True
@@ -371,7 +377,7 @@ class Follower:
         return False
 
     def _start_over(self, projection: Projection) -> None:
-        """Start a projection again from 0: the log was restored from a backup and does not contain its position."""
+        """Start a projection again from 0: the restored log does not contain its position."""
         position = self._at[projection.name]
         log.error(
             "projection %s starts again: the log has no such event at its position %d", projection.name, position
@@ -397,28 +403,25 @@ class Follower:
         for projection, match_id in asides:
             if time.monotonic() > until:
                 break
-            self._resume(projection, match_id)
+            self._resume_or_rebuild(projection, match_id)
         if asides:
             self._read_set_aside()
 
-    def _resume(self, projection: Projection, match_id: UUID) -> None:
+    def _resume_or_rebuild(self, projection: Projection, match_id: UUID) -> None:
         if not isinstance(projection, Numbering):
             with self._writer.begin() as connection:
                 resume(connection, self._log, projection, match_id)
-        elif aside := self.aside(projection, match_id):  # it may have been rebuilt since
+        elif aside := self.aside(projection, match_id):  # none after a rebuild since then
             with self._writer.begin() as connection:
                 repaired = is_repaired(connection, self._log, projection, aside)
             if repaired:
                 log.info("%s: event %s of %s is repaired, rebuilding", projection.name, aside.event, match_id)
-                with suppress(RebuildRunning):  # the other rebuild or the next check does it
-                    rebuild(self._read_on, self._engine, projection)
+                with suppress(RebuildRunning):  # that rebuild or the next check repairs it
+                    rebuild(self._read_for_rebuild, self._engine, projection)
                 self._read_set_aside()
 
-    def _read_on(self, after: int, limit: int) -> Page:
-        """Read a page for a rebuild on this thread.
-
-        Raises: InterruptedError if the follower closes.
-        """
+    def _read_for_rebuild(self, after: int, limit: int) -> Page:
+        """Read a page. Raises: InterruptedError if the follower closes."""
         if self._closed.is_set():
             raise InterruptedError("the follower ends")
         self._moved_at = time.monotonic()
@@ -443,7 +446,7 @@ class Follower:
         return time.monotonic() >= self._retry_at.get(what, 0)
 
     def _pause(self) -> float:
-        """Return the seconds until the next task."""
+        """Return the seconds to wait for the next retry or poll."""
         now = time.monotonic()
         retries = [at for what, at in self._retry_at.items() if what != "aside" or "read" not in self.faults]
         return max(0.0, min([self._poll_seconds, *(at - now for at in retries)]))
@@ -454,7 +457,7 @@ class Follower:
             log.info("%s: works again", what)
 
     def _failed(self, what: str, position: int) -> None:
-        """Record and log the error being handled, the first time with its traceback, and the time of the retry."""
+        """Record and log the present error, and set the time of the retry."""
         error, now = sys.exception(), time.monotonic()
         before = self.faults.get(what)
         times = before.times + 1 if before else 1

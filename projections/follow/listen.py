@@ -1,4 +1,4 @@
-"""A listener for PostgreSQL's notifications that another process has stored events.
+"""A listener for PostgreSQL's notifications that a process has stored events.
 
 Followers also poll, so a lost notification or connection only delays them."""
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CHANNEL = "referee_events"
 """Channel of the event store's notifications."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds before reconnecting: after the first failure (they double after each further one), and at most."""
+"""Seconds before the first reconnection, doubled for each further one, and their maximum."""
 QUIET_SECONDS = 15.0
 """Seconds without a notification after which the connection is tested."""
 
@@ -27,10 +27,10 @@ log = logging.getLogger(__name__)
 
 
 class Listener:
-    """A thread that calls ``wake`` for each notification, and whenever it starts to listen."""
+    """A thread that calls ``wake`` for each notification, and when it starts to listen."""
 
     def __init__(self, place: Postgres, wake: Callable[[], None]) -> None:
-        """A lock on the schema of ``place`` shows other processes that a follower is connected."""
+        """Start the thread. It takes a lock that shows other processes that a follower runs."""
         self._open, self._wake, self._schema = place.opener(), wake, place.schema
         self._closed = threading.Event()
         self._here, self._there = socket.socketpair()

@@ -28,24 +28,24 @@ def only_rebuild(engine: Engine) -> Iterator[None]:
     """Exclude other rebuilds during this block. Raises :class:`RebuildRunning` if one is running."""
     if engine.dialect.name == "postgresql":
         with engine.connect() as connection:
-            connection.detach()  # so that closing it ends the session and its lock, also if releasing it fails
-            if not _try(connection, REBUILD):
+            connection.detach()  # so that closing the connection ends its lock, even if releasing the lock fails
+            if not _try_lock(connection, REBUILD):
                 raise RebuildRunning
             try:
                 yield
             finally:
-                with suppress(DBAPIError):  # PostgreSQL ends a closed session a little later
+                with suppress(DBAPIError):  # released here, because PostgreSQL ends a closed session a little later
                     connection.execute(RELEASE, {"lock": REBUILD})
     else:
-        with _file(Path(str(engine.url.database)), REBUILD) as file:
+        with _open_file(Path(str(engine.url.database)), REBUILD) as file:
             if not _try_file(file):
                 raise RebuildRunning
             yield
 
 
 def hold_follow(database: Path) -> IO[bytes]:
-    """Show that a follower runs, until the returned file is closed. On PostgreSQL a session shows it."""
-    file = _file(database, FOLLOW)
+    """Show on SQLite that a follower runs, until the returned file is closed."""
+    file = _open_file(database, FOLLOW)
     fcntl.flock(file, fcntl.LOCK_SH)
     return file
 
@@ -53,18 +53,18 @@ def hold_follow(database: Path) -> IO[bytes]:
 def is_followed(engine: Engine, database: Path | None) -> bool:
     """Return whether a follower updates the projections. ``database``: their SQLite file, ``None`` on PostgreSQL."""
     if database is not None:
-        if not _name(database, FOLLOW).exists():
+        if not _path(database, FOLLOW).exists():
             return False
-        with _file(database, FOLLOW) as file:
+        with _open_file(database, FOLLOW) as file:
             return not _try_file(file)
     with engine.connect() as connection:
-        if not _try(connection, FOLLOW):
+        if not _try_lock(connection, FOLLOW):
             return True
         connection.execute(RELEASE, {"lock": FOLLOW})
         return False
 
 
-def _try(connection: Connection, lock: str) -> bool:
+def _try_lock(connection: Connection, lock: str) -> bool:
     held = bool(connection.scalar(TRY, {"lock": lock}))
     connection.commit()  # the session keeps the lock, and no transaction stays open
     return held
@@ -78,9 +78,9 @@ def _try_file(file: IO[bytes]) -> bool:
     return True
 
 
-def _file(database: Path, lock: str) -> IO[bytes]:
-    return _name(database, lock).open("ab")
+def _open_file(database: Path, lock: str) -> IO[bytes]:
+    return _path(database, lock).open("ab")
 
 
-def _name(database: Path, lock: str) -> Path:
+def _path(database: Path, lock: str) -> Path:
     return database.with_name(f"{database.name}.{lock}")

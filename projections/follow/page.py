@@ -13,7 +13,7 @@ from referee.visibility import Event, Recorded
 log = logging.getLogger(__name__)
 
 Row = tuple[int, str, int, str, bytes]
-"""Stored row: position in the log (increasing, with gaps), aggregate, number in the aggregate, topic and state."""
+"""Stored row: position in the log (increasing, with gaps), aggregate, number in it, topic and state."""
 Decode = Callable[[UUID, int, str, bytes], Recorded]
 """Function that decodes a row without its position."""
 
@@ -23,18 +23,18 @@ def topics(*kinds: type[Event]) -> frozenset[str]:
 
 
 class News(NamedTuple):
-    """The events of one aggregate on a page that a projection has not applied yet."""
+    """New events of one aggregate on a page, for one projection."""
 
     aggregate: UUID
     version: int
     """Number of the last row."""
     last: Row
-    """Last row on the page, whether the projection uses it or not."""
+    """Last row on the page, even if the projection does not use it."""
     events: list[Recorded]
 
 
 class Missing(AssertionError):
-    """An event is missing, although later events of its aggregate exist."""
+    """An event is missing, although its aggregate has later events."""
 
     def __init__(self, aggregate: UUID, number: int) -> None:
         super().__init__(f"event {number} of {aggregate} is missing")
@@ -42,7 +42,7 @@ class Missing(AssertionError):
 
 
 def row_mark(row: Row) -> str:
-    """Return a hash of a row, to recognise a different history."""
+    """Return a hash of a row, to notice a replaced log."""
     return sha256(repr(row).encode()).hexdigest()
 
 
@@ -63,7 +63,7 @@ class Page:
 
     @property
     def mark(self) -> str:
-        """The hash of the last row."""
+        """:func:`row_mark` of the last row."""
         return row_mark(self.rows[-1])
 
     def after(self, position: int) -> "Page":
@@ -86,6 +86,7 @@ class Page:
 
     @cached_property
     def histories(self) -> dict[UUID, list[Row]]:
+        """Rows by aggregate, without those whose aggregate is no UUID."""
         found: dict[str, list[Row]] = defaultdict(list)
         for row in self.rows:
             found[row[1]].append(row)
@@ -93,13 +94,13 @@ class Page:
         for aggregate, rows in found.items():
             try:
                 histories[UUID(aggregate)] = rows
-            except (ValueError, TypeError, AttributeError):  # not a UUID: no caller can request this aggregate
+            except (ValueError, TypeError, AttributeError):  # no caller can request this aggregate
                 log.error("position %s: %r is no id, its rows are passed over", rows[0][0], aggregate)
         return histories
 
     @cached_property
     def gaps(self) -> dict[UUID, int]:
-        """The number of the first missing event, by aggregate."""
+        """Number of the first missing event, by aggregate."""
         found = {}
         for aggregate, rows in self.histories.items():
             for number, row in enumerate(rows, rows[0][2]):
@@ -117,7 +118,7 @@ class Page:
         return recorded
 
     def news(self, versions: Mapping[UUID, int], takes: frozenset[str] | None) -> Iterator[News]:
-        """Yield the new events of each aggregate for a projection with these versions.
+        """Yield the events of each aggregate after its version in ``versions``, with topics in ``takes``.
 
         Skips an aggregate without a version whose first event is not in ``takes``. Raises :class:`Missing` if an
         event is missing.
@@ -138,9 +139,9 @@ class Page:
 
 
 Read = Callable[[int, int], Page]
-"""Function that returns the events after a position, up to a limit."""
+"""Function that returns events after a position, at most a limit."""
 History = Callable[[UUID, int, int], Page]
-"""Function that returns the events of an aggregate after a number, up to a limit."""
+"""Function that returns an aggregate's events after a number, at most a limit."""
 
 
 class Log(NamedTuple):
@@ -149,4 +150,4 @@ class Log(NamedTuple):
     read: Read
     history: History
     head: Callable[[], int]
-    """Returns the position of the last event; 0: the log is empty."""
+    """Function that returns the last event's position; 0 if the log is empty."""

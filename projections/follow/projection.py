@@ -1,7 +1,7 @@
 """The state of each projection: its tables, its position in the log, the matches it has set aside, and its rebuild.
 
-A page and the projection's position are stored in one transaction, so each event counts exactly once. A row that
-cannot be applied sets its match aside: later rows of the match wait until it is repaired. A :class:`Numbering`
+A page and the projection's position are stored in one transaction, so each event counts exactly once. A match is *set
+aside* if one of its rows cannot be applied: its later rows wait until this row is repaired. A :class:`Numbering`
 projection is rebuilt then.
 """
 
@@ -38,7 +38,7 @@ from referee.store.clock import utc_now
 from referee.value import Value
 
 REBUILD_PAGE = 20_000
-"""Maximum events in one transaction of a rebuild, or of a follower that is far behind."""
+"""Maximum events in one transaction of a rebuild, or of a follower far behind."""
 ERROR_MAX = 500
 """Maximum characters of a stored error."""
 LIVE, FRESH = "book_", "book_fresh_"
@@ -50,7 +50,7 @@ T = TypeVar("T")
 
 
 def own_name(name: str) -> str:
-    """Return a unique name for an index, which two tables have during a rebuild."""
+    """Return a unique index name, because two tables have the index during a rebuild."""
     return f"{name}_{uuid4().hex[:12]}"
 
 
@@ -59,50 +59,49 @@ class Projection(Protocol):
 
     name: str
     key: str
-    """Name of the tables and of the position. It changes with the tables, so that an earlier release has its own."""
+    """Name of the tables and the position. Other tables get a new key, so that an earlier release has its own."""
     metadata: MetaData
     """Tables, in the order in which readers lock them."""
 
     @property
     def takes(self) -> frozenset[str] | None:
-        """The topics of the events that the projection uses; ``None``: all.
+        """Topics of the events that the projection uses; ``None``: all.
 
-        An aggregate belongs to the projection if its first event has such a topic. Its version counts all its events.
+        An aggregate belongs to the projection if its first event has such a topic. The version of the aggregate
+        counts all its events.
         """
 
     def under(self, prefix: str) -> Self:
         """Return this projection with a different table prefix."""
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Apply the events of a page. The events of each match are in order and without gaps."""
+        """Apply a page. The events of each match are in order and without gaps."""
 
     def version(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of the last applied event of a match; 0: none is applied."""
+        """Return the number of a match's last applied event; 0 before the first."""
 
 
 @runtime_checkable
 class Numbering(Projection, Protocol):
     """A projection that numbers rows across aggregates in log order.
 
-    No row may be applied later than its place in the log: all rows after it would have different numbers.
+    No row may be applied late, because all rows after it would get different numbers.
     """
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Stop numbering for aggregates whose numbers depend on a bad row of ``aggregate``. Return the others."""
+        """Stop numbering for aggregates whose numbers depend on a bad row of ``aggregate``. Return them, except
+        ``aggregate``."""
 
     def resume(self, connection: Connection) -> None:
         """Resume numbering for all aggregates."""
 
 
 class Waits(Exception):
-    """The aggregate is set aside because of an event of a different aggregate."""
+    """The aggregate is set aside because of a different aggregate's event."""
 
 
 class Aside(Value):
-    """A match that is set aside because of an event; in a numbering projection, any aggregate.
-
-    If it ``waits``, the event is of a different aggregate.
-    """
+    """A match (in a numbering projection any aggregate) that is set aside because of an event."""
 
     projection: str
     match: UUID
@@ -112,11 +111,12 @@ class Aside(Value):
 
     @property
     def waits(self) -> bool:
+        """True if the event is of a different aggregate."""
         return self.error.startswith(f"{Waits.__name__}:")
 
 
 class Place(NamedTuple):
-    """The position and the hash of the last row that a projection applied."""
+    """Position and hash of the last row that a projection applied."""
 
     position: int
     mark: str = ""
@@ -139,8 +139,8 @@ _aside = Table(
     Column("event", BigInteger, nullable=False),
     Column("error", Json(str), nullable=False),
 )
-# Built once: building them takes longer than running them.
-_HELD = select(_places.c.position).where(_places.c.book == bindparam("key")).with_for_update()
+# Built once, because building a statement takes longer than running it.
+_LOCK = select(_places.c.position).where(_places.c.book == bindparam("key")).with_for_update()
 _MOVE = (
     update(_places).where(_places.c.book == bindparam("key")).values(position=bindparam("to"), mark=bindparam("by"))
 )
@@ -151,7 +151,7 @@ _ASIDE_OF = select(_aside).where(_aside.c.book == bindparam("key")).order_by(_as
 
 
 def prepare(engine: Engine, projections: Sequence[Projection]) -> dict[str, Place]:
-    """Create missing tables. Return each projection's place by name; without a table it starts from 0."""
+    """Create missing tables. Return each projection's place by name; a new one starts from 0."""
     with writer(engine).begin() as connection:
         exclude_others(connection)
         _metadata.create_all(connection)
@@ -173,14 +173,14 @@ def start_over(engine: Engine, projection: Projection, position: int) -> None:
 
 
 def exclude_others(connection: Connection) -> None:
-    """Let no other process create or drop tables until this transaction ends. SQLite does this automatically."""
+    """Let no other process create or drop tables until this transaction ends. SQLite does this itself."""
     without_limits(connection)
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
 
 
 def _clear(connection: Connection, projection: Projection, key: str) -> None:
-    """Create the tables again, empty. Call only after :func:`exclude_others`."""
+    """Create the tables again, empty. The caller must have called :func:`exclude_others`."""
     for table in (_places, _aside):
         connection.execute(delete(table).where(table.c.book == key))
     projection.metadata.drop_all(connection)
@@ -194,11 +194,9 @@ def _place(connection: Connection, key: str) -> Place | None:
 
 
 def _lock_position(connection: Connection, key: str) -> int:
-    """Return a projection's position, and lock it: no other process can move it or set a match aside.
-
-    Raises ``LookupError`` if the projection has no position.
-    """
-    position: int | None = connection.scalar(_HELD, {"key": key})
+    """Return a projection's position, and let no other process move it or set a match aside. Raises ``LookupError``
+    if the projection has no position."""
+    position: int | None = connection.scalar(_LOCK, {"key": key})
     if position is None:
         raise LookupError(f"projection {key} has no position: its tables were deleted")
     return position
@@ -231,7 +229,8 @@ def apply_page(
 
 
 def retry_carefully(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
-    """Return the result of ``work`` in a transaction. If it fails, run it again, carefully (true)."""
+    """Return ``work(connection, False)`` in a transaction; if a row fails, ``work(connection, True)`` in a new one.
+    Raises failures of the database."""
     try:
         with writes.begin() as connection:
             return work(connection, False)
@@ -243,7 +242,7 @@ def retry_carefully(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
 
 
 def _is_database_failure(error: Exception) -> bool:
-    """Return whether the database or the machine failed, rather than a row."""
+    """Return whether the database or the machine failed, not a row."""
     if isinstance(error, SQLAlchemyError):
         given = isinstance(error, IntegrityError | DataError) or type(error) is StatementError
         return not given
@@ -251,10 +250,7 @@ def _is_database_failure(error: Exception) -> bool:
 
 
 def _apply_what_fits(connection: Connection, projection: Projection, key: str, page: Page) -> set[UUID]:
-    """Apply the valid rows of a page in log order. Set aside the matches of the other rows, and return these matches.
-
-    It halves the page until a bad row is alone.
-    """
+    """Apply the valid rows of a page, by halving until a bad row is alone. Set aside and return those aggregates."""
     if not page or (bad := _apply_or_error(connection, projection, page)) is None:
         return set()
     if len(page) > 1:
@@ -263,19 +259,19 @@ def _apply_what_fits(connection: Connection, projection: Projection, key: str, p
         return gone | _apply_what_fits(connection, projection, key, last.without(gone))
     [(aggregate, [row])] = page.histories.items()
     event = bad.number if isinstance(bad, Missing) else row[2]
-    _set_aside(connection, key, aggregate, event, bad)
+    _note_aside(connection, key, aggregate, event, bad)
     gone = {aggregate}
     if isinstance(projection, Numbering):
         aside = set_aside(connection, projection, key)
         for other in projection.stop(connection, aggregate, row):
             gone.add(other)
             if other not in aside:
-                _set_aside(connection, key, other, event, Waits(f"event {event} of {aggregate}"))
+                _note_aside(connection, key, other, event, Waits(f"event {event} of {aggregate}"))
     return gone
 
 
 def _apply_or_error(connection: Connection, projection: Projection, page: Page) -> Exception | None:
-    """Apply a page in a savepoint. Return the error if it cannot be applied."""
+    """Apply a page in a savepoint. Return the error if that fails."""
     try:
         with connection.begin_nested():
             projection.apply(connection, page)
@@ -286,7 +282,7 @@ def _apply_or_error(connection: Connection, projection: Projection, page: Page) 
         return error
 
 
-def _set_aside(connection: Connection, key: str, match_id: UUID, event: object, error: Exception) -> None:
+def _note_aside(connection: Connection, key: str, match_id: UUID, event: object, error: Exception) -> None:
     said = f"{type(error).__name__}: {error}"[:ERROR_MAX].encode(errors="replace").decode()
     found = {"event": event if isinstance(event, int) else 0, "error": said}
     this = (_aside.c.book == key) & (_aside.c.match == match_id)
@@ -320,7 +316,7 @@ def resume(connection: Connection, log: Log, projection: Projection, match_id: U
 
 
 def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: Aside) -> bool:
-    """Return whether a numbering projection can now apply the bad row. The trial is rolled back."""
+    """Return whether a numbering projection can now apply the bad row. Changes nothing."""
     if aside.waits:
         return False
     without_limits(connection)
@@ -339,9 +335,9 @@ def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: 
 
 
 def rebuild(read: Read, engine: Engine, *projections: Projection, page: int = REBUILD_PAGE) -> int:
-    """Build projections from the first event in separate tables, then replace the old ones in one transaction.
+    """Fill separate tables from the first event, then replace the tables in use in one transaction.
 
-    Return their position. Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild is running.
+    Return the lowest position. Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild runs.
     """
     prepare(engine, projections)
     with only_rebuild(engine):
@@ -370,7 +366,7 @@ def _build_and_switch(read: Read, engine: Engine, projections: Sequence[Projecti
         events = read(position, page)
     with writes.begin() as connection:
         without_limits(connection)
-        # Followers wait for these locks. The rows that they have applied since then are now applied too.
+        # Followers wait for these locks. The rows that they applied before are now applied here too.
         goal = max([_lock_position(connection, projection.key) for projection in projections])
         position = min([_lock_position(connection, key) for _, key in fresh])
         while position < goal and (events := read(position, page)):

@@ -1,6 +1,6 @@
-"""The base of the protocol and pot projections: a sheet for each match, and lines that never change.
+"""The base of the protocol and pot projections: a sheet for each match, and its lines.
 
-Corrections are stored beside the lines and applied when the sheet is read.
+Stored lines never change. Corrections are stored apart, and applied when the sheet is read.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -68,9 +68,9 @@ class Sheets(Generic[S]):
     kind: type[S]
     line: Any
     after_event: Callable[[S | None, Recorded], S]
-    """Static method that returns the sheet after an event, with only this event's line in ``lines``, if any."""
+    """Static method that returns the sheet after an event, with the event's line added to ``lines``, if any."""
     with_corrections: Callable[[S, Corrections], S] | None = None
-    """Static method that returns the sheet after corrections; ``None``: these sheets have no corrections."""
+    """Static method that returns the sheet after corrections; ``None``: these sheets have none."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -116,7 +116,7 @@ class Sheets(Generic[S]):
             for recorded in events:
                 sheet = self.after_event(sheet, recorded)
                 if isinstance(event := recorded.event, ProtocolCorrected):
-                    kept = replace(event, scripts=(), strike=())  # no reader needs scripts and strikes
+                    kept = replace(event, scripts=(), strike=())  # no reader needs these fields
                     number = recorded.originator_version
                     corrections.append({"match": match_id, "event": number, "correction": kept})
             assert sheet is not None
@@ -146,16 +146,16 @@ class Sheets(Generic[S]):
         return connection.scalar(select(self.sheets.c.version).where(self.sheets.c.match == match_id)) or 0
 
     def answer(self, connection: Connection, match_id: UUID, **instead: Any) -> S | None:
-        """Return the corrected sheet of a match; ``None`` if the match is unknown. ``instead``: fields to replace."""
+        """Return the corrected sheet; ``None`` if the match is unknown. ``instead``: fields to replace."""
         return self._with_lines(connection, match_id, self.lines.c.line, instead)
 
     def written(self, connection: Connection, match_id: UUID, **instead: Any) -> tuple[bytes, int] | None:
-        """Return the corrected sheet as JSON, and its version; ``None`` if the match is unknown."""
+        """Return :meth:`answer` as JSON, and its version; ``None`` if the match is unknown."""
         sheet = self._with_lines(connection, match_id, type_coerce(self.lines.c.line, RawJson), instead)
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
 
     def with_events(self, connection: Connection, match_id: UUID, recorded: Sequence[Recorded]) -> S | None:
-        """Return the sheet of a match after these further events; ``None`` if the match is unknown."""
+        """Return the corrected sheet after these further events; ``None`` if the match is unknown."""
         this = self.sheets.c
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
@@ -189,7 +189,7 @@ class Sheets(Generic[S]):
         return select(line).where(this.match == match_id, this.event <= version).order_by(this.event)
 
     def corrections_of(self, connection: Connection, match_id: UUID, version: int) -> Corrections:
-        """Return the corrections of a match up to a version, without their scripts."""
+        """Return a match's corrections up to a version, by event number, without ``scripts`` and ``strike``."""
         this = self.corrections.c
         query = select(this.event, this.correction).where(this.match == match_id, this.event <= version)
         return [(row.event, row.correction) for row in connection.execute(query.order_by(this.event))]

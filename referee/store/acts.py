@@ -1,4 +1,4 @@
-"""Acts with an Idempotency-Key. They are stored with their rows, so that a repeat is found without the match."""
+"""Keyed acts (acts with an Idempotency-Key), stored in a table so that a repeat is found without the match."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -17,12 +17,12 @@ OWN_KEY_PREFIX = "~"
 
 
 Placed = tuple[int, str, int, str, bytes]
-"""A row with its position in the store: position, aggregate, number, topic and state. The library's object for a row
-takes longer than decoding the row."""
+"""A row: its position in the store, aggregate, number, topic and state. Making the library's object takes longer than
+decoding the row."""
 
 
 class KeyedAct(NamedTuple):
-    """An act with an Idempotency-Key: ``key`` is its :func:`key_of`; ``first`` and ``last`` number its events."""
+    """A keyed act. ``key``: its :func:`key_of`. ``first``, ``last``: numbers of its events."""
 
     aggregate_id: UUID
     key: bytes
@@ -31,22 +31,22 @@ class KeyedAct(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """False if ``first`` and ``last`` cannot be event numbers: SQLite accepts any value."""
+        """False if ``first`` and ``last`` cannot be event numbers, because SQLite accepts any value."""
         numbers = self.first, self.last
         return all(isinstance(one, int) for one in numbers) and 0 < self.first <= self.last
 
 
 class NothingSent(Exception):
-    """The cause of an error of the library: nothing was sent to the store."""
+    """Cause of a library error if nothing was sent to the store."""
 
 
 def unsent(error: Exception) -> bool:
-    """Return whether the library's error means that nothing reached the store."""
+    """Return whether a library error means that nothing was sent to the store."""
     return isinstance(error.__cause__, NothingSent)
 
 
 class Store(Protocol):
-    """The methods that our recorders add to those of the eventsourcing library."""
+    """Methods of our recorders that the eventsourcing library does not have."""
 
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
@@ -57,7 +57,7 @@ class Store(Protocol):
         """
 
     def settle(self) -> None:
-        """Wait for the end of a transaction that may still be in progress."""
+        """Wait for the end of transactions in progress."""
 
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
         """Return the stored acts with these aggregates and keys."""
@@ -69,16 +69,16 @@ class Store(Protocol):
         """Return the states of the first and the last row of the store, if any."""
 
     def select_rows(self, aggregate_id: UUID, *, gt: int | None = None, lte: int | None = None) -> list[Row]:
-        """Return the rows of an aggregate in order, those after ``gt`` and up to ``lte``."""
+        """Return an aggregate's rows after ``gt``, up to ``lte``, in order."""
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
-        """Return the rows of these aggregates after these versions, grouped by aggregate and in order."""
+        """Return the rows after these versions, by aggregate and in order."""
 
     def select_page(self, after: int, limit: int) -> list[Placed]:
-        """Return the first rows of the store after a position, in order."""
+        """Return at most ``limit`` rows of the store after a position, in order."""
 
     def select_history(self, aggregate_id: UUID, after: int, limit: int) -> list[Placed]:
-        """Return the first rows of an aggregate after a number, in order."""
+        """Return at most ``limit`` rows of an aggregate after a number, in order."""
 
 
 SECRET_BYTES = 32
@@ -90,7 +90,7 @@ def key_of(actor: Actor, key: str) -> bytes:
 
 
 def keyed_acts(rows: Iterable[tuple[UUID | str, int, bytes]]) -> Iterator[KeyedAct]:
-    """Yield the keyed acts of rows. Each row is an id, a number and a state, in the order of storing."""
+    """Yield the keyed acts of rows (aggregate, number, state) in the order of storing."""
 
     def act_of(row: tuple[UUID | str, int, bytes]) -> tuple[UUID | str, Actor, str]:
         try:

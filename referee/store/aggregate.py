@@ -1,4 +1,4 @@
-"""Aggregates (matches, clubs, the log): each is folded from its recorded events by the rules of its kind."""
+"""Aggregates (matches, clubs, the log). The rules of its kind fold each one from its recorded events."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ class Rules(Protocol):
 
     @property
     def state(self) -> Any:
-        """The type of the states, to read snapshots."""
+        """Type of the states, to read snapshots."""
 
     def start(self, opened: Any, /) -> Any:
         """Return the state after the first event."""
@@ -37,7 +37,7 @@ class Rules(Protocol):
 
 
 class Aggregate(Value):
-    """An aggregate after event number ``version``. Each kind is a subclass that names its rules."""
+    """An aggregate after event ``version``. Each kind is a subclass."""
 
     id: UUID
     version: int
@@ -47,13 +47,13 @@ class Aggregate(Value):
     changed_at: datetime
     state: Any
     public_to: int = 0
-    """Number of the last public event; all before are public too."""
+    """Number of the last public event; earlier events are public too."""
     ended_at: datetime | None = None
 
     OPENING: ClassVar[type[Event]]
     FACTS: ClassVar[tuple[type[Event], ...]]
     REQUEST_OF: ClassVar[Callable[[bytes], Any]]
-    """Decodes a stored request."""
+    """Function that decodes a stored request."""
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
     """Event types after which all earlier events are public."""
     ENDS: ClassVar[frozenset[type[Event]]] = frozenset()
@@ -62,7 +62,7 @@ class Aggregate(Value):
     """Event types after which a snapshot is taken."""
 
     EVENTS_MAX: ClassVar[int] = EVENTS_MAX
-    """Maximum number of events; officials may add a few more."""
+    """Maximum events; officials may add a few more."""
 
     @classmethod
     def rules_for(cls, opened: Any) -> Rules:
@@ -70,7 +70,7 @@ class Aggregate(Value):
 
     @classmethod
     def ended(cls, event: Any, at: datetime, before: datetime | None) -> datetime | None:
-        """Return ``ended_at`` after an event of :data:`ENDS`. ``before``: ``ended_at`` before the event."""
+        """Return ``ended_at`` after an event of :data:`ENDS` at time ``at``. ``before``: the earlier ``ended_at``."""
         return at
 
     def has_token(self, actor: Actor, token_sha256: str) -> bool:
@@ -82,12 +82,12 @@ class Aggregate(Value):
         return self.has_token(actor, token_sha256)
 
     def sole_actor(self, request: Any) -> Actor | None:
-        """Return the only actor who may make a request (an official may act for a seat); ``None``: any actor may."""
+        """Return the only actor who may make a request; ``None`` if any may. Officials may also act for a seat."""
         return getattr(request, "seat", "official")
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """A function that prepares the state for the first event of a request; ``None``: not needed."""
+        """Function that prepares the state for a request's first event, if needed."""
         return None
 
     @property
@@ -99,7 +99,7 @@ KINDS: dict[str, type[Aggregate]] = {}
 """Kinds of aggregates, by the topic of the first event."""
 
 STORED_BESIDE: list[type[Event]] = []
-"""Event types stored beside the aggregates and never folded."""
+"""Event types stored apart from the aggregates and never folded."""
 
 A = TypeVar("A", bound=Aggregate)
 
@@ -108,7 +108,7 @@ _AUDIENCES = frozenset(get_args(get_args(Audience)[0]))
 
 
 def _check_hidden(kind: type[Event]) -> None:
-    """Raise ``ImportError`` if ``HIDDEN`` names no field of the event, or an unknown audience."""
+    """Raise ``ImportError`` if ``HIDDEN`` of an event type names a missing field or an unusable audience."""
     for name, audience in kind.HIDDEN.items():
         if name not in kind.__struct_fields__:
             what = f"{name}, which is no field"
@@ -124,8 +124,8 @@ def _check_hidden(kind: type[Event]) -> None:
 def event_types() -> dict[str, type[Event]]:
     """Return the event types by topic.
 
-    Raises ``ImportError`` if two have one topic, if the class of one has the name of another class or of an act, or
-    if ``HIDDEN`` of one is wrong.
+    Raises ``ImportError`` if two types share a topic or class name, if a type has an act's class name, or if
+    ``HIDDEN`` is wrong.
     """
     topics: dict[str, type[Event]] = {}
     names: dict[str, type] = {act.__name__: act for act in ACTS}
@@ -145,14 +145,15 @@ def event_types() -> dict[str, type[Event]]:
 
 @cache
 def event_type(topic: str) -> type[Event]:
-    """Return the event type with this topic. Raises ``KeyError``."""
+    """Return the event type with this topic. Raises ``KeyError`` for an unknown topic."""
     return event_types()[topic]
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
-    """Return the aggregate after further events. Without an aggregate, the first event opens one.
+    """Return the aggregate after further events. Without one, the first event opens it.
 
-    Raises :class:`DamagedRow` if an event is missing or the first cannot open an aggregate, and errors of the rules.
+    Raises :class:`DamagedRow` if an event is missing or the first cannot open an aggregate. The rules may raise other
+    errors.
     """
     history = iter(history)
     if aggregate is None:
@@ -179,7 +180,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
 
 
 def with_known_state(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
-    """Return the aggregate after events that lead to ``state``, as :func:`fold` does, but without checks."""
+    """Return the aggregate after events that lead to ``state``, without checks."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:

@@ -17,8 +17,8 @@ class _Stage(Enum):
 class Answer:
     """The future outcome of one request, set once by the desk.
 
-    It is faster than :class:`concurrent.futures.Future`: all answers share a lock, and only :meth:`result` makes a
-    :class:`threading.Event`.
+    All answers share a lock, and only :meth:`result` makes a :class:`threading.Event`, so it is faster than
+    :class:`concurrent.futures.Future`.
     """
 
     __slots__ = ("_callback", "_outcome", "_stage", "aside")
@@ -29,7 +29,7 @@ class Answer:
         self._outcome: Outcome | Exception | None = None
         self._callback: Callable[[], None] | None = None
         self.aside = False
-        """True if the request is decided on the match's whole history."""
+        """True if the request is decided aside."""
 
     # For the caller
 
@@ -38,10 +38,8 @@ class Answer:
         return self._stage is _Stage.DONE
 
     def when_done(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` on the desk's thread when the outcome is known, or now if it is known already.
-
-        A later callback replaces an earlier one.
-        """
+        """Call ``callback`` on the desk's thread when the outcome is known; at once if it is known. A later callback
+        replaces an earlier one."""
         with self._changes:
             self._callback = callback
             done = self.done
@@ -57,7 +55,7 @@ class Answer:
         return True
 
     def outcome(self) -> Outcome:
-        """Return the outcome of a request that is done. Raises the error with which the desk refused it."""
+        """Return the outcome of a request that is done, or raise the error with which the desk refused it."""
         assert self._outcome is not None
         if isinstance(self._outcome, Exception):
             raise self._outcome
@@ -77,7 +75,7 @@ class Answer:
     # For the desk
 
     def begin(self) -> bool:
-        """Mark the request as begun. Return false if its caller cancelled it."""
+        """Mark the request as begun. Return false if the caller cancelled it."""
         with self._changes:
             if self._stage is _Stage.WAITING:
                 self._stage = _Stage.BEGUN

@@ -1,6 +1,6 @@
 """Threads that decide requests aside: on the whole history of a match, while the desk's thread continues.
 
-One thread is for short matches. One waits for the process for long matches (:mod:`referee.store.worker`).
+One thread decides on short matches, one waits for the process for long matches (:mod:`referee.store.worker`).
 """
 
 import sys
@@ -15,11 +15,10 @@ from uuid import UUID
 from referee.store.command import Busy
 
 LONG_FROM = 500
-"""Number of events from which a match is long. A decision on 500 events takes 25 ms."""
+"""Events from which a match is long. A decision on 500 events takes 25 ms."""
 WAITING_MAX = 64
-"""Maximum waiting decisions for each thread."""
 WAITING_OF_ONE_MAX = 4
-"""Maximum waiting decisions on one match, because each makes the next ones outdated."""
+"""Maximum waiting decisions on one match, because each outdates the next ones."""
 SWITCH_SECONDS = 0.0002
 """Seconds that a thread may run while others wait for the interpreter."""
 
@@ -46,21 +45,22 @@ def yielding_often() -> Iterator[None]:
 
 
 class Aside(Generic[T]):
-    """Two threads with a queue each, for short and for long matches."""
+    """Two threads with a queue each."""
 
     def __init__(self, decide: Callable[[T], None]) -> None:
-        """``decide`` must not raise."""
+        """``decide``: decides a job; it must not raise."""
         self._decide = decide
         self._queues: dict[bool, SimpleQueue[tuple[UUID, T] | None]] = {}
-        """Queues by kind: true for long matches. ``None`` in a queue ends its thread."""
+        """Queues by ``is_long``. ``None`` in a queue ends its thread."""
         self._threads: list[threading.Thread] = []
         self._closed = False
         self._waiting: Counter[tuple[bool, UUID | None]] = Counter()
-        """Waiting jobs by kind and match; ``None`` for all matches."""
+        """Jobs not yet done, by ``is_long`` and match; ``None`` for all matches."""
         self._guard = threading.Lock()
 
     def put(self, aggregate_id: UUID, events: int, job: T) -> None:
-        """Queue a job on an aggregate with this number of events. Raises :class:`Busy` if too many jobs wait."""
+        """Queue a job on an aggregate with this number of ``events``. Raises :class:`Busy` if too many wait or after
+        :meth:`close`."""
         is_long = events >= LONG_FROM
         counted = (is_long, None), (is_long, aggregate_id)
         with self._guard:

@@ -1,8 +1,10 @@
 """J12: Refused attempts to act in a match, stored for its officials.
 
-Each match has its own chain of rows. A row has the version and hash of the match, so that it cannot be moved in time,
-but neither request nor token. A thread writes attempts from a bounded queue; if the queue is full, they are dropped.
-Each of an actor's first :data:`ROWS_EACH` attempts gets a row, later ones only when their number doubles.
+Each match has its own chain of rows. A row contains the match's version and last hash, which prove its time, but
+neither request nor token. A thread writes the attempts from a bounded queue. A full queue drops attempts.
+
+An actor's first :data:`ROWS_EACH` attempts for one reason get a row each. A later attempt gets a row only if it
+doubles the count of the last row.
 """
 
 import logging
@@ -28,23 +30,22 @@ from referee.visibility import SALT_BYTES, Event, Recorded
 log = logging.getLogger(__name__)
 
 ROWS_EACH = 20
-"""Number of attempts, for each actor and reason, that all get a row."""
+"""Attempts, for each actor and reason, that get a row each."""
 WAITING_MAX = 10_000
-"""Maximum attempts that wait for the writer."""
 REST_SECONDS = 0.25
-"""Seconds between two transactions, which delay acts on SQLite."""
+"""Seconds between two transactions, because each delays acts on SQLite."""
 AWAY_SECONDS = 2.0
 """Seconds between a failed transaction and the next."""
 TRIES = 20
-"""Maximum transactions tried for one match's batch, if other processes write its attempts too."""
+"""Maximum transactions for one match's attempts, if other processes also write."""
 STREAMS_MAX = 1000
 """Maximum matches whose counts are cached."""
 
 
 OFFICIALS_VIEW = "officials_view"
-"""``act`` of an attempt to see a match as its officials do."""
+"""``act`` of an attempt to see the officials' view of a match."""
 HELD_BACK = "plays_in_match"
-"""``code`` of its refusal: a member who holds or gave the key or token plays."""
+"""``code`` of such an attempt's refusal, because the member behind the key or token plays."""
 
 
 class AttemptRefused(Event):
@@ -79,7 +80,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
-    """Return the recorded row and its event. Raises :class:`DamagedAttempt`."""
+    """Return the recorded row and its event. Raises :class:`DamagedAttempt` if the row is unusable."""
     try:
         recorded = from_row(row)
     except DamagedRow as damaged:
@@ -90,7 +91,7 @@ def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
 
 
 class _Stream:
-    """The number and hash of a match's last row of attempts, and its counts."""
+    """Number and hash of a match's last row of attempts, and its counts."""
 
     def __init__(self, rows: Iterable[StoredEvent]) -> None:
         self.number, self.prev = 0, FIRST
@@ -99,14 +100,14 @@ class _Stream:
         self.since: Counter[tuple[Actor, str]] = Counter()
         """Attempts counted since that row."""
         for row in rows:
-            self.take(row, *read_attempt(row))
+            self.add_row(row, *read_attempt(row))
 
-    def take(self, row: StoredEvent, recorded: Recorded, event: AttemptRefused) -> None:
+    def add_row(self, row: StoredEvent, recorded: Recorded, event: AttemptRefused) -> None:
         self.number, self.prev = row.originator_version, row_hash(row)
         self.stored_counts[recorded.actor, event.code] = event.count
 
     def row_of(self, attempt: Attempt) -> tuple[StoredEvent, Recorded, AttemptRefused] | None:
-        """Count a further attempt, and return its row; ``None`` if it gets none."""
+        """Count an attempt, and return its row, encoded and not; ``None`` if it gets no row."""
         reason = attempt.actor, attempt.code
         self.since[reason] += 1
         stored_count = self.stored_counts.get(reason, 0)
@@ -139,7 +140,7 @@ class _Stream:
 class Attempts:
     """Stores attempts from any thread.
 
-    ``counts`` by result: ``stored``, ``counted`` (to appear in a later row) or ``dropped``.
+    ``counts`` is the number of attempts by result: ``stored``, ``counted`` (for a later row) or ``dropped``.
     """
 
     def __init__(self, recorder: AggregateRecorder, counts: Counter[str] | None = None) -> None:
@@ -152,7 +153,7 @@ class Attempts:
         self._writer.start()
 
     def put(self, attempt: Attempt) -> None:
-        """Put an attempt into the queue. Never waits."""
+        """Queue an attempt, or drop it if the queue is full. Never waits."""
         if self._waiting.qsize() >= WAITING_MAX:
             self.counts["dropped"] += 1
         else:
@@ -171,7 +172,7 @@ class Attempts:
         return self._recorder.select_events(match_id, gt=after or None, limit=limit)
 
     def close(self, seconds: float = 5.0) -> None:
-        """Write the queue, and stop. Wait at most this many seconds."""
+        """Write the queue, and stop the writer. Wait at most ``seconds``."""
         self._waiting.put(None)
         self._hurry.set()
         self._writer.join(seconds)
@@ -189,7 +190,7 @@ class Attempts:
                 self._hurry.clear()
 
     def _next_batch(self) -> tuple[list[Attempt], list[Callable[[], object]], bool]:
-        """Wait for attempts. Return them, the waiting callbacks, and true if they are the last."""
+        """Wait for attempts or callbacks. Return both, and true if they are the last."""
         batch: list[Attempt] = []
         settled: list[Callable[[], object]] = []
         one = self._waiting.get()
@@ -205,7 +206,7 @@ class Attempts:
         return batch, settled, True
 
     def _write_batch(self, batch: list[Attempt]) -> bool:
-        """Write the attempts. Return false if the store fails."""
+        """Write the attempts. If the store fails, drop the rest and return false."""
         by_match: dict[UUID, list[Attempt]] = {}
         for attempt in batch:
             by_match.setdefault(attempt.match, []).append(attempt)
@@ -213,26 +214,27 @@ class Attempts:
         for match_id, tried in by_match.items():
             try:
                 self._write_attempts(match_id, tried)
-            except DamagedAttempt as damaged:  # stops only this match's stream
+            except DamagedAttempt as damaged:  # attempts on other matches are still written
                 log.error("%d attempts are not stored: %s", len(tried), damaged)
                 self.counts["dropped"] += len(tried)
-            except Exception as error:  # later batches are still written
+            except Exception as error:  # the thread must write later batches
                 level = logging.WARNING if isinstance(error, PersistenceError) else logging.ERROR
                 log.log(level, "%d attempts are not stored", left, exc_info=level == logging.ERROR)
                 self.counts["dropped"] += left
-                self._streams.clear()  # read again: any of the rows may be stored
+                self._streams.clear()  # because these rows may be stored or not
                 return False
             left -= len(tried)
         return True
 
     def _write_attempts(self, match_id: UUID, tried: list[Attempt]) -> None:
+        """Write one match's attempts, or drop them after :data:`TRIES`. Raises :class:`DamagedAttempt`."""
         for _ in range(TRIES):
             stream = self._stream(match_id)
             before = stream.since.copy()
             rows: list[StoredEvent] = []
             for attempt in tried:
                 if (made := stream.row_of(attempt)) is not None:
-                    stream.take(*made)
+                    stream.add_row(*made)
                     rows.append(made[0])
             try:
                 if rows:

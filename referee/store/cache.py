@@ -12,11 +12,11 @@ from referee.store.store import Loaded
 
 MEGABYTE = 1_000_000
 OVERTAKEN_MAX = 10_000
-"""Maximum aggregates that are remembered as outdated."""
+"""Maximum aggregates remembered as outdated."""
 MEASURED_EVERY = 16
-"""Number of events after which the size of an aggregate is measured again."""
+"""Events after which an aggregate's size is measured again."""
 OVERHEAD, FACTOR = 500, 3
-"""Estimate of an aggregate's bytes in memory: a constant, plus a factor times the bytes of its JSON."""
+"""Estimated bytes of an aggregate in memory: a constant, plus a factor times its JSON bytes."""
 
 
 class _Cached(msgspec.Struct, frozen=True):
@@ -28,8 +28,7 @@ class _Cached(msgspec.Struct, frozen=True):
 
 
 class Cache:
-    """A thread-safe cache. Above ``bytes_max`` it drops the least recently used aggregates, but never the last
-    one."""
+    """A thread-safe cache. Above ``bytes_max`` it drops the least recently used aggregates, down to one."""
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
@@ -43,12 +42,12 @@ class Cache:
         return len(self._places)
 
     def get(self, aggregate_id: UUID) -> Loaded | None:
-        """Return the cached aggregate, even if it is outdated."""
+        """Return the cached aggregate, if any, even if it is outdated."""
         place = self._places.get(aggregate_id)
         return place.loaded if place else None
 
     def use(self, aggregate_id: UUID) -> Loaded | None:
-        """Return the cached aggregate, and mark it as recently used."""
+        """Return the cached aggregate, if any, and mark it as recently used."""
         try:
             self._places.move_to_end(aggregate_id)
             return self._places[aggregate_id].loaded
@@ -63,8 +62,8 @@ class Cache:
         return place is not None and place.loaded.aggregate.version < self._overtaken.get(aggregate_id, 0)
 
     def mark_stored(self, aggregate_id: UUID, version: int) -> None:
-        """Record that event ``version`` of an aggregate is stored, even if the aggregate is not cached: a thread may
-        be loading an earlier version."""
+        """Note that event ``version`` is stored, even without a cached aggregate: a thread may be loading an earlier
+        version."""
         with self._lock:
             place = self._places.get(aggregate_id)
             if place is not None and place.loaded.aggregate.version >= version:
@@ -75,7 +74,7 @@ class Cache:
                 self._drop(self._overtaken.popitem(last=False)[0])
 
     def keep(self, aggregates: Iterable[Loaded]) -> None:
-        """Cache each aggregate unless a later version is cached. Then drop others if the cache is too large."""
+        """Cache each aggregate unless a later version is cached. Then drop the excess."""
         with self._lock:
             for loaded in aggregates:
                 self._keep(loaded)

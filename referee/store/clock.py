@@ -9,7 +9,7 @@ FIRST, LAST = datetime(2020, 1, 1, tzinfo=UTC), datetime(9000, 1, 1, tzinfo=UTC)
 
 
 class ClockWrong(Exception):
-    """The machine's clock is out of range. ``shown``: its time, or the error of reading it."""
+    """The clock is out of range or unreadable. ``shown``: its time, or the error."""
 
     def __init__(self, shown: str) -> None:
         super().__init__(f"the clock of this machine shows no time from {FIRST.year} to {LAST.year - 1}: {shown}")
@@ -17,7 +17,7 @@ class ClockWrong(Exception):
 
 
 def checked(clock: Callable[[], datetime]) -> datetime:
-    """Return the time of a clock. Raises :class:`ClockWrong`."""
+    """Return the time of a clock. Raises :class:`ClockWrong` if it is unreadable or out of range."""
     try:
         now = clock()
     except (OverflowError, ValueError, OSError) as error:
@@ -28,10 +28,10 @@ def checked(clock: Callable[[], datetime]) -> datetime:
 
 
 def utc_now() -> datetime:
-    """Return the time in UTC. Raises what :func:`checked` raises."""
+    """Return the machine's :func:`checked` time in UTC. Raises :class:`ClockWrong`."""
     return checked(machine)
 
 
 def machine() -> datetime:
-    """Return the unchecked time in UTC."""
+    """Return the machine's unchecked time in UTC."""
     return datetime.fromtimestamp(time.time(), UTC)

@@ -14,8 +14,6 @@ from referee.visibility import Event, Recorded
 
 
 class Club(Aggregate):
-    """A club after event number ``version``."""
-
     opened: facts.ClubFounded
     state: State
 
@@ -29,18 +27,18 @@ class Club(Aggregate):
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any]:
-        """A function that stores the time of an act in the state, for ``payout_limit``."""
+        """Function that stores the time of an act in the state, for ``payout_limit``."""
         return _at_time_of_act
 
     def has_token(self, actor: Actor, token_sha256: str) -> bool:
-        """Return whether the SHA-256 is of the actor's present or previous secret, and the key is not revoked."""
+        """Return whether the actor's key has, or had last, a secret with this SHA-256, and is not revoked."""
         key = self.state.key(actor.removeprefix("key:"))
         if key is None or key.revoked:
             return False
         return any(compare_digest(known, token_sha256) for known in (key.hash, key.before) if known is not None)
 
     def may_act(self, actor: Actor, token_sha256: str) -> bool:
-        """Return whether the SHA-256 is of the actor's present secret, and the key is not revoked."""
+        """Return whether the actor's key has a secret with this SHA-256, and is not revoked."""
         key = self.state.key(actor.removeprefix("key:"))
         return key is not None and not key.revoked and compare_digest(key.hash, token_sha256)
 

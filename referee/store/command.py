@@ -42,7 +42,7 @@ class Busy(Exception):
 
 
 class NotHeld(Exception):
-    """The caller's token is no longer the actor's."""
+    """The caller's token is no longer valid for the actor."""
 
 
 class InDoubt(Exception):
@@ -52,8 +52,8 @@ class InDoubt(Exception):
 class Command(Value):
     """A request to an aggregate. An opening event as ``request`` creates the aggregate.
 
-    ``expected``: the version from ``If-Match``. ``key``: the Idempotency-Key. ``token``: the SHA-256 of the caller's
-    token, if the desk must check it again.
+    ``expected``: version from ``If-Match``. ``key``: Idempotency-Key. ``token``: SHA-256 of the caller's token, if
+    the desk must check it again.
     """
 
     id: UUID

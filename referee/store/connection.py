@@ -1,6 +1,7 @@
 """The store that a URL names.
 
-:mod:`referee.store.postgres_connection` needs PostgreSQL's driver, which takes 8 MB, so only PostgreSQL loads it."""
+PostgreSQL's driver takes 8 MB, so :mod:`referee.store.postgres_connection` is imported only for its URLs.
+"""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -9,16 +10,16 @@ if TYPE_CHECKING:
     from referee.store.postgres_connection import Opener
 
 CONNECT_SECONDS = 2
-"""Seconds to connect to each host of the URL, the driver's minimum."""
+"""Seconds to connect to each host of the URL. The driver allows no less."""
 SILENCE_SECONDS = 3.0
-"""Seconds that the server may be silent during a statement."""
+"""Maximum seconds without data from the server during a statement."""
 TCP_SETTINGS = {
     "tcp_user_timeout": int(SILENCE_SECONDS * 1000),
     "keepalives_idle": 5,
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-"""Settings by which the operating system notices that the server is gone."""
+"""Settings of libpq with which the operating system notices a lost server."""
 
 
 class SqliteFile(NamedTuple):
@@ -32,7 +33,7 @@ class Postgres(NamedTuple):
     schema: str
 
     def opener(self, **more: Any) -> "Opener":
-        """Return a function that opens connections, with ``more`` parameters of the driver."""
+        """Return a function that opens connections. ``more``: further parameters of the driver."""
         from referee.store.postgres_connection import Opener
 
         return Opener(self.parameters, **more)

@@ -5,18 +5,17 @@ from typing import Any, Literal
 from uuid import UUID
 
 Fault = Literal["missing", "unreadable", "unfit"]
-"""Row's fault: it is missing, cannot be read, or does not fit the history before it."""
+"""Fault of a row: it is missing, cannot be read, or does not fit the history before it."""
 
 
 class DamagedRow(ValueError):
-    """A missing or unusable row of an aggregate. ``detail`` may repeat the row's content, so no answer shows it."""
+    """A row of an aggregate is missing or unusable. ``detail`` may quote the row, so clients never see it."""
 
     def __init__(self, aggregate_id: UUID, number: int, fault: Fault, detail: str = "") -> None:
         self.aggregate_id, self.number, self.fault, self.detail = aggregate_id, number, fault, detail
         super().__init__(f"event {number} of {aggregate_id} {self.what}")
 
     def __reduce__(self) -> Any:
-        """Support pickling."""
         return type(self), (self.aggregate_id, self.number, self.fault, self.detail)
 
     @property
@@ -29,11 +28,11 @@ class DamagedRow(ValueError):
 
 
 class DamagedAttempt(DamagedRow):
-    """An unusable row of the refused attempts of a match."""
+    """A row of a match's refused attempts is unusable."""
 
 
 class NotInstalled(Exception):
-    """The store has matches of games that are not installed here. Their rows are right, but cannot be read."""
+    """The store has matches of games that are not installed, so their rows cannot be read."""
 
     def __init__(self, games: Iterable[str]) -> None:
         super().__init__(

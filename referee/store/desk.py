@@ -1,9 +1,10 @@
-"""The commit queue: one thread, the writer, decides and commits all waiting requests in one transaction.
+"""The commit queue: one thread, the writer, decides all waiting requests and stores their rows in one transaction.
 
-A request is answered after its commit. The desk first decides an act on the cached aggregate. If it refuses the act,
-or if a different process has committed first, it reads the newer rows and decides again. So an act needs no query in
-advance, and no answer rests on an old state. A repeat is recognised by its key. If a commit is not confirmed, the
-desk compares its rows with those stored.
+The desk first decides an act on the cached aggregate. If it refuses the act, or if a different process has committed
+first, it reads the newer rows and decides again. So most acts need no query before the commit, and no answer depends
+on an outdated state.
+
+A request that needs the whole history is decided *aside*: on another thread (:mod:`referee.store.aside`).
 """
 
 import logging
@@ -59,40 +60,39 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 BATCH_MAX = 256
-"""Maximum requests in one transaction."""
 WAITING_MAX = 10_000
-"""Maximum waiting requests."""
 SNAPSHOT_SECONDS = 0.5
-"""Seconds for which due snapshots may wait while requests arrive."""
+"""Maximum seconds that due snapshots wait while requests arrive."""
 SALTS_AT_ONCE = 256
 OWN_ID_DIGITS = 24
 ATTEMPTS = 3
-"""Maximum attempts to store a request after conflicts with other processes."""
+"""Maximum attempts to store a request after conflicts with different processes."""
 ASIDE_ATTEMPTS = 3
-"""Maximum attempts to decide a request aside (:mod:`referee.store.aside`), if the match changes meanwhile."""
+"""Maximum attempts to decide a request aside, if the match changes meanwhile."""
 SNAPSHOT_EVERY = 200
-"""Number of events after which a snapshot is always taken."""
+"""Events after the last snapshot until the next one."""
 REMEMBERED_ACTS_MAX = 4096
-"""Maximum keyed acts that the desk remembers, to recognise repeats."""
+"""Maximum acts with an Idempotency-Key in memory, to recognise repeats."""
 CACHE_MEGABYTES = 32
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """A command in the queue. ``act_id``: its key, or an id made by the desk. ``keyed_as``: the aggregate's id and
-    :func:`key_of` the act; ``None`` without a key."""
+    """A command in the queue."""
 
     command: Command
     act_id: str
+    """Idempotency-Key, or an id made by the desk."""
     keyed_as: tuple[UUID, bytes] | None
+    """Aggregate's id and :func:`key_of` the act; ``None`` without an Idempotency-Key."""
     future: Answer
     decided: Decided | None = None
-    """Last decision made aside."""
+    """Last decision made aside, if any."""
     attempts: int = 0
     """Number of decisions made aside."""
 
 
 class _Work:
-    """The rows of one transaction, the aggregates after it, and the answers to send when it is committed."""
+    """A transaction: its rows, the aggregates after it, and its answers."""
 
     def __init__(self) -> None:
         self.entries: dict[UUID, Loaded] = {}
@@ -102,27 +102,27 @@ class _Work:
         self.due: list[Loaded] = []
         """Aggregates to snapshot."""
         self.known: dict[tuple[UUID, bytes], KeyedAct] = {}
-        """Keyed acts made in this transaction or looked up, by name."""
+        """Keyed acts made in this transaction or looked up, by ``keyed_as``."""
         self.already_opened: set[UUID] = set()
-        """Stored aggregates that a request of this batch would open."""
+        """Stored aggregates that a request of this batch would open again."""
         self.answers: list[tuple[_Job, Outcome | Exception]] = []
         self.to_refresh: dict[UUID, Loaded] = {}
-        """Cached aggregates whose newer rows this transaction also reads."""
+        """Cached aggregates of which this transaction also reads newer rows."""
 
 
 def digest_of(request: bytes | msgspec.Raw) -> str:
-    """Return a short hash of a request, to compare requests that have the same key."""
+    """Return a short hash, to compare requests with the same key."""
     return sha256(request).hexdigest()[:16]
 
 
 def seeds() -> Callable[[], str]:
-    """Return a function that returns unpredictable seeds, without a call to the system for each."""
+    """Return a function that makes unpredictable seeds from a secret drawn now."""
     secret, numbers = secrets.token_bytes(32), count()
     return lambda: sha256(secret + next(numbers).to_bytes(8, "big")).hexdigest()[:32]
 
 
 def salts() -> Iterator[bytes]:
-    """Yield random salts without end, for one thread. One call to the system draws many."""
+    """Yield random salts for one thread, drawn many at a time."""
     while True:
         drawn = secrets.token_bytes(SALTS_AT_ONCE * SALT_BYTES)
         for start in range(0, len(drawn), SALT_BYTES):
@@ -141,23 +141,23 @@ class Desk:
         seed: Callable[[], str] | None = None,
         committed: Callable[[Sequence[Recorded]], None] = lambda recorded: None,
     ) -> None:
-        """``cache_bytes``: maximum memory of cached aggregates. ``committed``: called on the writer's thread with the
-        events of each transaction."""
+        """``cache_bytes``: maximum memory of cached aggregates. ``committed``: called on the writer's thread with
+        each transaction's events."""
         self.referee = referee
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
         self._own_ids = seeds()
-        """Returns ids for acts without a key that no process uses twice."""
+        """Function that returns unique ids for acts without an Idempotency-Key."""
         self._salts = salts()
         self._cache = Cache(cache_bytes)
         self._recent_acts: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
-        """Last keyed acts that were made or looked up, by name."""
+        """Keyed acts that were last made or looked up, by ``keyed_as``."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
         self._worker = Worker(referee.env)
         self._aside = Aside(self._decide_aside)
         self._to_send_aside: list[_Job] = []
-        """Jobs to decide aside when this batch is stored."""
+        """Jobs to decide aside after this batch."""
         self._decided_aside: dict[Answer, None] = {}
-        """Answers that are being decided aside, in order."""
+        """Answers that are being decided aside, as an ordered set."""
         self._closing = threading.Lock()
         self._postponed: list[_Job] = []
         """Jobs for the next transaction: the present one also reads newer rows for them."""
@@ -169,10 +169,10 @@ class Desk:
         self._writer = threading.Thread(target=self._write, name="desk", daemon=True)
         self._writer.start()
 
-    # Public, for any thread
+    # For any thread
 
     def submit(self, command: Command) -> Answer:
-        """Put a request into the queue. Raises :class:`Busy` if the queue is full or the desk is closed.
+        """Queue a request and return its future answer. Raises :class:`Busy` if the queue is full or the desk closed.
 
         The answer raises ``Refused``, :class:`Stale`, :class:`KeyReused`, :class:`OpenedByAnother`,
         :class:`Overtaken`, :class:`Full`, :class:`NotHeld`, :class:`~referee.store.store.UnknownAggregate`,
@@ -188,57 +188,58 @@ class Desk:
         return future
 
     def cached(self, aggregate_id: UUID, *, allow_stale: bool = False) -> Aggregate | None:
-        """Return the aggregate if it is cached and, unless ``allow_stale``, not known to be outdated."""
+        """Return the cached aggregate; ``None`` if not cached or, unless ``allow_stale``, known to be outdated."""
         if not allow_stale and self._cache.is_behind(aggregate_id):
             return None
         loaded = self._cache.use(aggregate_id)
         return loaded.aggregate if loaded else None
 
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
-        """Return the cached aggregate. Read it from the store if it is missing, outdated or below ``min_version``.
+        """Return the cached aggregate. If it is missing, outdated or below ``min_version``, read newer rows first.
 
-        Raises what :meth:`Referee.load` raises.
+        Without newer rows the version stays below ``min_version``. Raises what :meth:`Referee.load` raises.
         """
         loaded = self._cache.get(aggregate_id)
         if loaded is None:
-            return self._load(aggregate_id).aggregate
+            return self._load_into_cache(aggregate_id).aggregate
         if loaded.aggregate.version < min_version or self._cache.is_behind(aggregate_id):
             self._catch_up({aggregate_id: loaded})
-            loaded = self._cache.get(aggregate_id) or self._load(aggregate_id)
+            loaded = self._cache.get(aggregate_id) or self._load_into_cache(aggregate_id)
         return loaded.aggregate
 
     def cached_head(self, aggregate_id: UUID) -> tuple[int, str] | None:
-        """Return the version of the cached aggregate and the hash of its last row; ``None`` if it is not cached."""
+        """Return the cached aggregate's version and last hash; ``None`` if it is not cached."""
         loaded = self._cache.get(aggregate_id)
         return None if loaded is None else (loaded.aggregate.version, loaded.head)
 
     def mark_stored(self, aggregate_id: UUID, version: int) -> None:
-        """Record that a process has stored event ``version`` of an aggregate."""
+        """Note that event ``version`` of an aggregate is stored. An earlier cached version is then outdated."""
         self._cache.mark_stored(aggregate_id, version)
 
     def run_on_history(
         self, events: int, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Call ``work`` with a referee and return its result. ``events``: length of the match. Blocks the thread. For
-        a long match the call runs in a separate process, as :meth:`Worker.__call__` describes. Raises what ``work``
-        raises.
+        """Return the result of ``work``, called with the event store and the other arguments. Blocks the thread.
+
+        ``events``: length of the match. From :data:`LONG_FROM` events a different process does the call
+        (:meth:`Worker.__call__`).
         """
         if events < LONG_FROM:
             return work(self.referee, *args, **kwargs)
         return self._worker(work, *args, **kwargs)
 
     def stop_worker(self) -> None:
-        """Refuse all further work on long matches, and abort the present work. Does not wait."""
+        """Abort the work on long matches, and refuse further work. Does not wait."""
         self._worker.stop()
 
     @property
     def worker_pid(self) -> int | None:
-        """The id of the process for long matches; ``None`` if it does not run."""
+        """Id of the process for long matches; ``None`` if it does not run."""
         return self._worker.pid
 
     @property
     def alive(self) -> bool:
-        """True while requests are accepted and decided."""
+        """True if the desk is not closed and its writer runs."""
         return not self._closed and self._writer.is_alive()
 
     @property
@@ -249,7 +250,7 @@ class Desk:
 
     @property
     def failed(self) -> tuple[float, str] | None:
-        """Seconds since a transaction failed, and the reason; ``None`` if the last one succeeded."""
+        """Seconds since the store failed, and the message; ``None`` after a successful write."""
         failed = self._failed
         return None if failed is None else (time.monotonic() - failed[0], failed[1])
 
@@ -262,23 +263,23 @@ class Desk:
         return len(self._cache)
 
     def close(self) -> None:
-        """Answer all requests in the queue, then stop. Jobs that are being decided aside get :class:`Busy`."""
+        """Answer all requests in the queue, then stop. Requests being decided aside get :class:`Busy`."""
         with self._closing:
             self._closed = True
             self._waiting.put(None)
         self._writer.join()
         for future in list(self._decided_aside):
-            self._give_up(future)
+            self._answer_aside(future)
         self._worker.close()
         self._aside.close()
 
     # The writer's thread: batches
 
     def _write(self) -> None:
-        last = False
-        while not last or self._postponed:
+        closing = False
+        while not closing or self._postponed:
             postponed, self._postponed = self._postponed, []
-            batch, last = self._next_batch(postponed, last)
+            batch, closing = self._next_batch(postponed, closing)
             self._busy_since = time.monotonic()
             try:
                 self._postponed = self._commit(batch, postponed)
@@ -295,24 +296,25 @@ class Desk:
             self._busy_since = None
         self._take_snapshots()
 
-    def _next_batch(self, postponed: list[_Job], last: bool) -> tuple[list[_Job], bool]:
-        """Return the postponed and waiting jobs, and whether they are the last before the desk closes."""
+    def _next_batch(self, postponed: list[_Job], closing: bool) -> tuple[list[_Job], bool]:
+        """Return the postponed and the waiting jobs, and whether the desk is closing. Wait for a job if none is
+        postponed."""
         batch = [*postponed]
         if not batch and (self._waiting.empty() or time.monotonic() > self._snapshots_at):
             self._take_snapshots()
         with suppress(Empty):
-            while len(batch) < BATCH_MAX and not last:
+            while len(batch) < BATCH_MAX and not closing:
                 job = self._waiting.get(block=not batch)
-                last = job is None
-                # A job decided aside comes back already begun. The caller of a new job may have cancelled it.
+                closing = job is None
+                # A job decided aside is begun already. A new job may be cancelled.
                 if job is not None and (job.attempts or job.future.begin()):
                     batch.append(job)
-        return batch, last
+        return batch, closing
 
     def _commit(self, batch: list[_Job], postponed: Sequence[_Job] = ()) -> list[_Job]:
-        """Decide the jobs in order, each on the state after the jobs before it, and store all rows at once.
+        """Decide the jobs in order, each after the jobs before it, and store all rows at once.
 
-        Return the jobs to postpone. ``postponed``: jobs of the batch that must not be postponed again.
+        Return the jobs to postpone to the next transaction. ``postponed``: jobs that must not be postponed again.
         """
         work = _Work()
         left = self._decide_all(batch, work)
@@ -325,7 +327,7 @@ class Desk:
         return left
 
     def _commit_on_stored_state(self, left: list[_Job], work: _Work, attempt: int = 1) -> None:
-        """Decide jobs on the stored state, and store their rows with those in ``work``."""
+        """Read newer rows, decide the jobs on them, and store the jobs' rows with those in ``work``."""
         if outdated := self._cached_of({job.command.id for job in left} - work.entries.keys()):
             self._catch_up(outdated)
         if attempt == 1:
@@ -336,20 +338,20 @@ class Desk:
         self._store_and_answer(work, attempt)
 
     def _look_up_answered(self, jobs: list[_Job], work: _Work) -> None:
-        """Note in ``work`` which jobs were answered before, and which would open a stored aggregate."""
+        """Add to ``work`` the stored acts that jobs repeat, and the stored aggregates that jobs would open."""
         openings = {job.command.id for job in jobs if isinstance(job.command.request, Event)}
         work.already_opened = {aggregate_id for aggregate_id in openings if self.referee.exists(aggregate_id)}
-        # Read acts last, to recognise a repeat that another process has stored meanwhile.
+        # Acts are read last, because a different process may store the repeated act meanwhile.
         if names := [job.keyed_as for job in jobs if job.keyed_as is not None]:
             work.known = self.referee.acts(names) | work.known
 
     # The writer's thread: decisions
 
     def _decide_all(self, jobs: list[_Job], work: _Work, *, on_stored_state: bool = False) -> list[_Job]:
-        """Decide the jobs and return those left undecided.
+        """Decide the jobs, add their answers to ``work``, and return the undecided jobs.
 
-        Without ``on_stored_state`` the cached state may be old. Then these jobs are left: jobs on an outdated
-        aggregate, refused jobs, later jobs on the aggregate of a refused one, and new openings of a cached aggregate.
+        Without ``on_stored_state`` the cached state may be outdated. Then these jobs stay undecided: jobs on an
+        outdated aggregate, refused jobs, later jobs on their aggregates, and new openings of cached aggregates.
         """
         undecided, doubted = [], set[UUID]()
         for job in jobs:
@@ -379,13 +381,16 @@ class Desk:
         return undecided
 
     def _may_repeat_opening(self, job: _Job) -> bool:
-        """Return whether the job opens a cached aggregate and is not a remembered act."""
+        """Return whether the job would open a cached aggregate and its act is not remembered."""
         if not isinstance(job.command.request, Event) or self._cache.get(job.command.id) is None:
             return False
         return job.keyed_as is None or job.keyed_as not in self._recent_acts
 
     def _decide(self, job: _Job, work: _Work) -> Outcome:
-        """Return the outcome of a request and add its rows to ``work``."""
+        """Return the outcome of a request and add its rows to ``work``.
+
+        Raises the errors of :meth:`submit`, or ``HistoryNeeded`` if the job must be decided aside.
+        """
         at = checked(self._clock)
         if job.keyed_as is not None and (made := work.known.get(job.keyed_as) or self._recent_acts.get(job.keyed_as)):
             return self._repeated_outcome(job, made, work)
@@ -394,6 +399,7 @@ class Desk:
         return self._decide_act(job, at, work)
 
     def _decide_opening(self, job: _Job, opening: Event, at: datetime, work: _Work) -> Outcome:
+        """Open an aggregate. Raises :class:`OpenedByAnother` if it exists."""
         aggregate_id = job.command.id
         if aggregate_id in work.entries or aggregate_id in work.already_opened:
             raise OpenedByAnother
@@ -404,8 +410,9 @@ class Desk:
         return self._make_outcome(job, fold(None, history), history, head, 0, work)
 
     def _decide_act(self, job: _Job, at: datetime, work: _Work) -> Outcome:
+        """Decide an act, or use the decision made aside on this version."""
         command = job.command
-        loaded = self._loaded(command.id, work)
+        loaded = self._loaded_after(work, command.id)
         aggregate = loaded.aggregate
         if command.token is not None and not aggregate.may_act(command.actor, command.token):
             raise NotHeld
@@ -433,7 +440,7 @@ class Desk:
         version, prev = (loaded.aggregate.version, loaded.head) if loaded else (0, FIRST)
         request_json = msgspec.json.encode(command.request)
         digest = digest_of(request_json)
-        # An opening is stored as its own event.
+        # The request of an opening is the first event itself, so it is not stored again.
         stored_request = None if isinstance(command.request, Event) else msgspec.Raw(request_json)
         history: list[Recorded] = []
         for number, event in enumerate(events, version + 1):
@@ -451,7 +458,7 @@ class Desk:
     def _make_outcome(
         self, job: _Job, aggregate: Any, history: list[Recorded], head: str, kept: int, work: _Work
     ) -> Outcome:
-        """Add aggregate and keyed act to ``work``, and return the outcome. ``kept``: version of the last snapshot."""
+        """Add aggregate and keyed act to ``work``, and return the outcome. ``kept``: last snapshot's version."""
         version, after = aggregate.version, aggregate.SNAPSHOT_AFTER
         due = version >= kept + SNAPSHOT_EVERY or not after.isdisjoint([type(one.event) for one in history])
         work.entries[aggregate.id] = loaded = Loaded(aggregate, head, version if due else kept)
@@ -463,7 +470,7 @@ class Desk:
         return Outcome(aggregate=aggregate, events=tuple(history))
 
     def _repeated_outcome(self, job: _Job, made: KeyedAct, work: _Work) -> Outcome:
-        """Return the outcome of an act decided before.
+        """Return the stored events of an act decided before, with the present aggregate.
 
         Raises :class:`KeyReused` if the request is different, :class:`NotHeld` if the caller's token has ended.
         """
@@ -476,18 +483,21 @@ class Desk:
         history = in_batch or self.referee.history(aggregate_id, after=made.first - 1, to=made.last)
         if history[0].digest != digest_of(msgspec.json.encode(job.command.request)):
             raise KeyReused(job.act_id)
-        aggregate, token = self._loaded(aggregate_id, work).aggregate, job.command.token
+        aggregate, token = self._loaded_after(work, aggregate_id).aggregate, job.command.token
         if token is not None and not aggregate.has_token(job.command.actor, token):
             raise NotHeld
         return Outcome(aggregate=aggregate, events=tuple(history), repeated=True)
 
-    def _loaded(self, aggregate_id: UUID, work: _Work) -> Loaded:
-        return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load(aggregate_id)
+    def _loaded_after(self, work: _Work, aggregate_id: UUID) -> Loaded:
+        return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load_into_cache(aggregate_id)
 
     # The writer's thread: storing and answering
 
     def _store_and_answer(self, work: _Work, attempt: int = 1) -> None:
-        """Store the rows of ``work`` in one transaction, then answer its jobs."""
+        """Store the rows of ``work`` in one transaction, then answer its jobs.
+
+        If the rows are not stored, decide the jobs again. Answer :class:`InDoubt` if the store cannot be read.
+        """
         newer: dict[UUID, list[StoredEvent]] = {}
         try:
             if work.rows:
@@ -495,7 +505,7 @@ class Desk:
                 self._failed = None
         except PersistenceError as error:
             try:
-                # A row holds the id of its act, its time and the hash before it, so an identical row is this desk's.
+                # A row contains its act's id, its time and the previous hash, so only this desk writes this row.
                 stored = not unsent(error) and self.referee.is_stored(work.rows[0])
             except PersistenceError:
                 self._note_failure(error)
@@ -508,7 +518,7 @@ class Desk:
                 self._decide_again([job for job, _ in work.answers], attempt, error)
                 return
         self._cache.keep(work.entries.values())
-        self._remember(work.known)
+        self._remember_acts(work.known)
         for job, answer in work.answers:
             job.future.set(answer)
         self._apply_newer(work.to_refresh, newer)
@@ -518,7 +528,7 @@ class Desk:
         self._failed = time.monotonic(), str(error).partition("\n")[0]
 
     def _decide_again(self, jobs: list[_Job], attempt: int, error: PersistenceError) -> None:
-        """Decide jobs again after a conflict: first together, then one by one.
+        """Decide jobs again after a conflict with a different process: first together, then one by one.
 
         Answer them with :class:`Busy` after :data:`ATTEMPTS`, or if ``error`` is not a conflict.
         """
@@ -532,7 +542,7 @@ class Desk:
             for job in jobs:
                 self._commit_on_stored_state([job], _Work(), attempt + 1)
 
-    def _remember(self, known: Mapping[tuple[UUID, bytes], KeyedAct]) -> None:
+    def _remember_acts(self, known: Mapping[tuple[UUID, bytes], KeyedAct]) -> None:
         self._recent_acts |= known
         while len(self._recent_acts) > REMEMBERED_ACTS_MAX:
             self._recent_acts.popitem(last=False)
@@ -550,7 +560,7 @@ class Desk:
         due, self._due = self._due, []
         try:
             self.referee.take_snapshots(due)
-        except Exception:  # they only make loading faster
+        except Exception:  # without a snapshot, loading is only slower
             log.warning("no snapshots of %d aggregates", len(due), exc_info=True)
 
     # Decisions made aside, on other threads
@@ -562,29 +572,26 @@ class Desk:
         try:
             self._aside.put(job.command.id, 0 if loaded is None else loaded.aggregate.version, job)
         except Busy:
-            self._give_up(job.future)
+            self._answer_aside(job.future)
 
     def _decide_aside(self, job: _Job) -> None:
-        """Decide a job on the whole history of its aggregate, and put it back into the queue.
-
-        The writer uses the decision if the aggregate has not changed since.
-        """
+        """Decide a job on its aggregate's whole history, and put it back into the queue. If this fails, answer it."""
         command = job.command
         try:
             aggregate = self.get(command.id)
             moment = Moment(aggregate.version, checked(self._clock), self._seed(), command.actor, match=command.id)
             decided = self.run_on_history(aggregate.version, decide, aggregate, command.request, moment)
         except Exception as error:
-            self._give_up(job.future, error)
+            self._answer_aside(job.future, error)
             return
         with self._closing:
             if self._closed:
-                self._give_up(job.future)
+                self._answer_aside(job.future)
             elif self._decided_aside.pop(job.future, job) is None:
                 self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
 
-    def _give_up(self, future: Answer, error: Exception | None = None) -> None:
-        """Answer a job that is being decided aside with ``error`` or :class:`Busy`, unless it is answered."""
+    def _answer_aside(self, future: Answer, error: Exception | None = None) -> None:
+        """Answer a job with ``error`` or :class:`Busy`, if it is being decided aside."""
         if self._decided_aside.pop(future, future) is None:
             future.set(error or Busy())
 
@@ -593,20 +600,21 @@ class Desk:
     def _cached_of(self, ids: Iterable[UUID]) -> dict[UUID, Loaded]:
         return {aggregate_id: loaded for aggregate_id in ids if (loaded := self._cache.get(aggregate_id)) is not None}
 
-    def _load(self, aggregate_id: UUID) -> Loaded:
+    def _load_into_cache(self, aggregate_id: UUID) -> Loaded:
         loaded = self.referee.load(aggregate_id)
         self._cache.keep([loaded])
         return loaded
 
     def _catch_up(self, cached: dict[UUID, Loaded]) -> None:
-        """Add to these cached aggregates the events that other processes have stored."""
+        """Add other processes' events to cached aggregates."""
         self._apply_newer(cached, self.referee.newer(cached.values()))
 
     def _apply_newer(self, cached: dict[UUID, Loaded], newer: dict[UUID, list[StoredEvent]]) -> None:
+        """Add newer rows to cached aggregates. If this fails, drop the aggregate from the cache."""
         for aggregate_id, rows in newer.items():
             try:
                 self._cache.keep([self.referee.further(cached[aggregate_id], rows)])
-            except Exception as error:  # one damaged aggregate stops no other
+            except Exception as error:  # one damaged aggregate must not stop the others
                 with_trace = not isinstance(error, DamagedRow)
                 log.error("%s cannot be brought up to date: %s", aggregate_id, error, exc_info=with_trace)
                 self._cache.forget([aggregate_id])

@@ -16,8 +16,6 @@ LOG_ID = UUID("6b6e6163-6b61-8000-8000-6c6f67000000")
 
 
 class Log(Aggregate):
-    """The log after event number ``version``."""
-
     opened: LogOpened
     state: Signed
 

@@ -34,8 +34,7 @@ OF_A_SEAT = (SeatAct, Knock)
 """Requests that always name their seat."""
 
 
-def _facts() -> tuple[type[Event], ...]:
-    """Return the event types of all games, of officials, and of each game."""
+def _event_types() -> tuple[type[Event], ...]:
     names = [f"{official_events.__name__}.{module.name}" for module in iter_modules(official_events.__path__)]
     kinds = [kind for module in (events, *map(import_module, names)) for kind in event_kinds_in(module)]
     own = [kind for ruleset in RULESETS.values() for kind in ruleset.events]
@@ -49,12 +48,10 @@ def check_installed(games: Iterable[str]) -> None:
 
 
 class Match(Aggregate):
-    """A match after event number ``version``."""
-
     opened: MatchOpened
 
     OPENING: ClassVar[type[Event]] = MatchOpened
-    FACTS: ClassVar[tuple[type[Event], ...]] = _facts()
+    FACTS: ClassVar[tuple[type[Event], ...]] = _event_types()
     REQUEST_OF: ClassVar[Callable[[bytes], Request]] = request_of
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.LAYS_OPEN
     ENDS: ClassVar[frozenset[type[Event]]] = corrections.ENDS
@@ -69,7 +66,7 @@ class Match(Aggregate):
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """A function that prepares take-backs before each request; ``None`` if acts cannot be taken back."""
+        """Function that prepares take-backs before each request; ``None`` if acts cannot be taken back."""
         return None if takeback.take_back_mode(self.opened) is None else _state_before_request
 
     @property
@@ -78,7 +75,7 @@ class Match(Aggregate):
 
     @property
     def play(self) -> Any:
-        """The state of the game, without the docket."""
+        """State of the game, without the officials' part."""
         state = self.state
         return state.play if type(state) is Attended else state
 
@@ -89,7 +86,7 @@ class Match(Aggregate):
 
     @property
     def docket(self) -> Docket | None:
-        """The officials' part of the state; ``None``: the match is not attended."""
+        """Officials' part of the state; ``None`` if the match is not attended."""
         state = self.state
         return state.docket if type(state) is Attended else None
 
@@ -99,7 +96,6 @@ class Match(Aggregate):
         return corrections.ended_after(event, at, before)
 
     def has_token(self, actor: Actor, token_sha256: str) -> bool:
-        """Return whether the actor's present token has this SHA-256."""
         seating, token = self.seating, hash_in_match(self.id, token_sha256)
         seat = seat_of(actor)
         if seat is not None:
@@ -123,7 +119,7 @@ class Match(Aggregate):
         return found
 
     def sole_actor(self, request: Request) -> Actor | None:
-        """Return the only actor who may make a request; ``None``: any actor may."""
+        """Return the only actor who may make a request; ``None`` if any actor may."""
         if isinstance(request, OF_A_SEAT):
             return None if self.opened.dealing == "tally" else actor_at(request.seat)
         if isinstance(request, RedeemInvitation):
@@ -138,7 +134,7 @@ class Match(Aggregate):
         return None if isinstance(request, Result) else "official"
 
     def legal(self, viewer: Viewer) -> tuple[Act, ...]:
-        """J5: Return the acts open to a viewer; none for a seat while a case holds play."""
+        """Return the acts that a viewer may make; while a case stops play, only ``official`` has any (J5)."""
         state = self.state
         if type(state) is not Attended or viewer == "official":
             return self.rules.legal(self.play, viewer)
@@ -148,12 +144,12 @@ class Match(Aggregate):
         return acts + takeback.offered(state, viewer) if isinstance(viewer, int) else acts
 
     def shown(self, viewer: Viewer) -> Shown:
-        """J5: Return the match as the viewer may see it; ``to_act`` is empty while a case holds play."""
+        """Return the match as the viewer may see it. ``to_act`` is empty while a case stops play (J5)."""
         shown, docket = self.rules.view(self.play, viewer), self.docket
         return shown if docket is None or not cases_holding_play(docket) else replace(shown, to_act=())
 
     def provisional(self, at: datetime) -> bool:
-        """J8: Return whether the match is over and its result may still change."""
+        """Return whether the match is over but its result may still change (J8)."""
         docket, ended_at, play = self.docket, self.ended_at, self.play
         if docket is None or docket.terms is None or ended_at is None or not isinstance(play, Over):
             return False
@@ -164,6 +160,7 @@ class Match(Aggregate):
         return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)
 
     def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
+        """Return the event without fields hidden from a viewer."""
         event = seen(recorded.event, viewer, recorded.originator_version <= self.public_to)
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
 

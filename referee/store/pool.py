@@ -1,6 +1,6 @@
 """A pool of PostgreSQL connections, opened by the threads that need them.
 
-Calls on lost connections are retried for two seconds. The library's pool retries without limit.
+A call that loses its connection is repeated for two seconds, in the library without limit.
 """
 
 import threading
@@ -17,7 +17,7 @@ from referee.store.acts import unsent
 from referee.store.postgres_connection import Away, Connection
 
 RETRY_SECONDS = 2.0
-"""Seconds that a call is retried: enough for a restart of the server."""
+"""Seconds that a call is repeated, enough for a restart of the server."""
 RETRY_PAUSE_SECONDS = 0.1
 WAIT_SECONDS = 2.0
 """Seconds to wait for a connection when all are in use."""
@@ -26,7 +26,7 @@ WAIT_SECONDS = 2.0
 def retried(call: Callable[..., Any]) -> Any:
     """Return a function that repeats ``call`` for :data:`RETRY_SECONDS` if connections are lost.
 
-    It raises the error of the last try that reached the server and may have taken effect, otherwise the first error.
+    The function then raises the last error after something was sent, otherwise the first.
     """
 
     @wraps(call)
@@ -46,10 +46,10 @@ def retried(call: Callable[..., Any]) -> Any:
 
 
 class Pool:
-    """A pool of at most ``size`` connections that replaces the library's pool."""
+    """A replacement for the library's pool, with at most ``size`` connections. ``silence``: as in ``Connection``."""
 
-    def __init__(self, opened: Callable[[float | None], Connection], size: int, silence: float | None) -> None:
-        self._opened, self._silence = opened, silence
+    def __init__(self, opener: Callable[[float | None], Connection], size: int, silence: float | None) -> None:
+        self._opener, self._silence = opener, silence
         self._free, self._lock = threading.BoundedSemaphore(size), threading.Lock()
         self._idle: list[Connection] = []
         self._closed = False
@@ -66,11 +66,11 @@ class Pool:
     def close(self) -> None:
         """Close idle connections now, and others when they are returned."""
         self._closed = True
-        self._clear()
+        self._close_idle()
 
     @contextmanager
     def without_limit(self) -> Iterator[None]:
-        """Let connections wait without limit in this block. No other thread may use the pool meanwhile."""
+        """Lend connections without a limit for silence in this block. Only one thread may use the pool meanwhile."""
         silence, self._silence = self._silence, None
         try:
             yield
@@ -79,18 +79,18 @@ class Pool:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """Lend a connection. Raises :class:`Away` if none is free in time or the server cannot be reached."""
+        """Lend a connection. Raises :class:`Away` if none is free in time or none can be opened."""
         if not self._free.acquire(timeout=WAIT_SECONDS):
             raise Away("all connections to the store are taken")
         try:
             with self._lock:
                 connection = self._idle.pop() if self._idle else None
             if connection is not None and (connection.silence is None) != (self._silence is None):
-                self._clear()  # all idle connections have the other limit
+                self._close_idle()  # because all idle connections have the earlier limit
                 connection.close()
                 connection = None
             if connection is None:
-                connection = self._opened(self._silence)
+                connection = self._opener(self._silence)
             try:
                 yield connection
             finally:
@@ -100,14 +100,14 @@ class Pool:
 
     def _give_back(self, connection: Connection) -> None:
         if connection.closed:
-            self._clear()  # the idle connections have probably failed too
+            self._close_idle()  # the idle connections have probably failed too
         elif self._closed or connection.info.transaction_status != pq.TransactionStatus.IDLE:
             connection.close()
         else:
             with self._lock:
                 self._idle.append(connection)
 
-    def _clear(self) -> None:
+    def _close_idle(self) -> None:
         with self._lock:
             idle, self._idle = self._idle, []
         for connection in idle:

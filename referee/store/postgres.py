@@ -1,8 +1,10 @@
 """The eventsourcing library's PostgreSQL store, with faster and ordered writes.
 
 One statement writes a batch and its keyed acts (acts with an ``Idempotency-Key``), two to five times as fast as in
-the library. The library's writers do not wait for one another, so a reader that has passed a position misses an event
-that is committed there later. Our function takes an advisory lock on schema and table,
+the library.
+
+The library's writers do not wait for one another, so a reader that has passed a position misses an event that is
+committed there later. Our SQL function takes an advisory lock on schema and table,
 ``hashtextextended('public.referee_events', 0)``. A lock on the table would wait for each VACUUM.
 """
 
@@ -32,7 +34,7 @@ from referee.store.rows import Row
 CREATING = 0x6B6E61636B65
 """Key of the advisory lock for creating tables."""
 PAGE = 5000
-"""Number of rows or acts read at a time while a new table of acts is filled."""
+"""Rows or acts read at a time to fill a new table of acts."""
 NEWER = (
     "SELECT newer.* FROM unnest({asked}) AS asked (id, version),"
     " LATERAL (SELECT originator_id, originator_version, topic, state FROM {table}"
@@ -70,7 +72,7 @@ STORE_FUNCTION = (
 
 
 def _without_retry(call: Any) -> Any:
-    """Return a method of the library without its decorator that retries."""
+    """Return a library method without the decorator that repeats failed calls."""
     return call.__wrapped__
 
 
@@ -113,7 +115,7 @@ class Recorder(PostgresApplicationRecorder):
         self._select_newer = SQL(NEWER).format(asked=asked, table=self._events).as_bytes()
 
     def _create_table(self, curs: Cursor[DictRow]) -> None:
-        """Create the tables; fill a new table of acts from the events, as after a restore."""
+        """Create missing tables. Fill a new table of acts from the events."""
         known = curs.execute("SELECT to_regclass(%s) AS known", [self._acts.as_string()]).fetchone()
         super()._create_table(curs)
         make_secret = SQL("INSERT INTO {} (secret) VALUES (%b) ON CONFLICT DO NOTHING").format(self._secret)
@@ -155,7 +157,7 @@ class Recorder(PostgresApplicationRecorder):
 
     @retried
     def settle(self) -> None:
-        """Wait until no transaction is writing, not even one whose connection was lost."""
+        """Wait until no transaction writes, even one whose connection was lost."""
         with self.datastore.get_connection() as connection:
             connection.execute(self._wait_for_writers)
 
@@ -253,7 +255,7 @@ class Factory(PostgresFactory):
         assert isinstance(place, Postgres)
         opener, begin = place.opener(row_factory=dict_row), self.datastore.after_connect_func()
         self.pool = Pool(lambda silence: opener(silence, begin), self.datastore.pool.max_size, SILENCE_SECONDS)
-        self.datastore.pool = self.pool  # type: ignore[assignment]  # has the methods that are used
+        self.datastore.pool = self.pool  # type: ignore[assignment]  # it has all methods that the library calls
 
     def application_recorder(self) -> ApplicationRecorder:
         with self._locked_for_creating():
@@ -266,7 +268,7 @@ class Factory(PostgresFactory):
     @contextmanager
     def _locked_for_creating(self) -> Iterator[None]:
         with self.pool.without_limit(), self.datastore.transaction(commit=True) as cursor:
-            # This connection is idle while another one creates the tables, perhaps after a wait.
+            # This connection is idle while a different one creates the tables.
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CREATING])
             yield

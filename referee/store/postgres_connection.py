@@ -14,9 +14,9 @@ from referee.store.acts import NothingSent
 from referee.store.connection import SILENCE_SECONDS
 
 STATEMENT_SECONDS = 30
-"""Seconds after which the server aborts a statement, because its client may be gone."""
+"""Seconds after which the server aborts a statement, because the client may be gone."""
 REST_SECONDS = 0.5
-"""Seconds for which attempts to connect fail at once after one has failed."""
+"""Seconds after a failed connection in which further ones fail at once."""
 
 T = TypeVar("T")
 
@@ -26,26 +26,27 @@ class Away(psycopg.OperationalError, NothingSent):
 
 
 class Connection(psycopg.Connection[Any]):
-    """A connection that is closed after ``silence`` seconds without an answer; ``None``: never."""
+    """A connection that is closed after ``silence`` seconds without data from the server; ``None``: never."""
 
     silence: float | None = SILENCE_SECONDS
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """Return the result of a driver's generator. The driver calls this for each wait."""
+        """Return the result of a generator of the driver, which calls this method for each wait."""
         if self.silence is None or timeout is not None:
             return super().wait(gen, interval, timeout)
         try:
             return super().wait(gen, interval, self.silence / 3)
         except _WaitTimeout:
-            # Watch for silence only now, because that costs as much as the statement. Data of a long answer counts.
+            # Most statements end before this point, and watching for silence costs as much as such a statement.
             return super().wait(self._until_silent(gen, self.silence * 2 / 3), interval)
 
     def _until_silent(self, gen: Generator[Any, Any, T], seconds: float) -> Generator[Any, Any, T]:
+        """Wrap ``gen``: close the connection and raise ``OperationalError`` after ``seconds`` without data."""
         deadline = time.monotonic() + seconds
         try:
-            awaited = gen.send(Ready.NONE)  # already started, perhaps still sending
+            awaited = gen.send(Ready.NONE)  # the first wait has already started the generator
             while True:
-                ready = yield awaited  # false after each interval without data
+                ready = yield awaited  # ready is false after an interval without data
                 if ready:
                     deadline = time.monotonic() + seconds
                 elif time.monotonic() > deadline:
@@ -57,7 +58,7 @@ class Connection(psycopg.Connection[Any]):
             return result
 
     def copy_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows to a table. Raises the library's ``PersistenceError``, because no layer above converts errors."""
+        """Add rows to a table. Raises the library's ``PersistenceError``."""
         into = SQL("COPY {} ({}) FROM STDIN").format(Identifier(table), SQL(", ").join(map(Identifier, columns)))
         try:
             with self.cursor() as cursor, cursor.copy(into) as copy:
@@ -68,6 +69,8 @@ class Connection(psycopg.Connection[Any]):
 
 
 class Opener:
+    """Opens connections. After a failure, it fails at once for :data:`REST_SECONDS`."""
+
     def __init__(self, parameters: dict[str, Any], **more: Any) -> None:
         self._parameters = {**parameters, **more}
         self._retry_at, self._last_error = 0.0, ""
@@ -75,7 +78,7 @@ class Opener:
     def __call__(
         self, silence: float | None = SILENCE_SECONDS, begin: Callable[[Connection], None] | None = None
     ) -> Connection:
-        """Return a new connection in autocommit mode, passed to ``begin`` first.
+        """Return a new connection in autocommit mode, after a call of ``begin`` with it.
 
         Raises :class:`Away` if the server cannot be reached.
         """

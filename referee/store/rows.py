@@ -1,8 +1,8 @@
 """Conversion between recorded events and stored rows: plain JSON, chained by hash.
 
-A row's topic names the type of its event; its state is ``{"v", "at", "actor", "act", "digest", "prev", "salt",
+A row's topic names the type of its event. A row's state is ``{"v", "at", "actor", "act", "digest", "prev", "salt",
 "request"?, "event"}``. ``v`` is :data:`FORM`. The first row of an act has the ``request`` byte for byte. ``prev`` is
-the hash of the aggregate's previous row, which is also its leaf in the tree over the log
+the hash of the aggregate's previous row. A row's hash is also its leaf in the log
 (:func:`~referee.log.tree.leaf_hash`).
 
 ``salt`` is 16 random bytes in base64, shown only with the whole row. Without it, a caller could check a guess of a
@@ -31,7 +31,7 @@ Salt = Annotated[bytes, msgspec.Meta(min_length=SALT_BYTES, max_length=SALT_BYTE
 
 
 FORM: Literal[2] = 2
-"""Version of the form of rows. Rows of earlier commits have a lower one, or none."""
+"""Version of the form of rows. Earlier releases wrote a lower version, or none."""
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
@@ -47,7 +47,7 @@ AnyRow = StoredEvent | Row
 
 
 class _Head(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """The fields of a row before its event."""
+    """Fields of a row before its event."""
 
     form: Literal[2] = msgspec.field(name="v")
     at: datetime
@@ -70,7 +70,7 @@ class RawRow(_Head, frozen=True, gc=False, kw_only=True):
 
 
 class _Shape(msgspec.Struct):
-    """The fields that show whether a row has an earlier form."""
+    """Fields that show whether a row has an earlier form."""
 
     prev: str
     event: msgspec.Raw
@@ -78,7 +78,7 @@ class _Shape(msgspec.Struct):
 
 
 class ActOfRow(msgspec.Struct, frozen=True):
-    """The fields of a row that identify its act."""
+    """Fields of a row that identify its act."""
 
     actor: Actor
     act_id: str = msgspec.field(name="act")
@@ -109,11 +109,11 @@ def _raw_decoder(topic: str) -> Callable[[bytes], RawRow]:
 
 @lru_cache(1024)
 def _check_actor(text: str) -> None:
-    """Raise ``ValidationError`` for a text that is no actor. The cache avoids the slow pattern."""
+    """Raise ``ValidationError`` if the text is no :data:`Actor`. The cache avoids the slow pattern."""
     msgspec.convert(text, Actor)
 
 
-def make_ready() -> None:
+def prepare_decoders() -> None:
     for topic in event_types():
         _decoder(topic)
 
@@ -136,7 +136,7 @@ def to_row(recorded: Recorded) -> StoredEvent:
 
 
 def from_row(stored: AnyRow) -> Recorded:
-    """Return the recorded event in a row. Raises :class:`DamagedRow`."""
+    """Return the recorded event in a row. Raises :class:`DamagedRow` if it is unreadable."""
     (row,) = _decoded((stored,), _decoder)
     aggregate_id = stored.originator_id
     return Recorded(
@@ -154,7 +154,7 @@ def from_row(stored: AnyRow) -> Recorded:
 
 
 def raw_rows(stored: Iterable[AnyRow]) -> list[RawRow]:
-    """Return rows without decoding their events. Raises :class:`DamagedRow`, except for wrong fields of events."""
+    """Decode rows, but not their events. Raises :class:`DamagedRow` if a row is otherwise unreadable."""
     return _decoded(stored, _raw_decoder)
 
 
@@ -188,7 +188,7 @@ class OlderStore(Exception):
 
 
 def refuse_older(states: Iterable[Any]) -> None:
-    """Raise :class:`OlderStore` if these states of rows all have an earlier form."""
+    """Raise :class:`OlderStore` if all these states of rows, at least one, have an earlier form."""
     shapes = [*map(_is_older, states)]
     if shapes and all(shapes):
         raise OlderStore
@@ -207,10 +207,12 @@ def _id_text(aggregate_id: UUID | str) -> str:
 
 
 def row_hash(stored: AnyRow) -> str:
+    """Return a row's leaf hash in hexadecimal."""
     return leaf_hash(_id_text(stored.originator_id), stored.originator_version, stored.topic, stored.state).hex()
 
 
 def row_hashes(rows: Sequence[Row]) -> list[str]:
+    """Return :func:`row_hash` of each row of an aggregate."""
     own = _id_text(rows[0].originator_id) if rows else ""
     leaves = [(0, own, row.originator_version, row.topic, row.state) for row in rows]
     digits = leaf_hashes(leaves, {own: own}).hex()

@@ -44,14 +44,14 @@ class Recorder(SQLiteApplicationRecorder):
         ]
 
     def _create_table(self, c: SQLiteCursor) -> None:
-        """Create the tables; fill a new table of acts from the events, as after a restore."""
+        """Create missing tables. Fill a new table of acts from the events."""
         # SQLite refuses a transaction that reads before it writes while a different one writes.
-        if not self._is_whole(c):
+        if not self._has_tables_and_secret(c):
             c.execute("COMMIT")
             c.execute("BEGIN IMMEDIATE")
-        known = self._has(c, ACTS)
+        known = self._has_table(c, ACTS)
         super()._create_table(c)
-        if not self._is_whole(c):
+        if not self._has_tables_and_secret(c):
             c.execute(f"INSERT INTO {SECRET} VALUES (1, ?)", [secrets.token_bytes(SECRET_BYTES)])
         if not known:
             rows = c.sqlite_cursor.connection.cursor()
@@ -61,15 +61,15 @@ class Recorder(SQLiteApplicationRecorder):
             )
             self._insert_acts(c, keyed_acts(rows), "OR IGNORE")
 
-    def _is_whole(self, c: SQLiteCursor) -> bool:
-        if not (self._has(c, ACTS) and self._has(c, SECRET)):
+    def _has_tables_and_secret(self, c: SQLiteCursor) -> bool:
+        if not (self._has_table(c, ACTS) and self._has_table(c, SECRET)):
             return False
         c.execute(f"SELECT count(*) FROM {SECRET}")
         (made,) = c.fetchone()
         return bool(made)
 
     @staticmethod
-    def _has(c: SQLiteCursor, table: str) -> bool:
+    def _has_table(c: SQLiteCursor, table: str) -> bool:
         c.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", [table])
         (there,) = c.fetchone()
         return bool(there)
@@ -193,7 +193,7 @@ class Recorder(SQLiteApplicationRecorder):
 
 
 class Datastore(SQLiteDatastore):
-    """The library's datastore, but a writer that gets no connection releases its turn."""
+    """The library's datastore, but a writer that gets no connection lets the next one begin."""
 
     def __init__(self, db_name: str, *, lock_timeout: int | None) -> None:
         super().__init__(db_name, lock_timeout=lock_timeout)
@@ -201,9 +201,9 @@ class Datastore(SQLiteDatastore):
 
     @contextmanager
     def get_connection(self, *, commit: bool) -> Iterator[SQLiteConnection]:
-        """Lend a connection; for a commit, to one writer at a time.
+        """Lend a connection; with ``commit``, to one writer at a time.
 
-        Raises ``ConnectionUnavailableError`` after waiting too long.
+        Raises ``ConnectionUnavailableError`` if the wait is too long.
         """
         if self.pool.is_sqlite_memory_mode or not commit:
             with super().get_connection(commit=commit) as connection:

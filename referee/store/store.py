@@ -1,4 +1,4 @@
-"""The event store (:class:`Referee`): rows and snapshots of aggregates, by the eventsourcing library's recorders."""
+"""The event store (:class:`Referee`): rows and snapshots, in the eventsourcing library's recorders."""
 
 import itertools
 import logging
@@ -33,7 +33,7 @@ class UnknownAggregate(LookupError):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """An aggregate, the hash of its last row (``head``), and the version of its last snapshot or 0 (``kept``)."""
+    """An aggregate. ``head``: hash of its last row. ``kept``: version of its last snapshot; 0 without one."""
 
     aggregate: Aggregate
     head: str
@@ -41,7 +41,7 @@ class Loaded(msgspec.Struct, frozen=True):
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """A stored aggregate; ``kind`` is the topic of its first event."""
+    """A snapshot. ``kind``: topic of the first event. ``shape``: :func:`shape_of` the state."""
 
     kind: str
     shape: str
@@ -51,18 +51,15 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 SNAPSHOT_TOPIC = "snapshot"
 SNAPSHOTS_TRIED = 3
-"""Maximum snapshots that are tried before all rows are folded."""
+"""Maximum snapshots to try before all rows are folded."""
 ACT_EVENTS = 32
-"""Number of rows in each read of :meth:`Referee.first_of_act`."""
+"""Rows in each read of :meth:`Referee.first_of_act`."""
 
 
 @cache
-def shape_of(state: Any) -> str:
-    """Return a hash of the schema of a state's type. Snapshots with a different hash cannot be used.
-
-    Descriptions, which come from docstrings, do not count.
-    """
-    schema = _without_descriptions(msgspec.json.schema(state))
+def shape_of(state_type: Any) -> str:
+    """Return a hash of the type's schema without descriptions. Snapshots with a different hash cannot be used."""
+    schema = _without_descriptions(msgspec.json.schema(state_type))
     return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
 
 
@@ -87,8 +84,8 @@ def snapshot_row(loaded: Loaded) -> StoredEvent:
     return StoredEvent(aggregate.id, aggregate.version, SNAPSHOT_TOPIC, msgspec.json.encode(snapshot))
 
 
-def _loaded(row: StoredEvent) -> Loaded | None:
-    """Return the aggregate in a snapshot; ``None`` if its :func:`shape_of` differs now."""
+def _from_snapshot(row: StoredEvent) -> Loaded | None:
+    """Return the aggregate in a snapshot row; ``None`` if its :func:`shape_of` has changed."""
     snapshot = msgspec.json.decode(row.state, type=Snapshot)
     kind = KINDS[snapshot.kind]
     raw = msgspec.json.decode(snapshot.aggregate)
@@ -104,19 +101,19 @@ def _loaded(row: StoredEvent) -> Loaded | None:
 
 
 def _after_rows(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
-    """Return an aggregate after these rows. Raises :class:`DamagedRow`."""
+    """Return an aggregate after further rows; ``None`` before the first. Raises :class:`DamagedRow`."""
     before, kept = (loaded.aggregate, loaded.kept) if loaded else (None, 0)
     try:
         after = fold(before, map(from_row, rows))
     except DamagedRow:
         raise
     except Exception as error:
-        raise _unfit(before, rows, error) from error
+        raise _first_unfit_row(before, rows, error) from error
     return Loaded(after, row_hash(rows[-1]), kept)
 
 
-def _unfit(aggregate: Aggregate | None, rows: Sequence[StoredEvent], error: Exception) -> Exception:
-    """Return a :class:`DamagedRow` for the first row to which the rules cannot be applied; without one, ``error``."""
+def _first_unfit_row(aggregate: Aggregate | None, rows: Sequence[StoredEvent], error: Exception) -> Exception:
+    """Return a :class:`DamagedRow` for the first row that cannot be folded; ``error`` if all rows can."""
     for row in rows:
         try:
             aggregate = fold(aggregate, [from_row(row)])
@@ -126,12 +123,12 @@ def _unfit(aggregate: Aggregate | None, rows: Sequence[StoredEvent], error: Exce
     return error
 
 
-def _hash_of(row: StoredEvent) -> str | None:
+def _hash_if_bytes(row: StoredEvent) -> str | None:
     return row_hash(row) if isinstance(row.state, bytes) else None
 
 
 def _check_unbroken(rows: Sequence[A], aggregate_id: UUID, after: int, to: int | None) -> Sequence[A]:
-    """Return the rows after event ``after``. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
+    """Return ``rows``. Raises :class:`DamagedRow` if one after event ``after`` (up to ``to``) is missing."""
     number = after + len(rows)
     if rows and rows[-1].originator_version != number:  # numbers are unique and ascend
         found = {row.originator_version for row in rows}
@@ -151,7 +148,7 @@ def _rows_by_aggregate(rows: Iterable[StoredEvent]) -> dict[UUID, list[StoredEve
 
 
 def settings_for(url: str) -> dict[str, str]:
-    """Return the library's settings for a store URL. Raises what :func:`parse_store_url` raises."""
+    """Return the library's settings for a store URL. Raises ``ValueError`` (:func:`parse_store_url`)."""
     place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         return {
@@ -163,7 +160,7 @@ def settings_for(url: str) -> dict[str, str]:
     return {
         "PERSISTENCE_MODULE": "referee.store.postgres:Factory",
         **{f"POSTGRES_{name.upper()}": str(place.parameters.get(name, "")) for name in named},
-        "POSTGRES_URL": url,  # with parameters for which the library has no setting
+        "POSTGRES_URL": url,  # because the library has no settings for other parameters
         "POSTGRES_SCHEMA": place.schema,
         "POSTGRES_POOL_SIZE": "2",
         "POSTGRES_MAX_OVERFLOW": "11",
@@ -176,7 +173,7 @@ class Referee(Application[UUID]):
     is_snapshotting_enabled = True
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        """Raises ``OlderStore`` if an earlier release stored the rows."""
+        """Open the store of :func:`settings_for`. Raises ``OlderStore`` if the rows have an earlier form."""
         super().__init__(env)
         self._store = cast(Store, self.recorder)
         self.tried = self.factory.aggregate_recorder("attempts")
@@ -191,29 +188,33 @@ class Referee(Application[UUID]):
         return JsonRows(transcoder=self.factory.transcoder())
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[Row]:
-        """Return an aggregate's rows in order. Raises :class:`DamagedRow` if a row up to ``to`` is missing."""
+        """Return an aggregate's rows after event ``after``, up to ``to``. Raises :class:`DamagedRow` if one is
+        missing."""
         rows = self._store.select_rows(aggregate_id, gt=after or None, lte=to)
         return _check_unbroken(rows, aggregate_id, after, to)
 
     def placed(self, after: int, limit: int) -> list[Placed]:
-        """Return the first rows of all aggregates after a position, in order."""
+        """Return at most ``limit`` rows of all aggregates after position ``after``, in order."""
         return self._store.select_page(after, limit)
 
     def placed_of(self, aggregate_id: UUID, after: int, limit: int) -> list[Placed]:
-        """Return the first rows of an aggregate after a number, in order."""
+        """Return at most ``limit`` rows of an aggregate after event ``after``, in order."""
         return self._store.select_history(aggregate_id, after, limit)
 
     def history(
         self, aggregate_id: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> list[Recorded]:
-        """Return at most ``limit`` recorded events of an aggregate in order. Raises :class:`DamagedRow`."""
+        """Return an aggregate's events after event ``after``, up to ``to`` and at most ``limit``.
+
+        Raises :class:`DamagedRow` if a row is missing or unreadable.
+        """
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in _check_unbroken(stored, aggregate_id, after, to if limit is None else None)]
 
     def first_of_act(self, recorded: Recorded, earlier: Sequence[Row] = ()) -> int:
-        """Return the number of the first event of this event's act. Raises :class:`DamagedRow`.
+        """Return the number of the first event of the act that made ``recorded``. Raises :class:`DamagedRow`.
 
-        ``earlier``: rows directly before this event, if already read.
+        ``earlier``: rows directly before it, if already read.
         """
         while recorded.request is None and (end := recorded.originator_version - 1):
             rows = earlier or self.rows(recorded.originator_id, after=max(0, end - ACT_EVENTS), to=end)
@@ -228,12 +229,12 @@ class Referee(Application[UUID]):
     def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:
         """Return an aggregate after event ``to``, by default the last.
 
-        Raises :class:`UnknownAggregate` or :class:`DamagedRow`.
+        Raises :class:`UnknownAggregate` if it has no rows, :class:`DamagedRow` if a row is missing or unusable.
         """
         for snapshot in self._snapshots(aggregate_id, to):
             version = snapshot.aggregate.version
             rows = self.recorder.select_events(aggregate_id, gt=version - 1 or None, lte=to)
-            if rows and rows[0].originator_version == version and _hash_of(rows[0]) == snapshot.head:
+            if rows and rows[0].originator_version == version and _hash_if_bytes(rows[0]) == snapshot.head:
                 try:
                     return _after_rows(snapshot, rows[1:]) if len(rows) > 1 else snapshot
                 except DamagedRow as damaged:
@@ -251,7 +252,7 @@ class Referee(Application[UUID]):
         return bool(self.recorder.select_events(aggregate_id, limit=1))
 
     def opened_by(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """Return the act of this actor and key that opened an aggregate; ``None`` if it does not exist.
+        """Return the act of this actor and key that opened an aggregate; ``None`` if the aggregate does not exist.
 
         Raises :class:`OpenedByAnother` if a different act opened it.
         """
@@ -267,7 +268,7 @@ class Referee(Application[UUID]):
         return self.load(aggregate_id, to=at).aggregate
 
     def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
-        """Return the rows that follow these versions of aggregates, by aggregate."""
+        """Return the rows after these versions of aggregates, by aggregate."""
         return _rows_by_aggregate(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
@@ -285,11 +286,11 @@ class Referee(Application[UUID]):
         for name, act in list(found.items()):
             if not act.is_whole:
                 del found[name]
-                if (made := self._in_rows(*name)) is not None:
+                if (made := self._act_from_rows(*name)) is not None:
                     found[name] = made
         return found
 
-    def _in_rows(self, aggregate_id: UUID, key: bytes) -> KeyedAct | None:
+    def _act_from_rows(self, aggregate_id: UUID, key: bytes) -> KeyedAct | None:
         rows = self.recorder.select_events(aggregate_id)
         made = keyed_acts((aggregate_id, row.originator_version, row.state) for row in rows)
         return next((act for act in made if act.key == key), None)
@@ -301,7 +302,7 @@ class Referee(Application[UUID]):
 
     @cached_property
     def secret(self) -> bytes:
-        """A random secret of this store, read from the database at the first use."""
+        """Random secret of this store, read at the first use."""
         return self._store.select_secret()
 
     def insert(
@@ -339,7 +340,7 @@ class Referee(Application[UUID]):
             for row in rows:
                 to = row.originator_version - 1
                 try:
-                    snapshot = _loaded(row)
+                    snapshot = _from_snapshot(row)
                 except Exception:  # a snapshot only makes loading faster
                     log.info("the snapshot of %s cannot be read: folding its history", aggregate_id)
                     continue
@@ -348,5 +349,6 @@ class Referee(Application[UUID]):
 
 
 def construct(url: str, **settings: Any) -> Referee:
-    """Return the referee for the store at ``url``. Raises what :func:`parse_store_url` and :class:`Referee` raise."""
+    """Open the store at ``url``. ``settings``: further settings of the library. Raises ``ValueError`` for an unknown
+    URL, and ``OlderStore``."""
     return Referee(env={**settings_for(url), **{key: str(value) for key, value in settings.items()}})

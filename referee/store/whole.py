@@ -18,7 +18,7 @@ PAGE = 2_000
 
 
 class Decided(msgspec.Struct, frozen=True):
-    """The decision on a request: events and the state after them, or a refusal. Its ``moment`` has no history."""
+    """The decision on a request: events and the state after them, or a refusal. ``moment`` has no history."""
 
     moment: Moment
     events: tuple[Event, ...] = ()
@@ -35,7 +35,7 @@ def read_whole(referee: Referee, aggregate_id: UUID, to: int) -> list[Recorded]:
 
 
 def decide(referee: Referee, aggregate: Aggregate, request: Any, moment: Moment) -> Decided:
-    """Return the decision on a request. Raises what :func:`read_whole` raises."""
+    """Decide a request on the aggregate's whole history. Raises what :func:`read_whole` raises."""
     history = History(partial(read_whole, referee, aggregate.id, aggregate.version))
     try:
         made = aggregate.procedure.take(aggregate.state, request, msgspec.structs.replace(moment, history=history))

@@ -19,11 +19,10 @@ from referee.store.command import Busy
 from referee.store.store import Referee
 
 WORK_SECONDS = 20.0
-"""Maximum seconds that a piece of work may wait, and may then take."""
+"""Maximum seconds that work may wait, and may then take."""
 IDLE_SECONDS = 60.0
 """Seconds without work after which the process is ended."""
 MAIN = "referee.store.working"
-"""Module that the process runs."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -31,17 +30,17 @@ log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Runs work in a separate process. Any thread may call it."""
+    """Runs work in a separate process, for any thread."""
 
     def __init__(
         self, settings: Mapping[str, str], *, seconds: float = WORK_SECONDS, idle_seconds: float = IDLE_SECONDS
     ) -> None:
-        """``settings``: the settings of the store that the process opens."""
+        """``settings``: the library's settings of the store."""
         self._settings, self._seconds, self._idle_seconds = dict(settings), seconds, idle_seconds
         self._turn = threading.Lock()
-        """Held by a thread that uses, starts or ends the process."""
+        """Lock of the thread that uses, starts or ends the process."""
         self._guard = threading.Lock()
-        """Held briefly to start or end the process, so that no process is started after :meth:`stop`."""
+        """Lock to start and end the process, so that none is started after :meth:`stop`."""
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._idle: threading.Timer | None = None
@@ -49,15 +48,15 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """The id of the process; ``None`` if it does not run."""
+        """Id of the process; ``None`` if it does not run."""
         process = self._process
         return None if process is None or process.poll() is not None else process.pid
 
     def __call__(self, work: Callable[Concatenate[Referee, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return the result of ``work`` on the store, or raise its error.
+        """Return the result of ``work``, called with the store and the other arguments, or raise its error.
 
-        ``work`` must be a function of a module. Its arguments and result must be picklable. Raises :class:`Busy` if
-        the process cannot be started, ends, or does not answer in time.
+        ``work`` must be a function of a module, its arguments and result picklable. Raises :class:`Busy` if the
+        process is stopped, cannot be started, ends, or does not answer in time.
         """
         with self._taking_turn():
             try:
@@ -92,6 +91,7 @@ class Worker:
 
     @contextmanager
     def _taking_turn(self) -> Iterator[None]:
+        """Reserve the process for this block. Raises :class:`Busy` if other work takes too long."""
         if not self._turn.acquire(timeout=self._seconds):
             raise Busy
         try:
@@ -107,6 +107,7 @@ class Worker:
             self._turn.release()
 
     def _answer_to(self, work: Any) -> Any:
+        """Return result and error. Raises :class:`Busy`, or ``EOFError`` or ``OSError`` if the process ends."""
         pipe = self._running_pipe()
         pipe.send(work)
         if not pipe.poll(self._seconds):
@@ -116,7 +117,7 @@ class Worker:
         return pipe.recv()
 
     def _running_pipe(self) -> Connection:
-        """Return the pipe to the process, which is started if necessary. Raises :class:`Busy` after :meth:`stop`."""
+        """Return the pipe to the process, started if necessary. Raises :class:`Busy` after :meth:`stop`."""
         if self._pipe is not None and self.pid is not None:
             return self._pipe
         self._end()

@@ -1,6 +1,6 @@
 """The program of the process of :class:`~referee.store.worker.Worker`.
 
-``python -m referee.store.working DESCRIPTOR``; the file descriptor is a pipe to the service.
+Usage: ``python -m referee.store.working DESCRIPTOR``. The file descriptor is of a pipe to the service.
 """
 
 import gc
@@ -21,13 +21,13 @@ from typing import Any
 from referee.store.store import Referee
 
 NICENESS = 5
-"""Number by which the priority is lower than the service's."""
+"""Number added to the niceness, which lowers the priority."""
 MEMORY_MAX = 700_000_000
 """Maximum bytes of memory of the process."""
 
 
 class Store:
-    """The store, opened when it is first used."""
+    """The store, opened at the first use."""
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = {**settings, "CREATE_TABLE": "n"}
@@ -40,16 +40,16 @@ class Store:
         return self._referee
 
 
-def _read_messages(pipe: Connection, heard: "SimpleQueue[bytes]") -> None:
-    """Put messages into a queue. End the process if the service closes the pipe or is killed."""
+def _read_messages(pipe: Connection, received: "SimpleQueue[bytes]") -> None:
+    """Queue messages. End the process if the service closes the pipe or is killed."""
     with suppress(EOFError, OSError):
         while True:
-            heard.put(pipe.recv_bytes())
+            received.put(pipe.recv_bytes())
     os._exit(0)
 
 
 def _limit_memory() -> None:
-    """Limit the memory, and make this process the first that the system ends if memory runs out."""
+    """Limit the memory, and let the system end this process first if memory runs out."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     with suppress(OSError, ValueError):
@@ -57,10 +57,10 @@ def _limit_memory() -> None:
         setrlimit(RLIMIT_DATA, (MEMORY_MAX if hard == RLIM_INFINITY else min(MEMORY_MAX, hard), hard))
 
 
-def _run_work(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
+def _run_work(store: Store, message: bytes) -> tuple[Any, Exception | None]:
     """Run a piece of work. Return its result and ``None``, or ``None`` and its error."""
     try:
-        work, args, kwargs = loads(sent)
+        work, args, kwargs = loads(message)
         return work(store.opened(), *args, **kwargs), None
     except Exception as error:
         error.add_note(f"In the process for long matches:\n{format_exc()}")
@@ -69,18 +69,18 @@ def _run_work(store: Store, sent: bytes) -> tuple[Any, Exception | None]:
 
 def main(descriptor: int) -> None:
     """Run the work that the service sends, one piece at a time. Never returns."""
-    for sent_to_all in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
-        signal.signal(sent_to_all, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
+        signal.signal(number, signal.SIG_IGN)
     _limit_memory()
-    gc.disable()  # during work it would scan the whole history again and again
-    pipe, heard = Connection(descriptor), SimpleQueue[bytes]()
-    threading.Thread(target=_read_messages, args=(pipe, heard), daemon=True).start()
-    store = Store(loads(heard.get()))
-    sent = heard.get()
+    gc.disable()  # because it would often scan the whole history during work
+    pipe, received = Connection(descriptor), SimpleQueue[bytes]()
+    threading.Thread(target=_read_messages, args=(pipe, received), daemon=True).start()
+    store = Store(loads(received.get()))
+    message = received.get()
     with suppress(OSError):
-        os.nice(NICENESS)  # not earlier: a client waits while the process starts
+        os.nice(NICENESS)  # only now, because a client waits while the process starts
     while True:
-        result, error = _run_work(store, sent)
+        result, error = _run_work(store, message)
         try:
             answer = dumps((result, error))
         except Exception as unsent:
@@ -88,7 +88,7 @@ def main(descriptor: int) -> None:
         pipe.send_bytes(answer)
         del result, error, answer
         gc.collect()
-        sent = heard.get()
+        message = received.get()
 
 
 if __name__ == "__main__":
