@@ -439,7 +439,7 @@ class Cases:
     ) -> dict[Row, tuple[int, int]]:
         """Return the numbers of upheld and dismissed knocks on these evenings of a club, by row of the standings.
 
-        ``matches``: see :meth:`~projections.matches.Matches.standings`.
+        ``matches``: query by :meth:`~projections.matches.Matches.counted`.
         """
         held = self.held.c
         upheld = func.sum(sqlcase((held.verdict == "upheld", 1), else_=0))

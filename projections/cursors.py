@@ -30,8 +30,7 @@ def cursor_of(*place: Any) -> str:
 def read_cursor(cursor: str, kind: type[K]) -> K:
     """Return the place in a cursor. Raises: ValueError if it is damaged, not a ``kind``, or has a time not in UTC.
 
-    A client can compute the checksum, so ``kind`` limits which values reach the database. Other times may overflow
-    when converted to UTC.
+    A client can compute the checksum, so ``kind`` limits which values reach the database.
     """
     try:
         raw = urlsafe_b64decode(cursor)
@@ -52,7 +51,7 @@ class Page(NamedTuple, Generic[T]):
 
 
 def page_of(found: Sequence[T], limit: int, place_of: Callable[[T], tuple[Any, ...]]) -> Page[T]:
-    """Return the first ``limit`` items as a page. A further item shows that there is a next page."""
+    """Return the first ``limit`` items as a page. A further item shows that a next page exists."""
     return Page(tuple(found[:limit]), cursor_of(*place_of(found[limit - 1])) if len(found) > limit else None)
 
 
@@ -81,5 +80,5 @@ class Order:
 
 
 def rows_of(limit: int) -> ColumnElement[int]:
-    """Return ``limit + 1`` as a literal. The last row shows that there is a next page."""
+    """Return ``limit + 1`` as a literal. The last row shows that a next page exists."""
     return literal_column(str(limit + 1), Integer)

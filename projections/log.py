@@ -1,4 +1,4 @@
-"""The projection of the log as a Merkle tree: tiles with the hashes and positions of all rows, in log order.
+"""The projection of the log as a Merkle tree: tiles with the hashes and positions of all rows.
 
 Leaves are numbered from 0 without gaps, unlike the positions of their rows.
 """
@@ -134,7 +134,6 @@ class Log:
         return Edge(size, hashes, bytes(found.positions))
 
     def size(self, connection: Connection) -> int:
-        """Return the number of leaves."""
         found = connection.execute(self._size).one_or_none()
         return 0 if found is None else int(found[0] * TILE_WIDTH + found[1] // HASH_BYTES)
 
@@ -169,7 +168,7 @@ class Log:
         return 0 if found is None else found.number * TILE_WIDTH + bisect_right(_positions(found.positions), position)
 
     def index(self, connection: Connection, position: int) -> int | None:
-        """Return the number of the leaf for the row at a position; ``None`` if it is not in the tree yet."""
+        """Return the number of the leaf for the row at a position; ``None`` if it is not yet in the tree."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
         if found is None:
             return None

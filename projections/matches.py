@@ -194,7 +194,7 @@ class Matches:
             self.metadata,
             Column("name", Text, primary_key=True),
             Column("match", Uuid, primary_key=True),
-            # Columns only for members of a club. The last two are the result of a finished match.
+            # Only for members of a club. The last two are for finished matches.
             Column("club", Uuid),
             Column("evening", Integer),
             Column("member", Integer),
@@ -340,9 +340,9 @@ class Matches:
         return query.params({name: value for name, value in given.items() if value is not None})
 
     def counted(self, club: UUID, sight: Sight, in_money: Collection[str]) -> Subquery:
-        """Return the query of :meth:`of_club` with the ``currency`` of each match's :class:`Row`.
+        """Return the query of :meth:`of_club` with each match's ``currency`` (:class:`Row`).
 
-        ``in_money``: the rulesets whose points are money in a match with stakes.
+        ``in_money``: rulesets whose points are money in a match with stakes.
         """
         entries = self.entries.c
         currency = case((entries.ruleset.in_(in_money), entries.currency)).label("currency")
@@ -358,7 +358,7 @@ class Matches:
     ) -> dict[Row, Standing]:
         """Return the results in the finished matches of these evenings of a club.
 
-        ``matches``: query by :meth:`counted` for the matches that count.
+        ``matches``: query by :meth:`counted`.
         """
         players = self.players.c
         key = players.ruleset, matches.c.currency, players.member

@@ -1,4 +1,4 @@
-"""The projection of pots: the contents, and the amounts that players put in or drew in each deal, with their rules.
+"""The projection of pots: the contents, and the amounts that players put in or drew in each deal.
 
 In a game without a pot, the pot is empty.
 """
@@ -163,7 +163,7 @@ COLUMNS = ("deal", "player", "units", "rule", "contents")
 
 def csv(pot: Pot) -> str:
     """Return the pot as CSV (RFC 4180): a row for the opening contents, then a row for each entry with the contents
-    after it. The last entries, of the match's end, have no deal."""
+    after it. Rows of the match's end have no deal."""
     names = columns_of(pot.players)
     contents = pot.opening
     rows: list[list[int | str | None]] = [[None, None, contents, None, contents]]

@@ -185,7 +185,7 @@ class Compared:
             self.findings.add("settlements", "entry_heading", **place, **values)
 
     def _compare_balances(self) -> None:
-        """Compare the balances without the entries that were made after the rows were read."""
+        """Compare the balances, without entries made after the rows were read."""
         last, now = self.ledger.balances_now(self.kept, self.club)
         values = {(one.currency, one.account): one.amount for one in now}
         for one in self.ledger.sums_between(self.kept, self.club, self.last, last):

@@ -62,7 +62,6 @@ class Waiting(Value):
     by: Author
     """Sender of the act."""
     at: Time
-    """Time of the proposal."""
 
 
 class People:

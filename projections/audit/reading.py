@@ -396,7 +396,6 @@ class Rows:
                 yield ResultLeftOut(match=str(match), event=money.beyond, why=why)
 
     def _calculate_owed(self) -> None:
-        """Calculate the postings of each event with a result."""
         this = _scores.c
         query = select(_scores).order_by(this.match, this.number)
         rows = self.made.execute(query, execution_options={"yield_per": ROWS})
@@ -441,8 +440,7 @@ class Rows:
                 self._replaced[ref] = place
 
     def _compare_erasures(self) -> None:
-        """Report missing, replaced and remaining texts that no erasure explains, even one stored after the rows were
-        read."""
+        """Report missing, replaced and remaining texts that no erasure explains, not even a later one."""
         before = set(self.people.erasures)
         if self._missing or self._replaced or before:
             for _, _, number, topic, state in self._since(self.version):

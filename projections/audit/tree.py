@@ -12,7 +12,7 @@ from projections.log import Log
 from referee.log.tree import TILE_WIDTH
 
 LEVELS = 8
-"""Number of levels of tiles in a tree of 2^63 leaves."""
+"""Levels of tiles in a tree of 2^63 leaves."""
 
 
 class Checkpoint(NamedTuple):
@@ -37,7 +37,7 @@ def compare(
 ) -> None:
     """Report differences between the stored log and the rows up to position ``to``, and of the checkpoint.
 
-    The tiles above the leaves are compared only if the leaves are equal. Findings name no event of other clubs.
+    The tiles above the leaves are compared only if the leaves are equal.
     """
     made, size = rows.made, rows.tree.size(rows.made)
     tile = _first_differing_tile(rows, log, projection, 0)

@@ -1,7 +1,7 @@
 """SQLAlchemy engines for the projections and other data beside the events.
 
-On SQLite this data has its own files, so that writers of events never wait. PostgreSQL has it in the same database,
-the projections in tables ``book_…``.
+On SQLite this data has its own files, so that writers of events never wait. On PostgreSQL the projections are tables
+``book_…``.
 """
 
 from collections.abc import Callable, Sequence
@@ -51,8 +51,7 @@ def engine_for(
 ) -> Engine:
     """Return the engine for data beside the events of the store at ``url``. Its errors contain no stored values.
 
-    ``silence``: seconds that PostgreSQL may be silent during a statement. Raises: ValueError if the URL names no
-    store.
+    ``silence``: seconds that PostgreSQL may be silent during a statement. Raises: ValueError for an unknown URL.
     """
     place = parse_store_url(url)
     return _postgres(place, silence) if isinstance(place, Postgres) else _sqlite(file_beside(url, what), pragmas)

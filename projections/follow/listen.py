@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from referee.store.postgres_connection import Connection
 
 CHANNEL = "referee_events"
-"""Channel of the event store's notifications."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
 """Seconds before the first reconnection, doubled for each further one, and their maximum."""
 QUIET_SECONDS = 15.0

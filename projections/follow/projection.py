@@ -59,7 +59,7 @@ class Projection(Protocol):
 
     name: str
     key: str
-    """Name of the tables and the position. Other tables get a new key, so that an earlier release has its own."""
+    """Name of the tables and the position. Changed tables get a new key, because earlier releases keep theirs."""
     metadata: MetaData
     """Tables, in the order in which readers lock them."""
 
@@ -67,8 +67,7 @@ class Projection(Protocol):
     def takes(self) -> frozenset[str] | None:
         """Topics of the events that the projection uses; ``None``: all.
 
-        An aggregate belongs to the projection if its first event has such a topic. The version of the aggregate
-        counts all its events.
+        An aggregate belongs to the projection if its first event has such a topic. Its version counts all its events.
         """
 
     def under(self, prefix: str) -> Self:
@@ -89,8 +88,8 @@ class Numbering(Projection, Protocol):
     """
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Stop numbering for aggregates whose numbers depend on a bad row of ``aggregate``. Return them, except
-        ``aggregate``."""
+        """Stop numbering for aggregates whose numbers depend on a bad row of ``aggregate``. Return these other
+        aggregates."""
 
     def resume(self, connection: Connection) -> None:
         """Resume numbering for all aggregates."""
@@ -147,9 +146,6 @@ _MOVE = (
 _ASIDE_OF = select(_aside).where(_aside.c.book == bindparam("key")).order_by(_aside.c.since, _aside.c.match)
 
 
-# Tables and positions
-
-
 def prepare(engine: Engine, projections: Sequence[Projection]) -> dict[str, Place]:
     """Create missing tables. Return each projection's place by name; a new one starts from 0."""
     with writer(engine).begin() as connection:
@@ -180,7 +176,7 @@ def exclude_others(connection: Connection) -> None:
 
 
 def _clear(connection: Connection, projection: Projection, key: str) -> None:
-    """Create the tables again, empty. The caller must have called :func:`exclude_others`."""
+    """Create the tables again, empty. Call only after :func:`exclude_others`."""
     for table in (_places, _aside):
         connection.execute(delete(table).where(table.c.book == key))
     projection.metadata.drop_all(connection)
@@ -194,8 +190,8 @@ def _place(connection: Connection, key: str) -> Place | None:
 
 
 def _lock_position(connection: Connection, key: str) -> int:
-    """Return a projection's position, and let no other process move it or set a match aside. Raises ``LookupError``
-    if the projection has no position."""
+    """Return a projection's position, and let no other process move it or set matches aside. Raises ``LookupError``
+    without a position."""
     position: int | None = connection.scalar(_LOCK, {"key": key})
     if position is None:
         raise LookupError(f"projection {key} has no position: its tables were deleted")
@@ -206,15 +202,12 @@ def _move(connection: Connection, key: str, place: Place) -> None:
     connection.execute(_MOVE, {"key": key, "to": place.position, "by": place.mark})
 
 
-# Applying pages
-
-
 def apply_page(
     connection: Connection, projection: Projection, key: str, after: int, page: Page, carefully: bool
 ) -> tuple[int, dict[UUID, Aside]]:
     """Apply the new rows of a page that begins after ``after``. Return the new position and the matches set aside.
 
-    ``carefully``: set aside the matches whose rows cannot be applied, instead of raising.
+    ``carefully``: set aside matches with bad rows, instead of raising.
     """
     position, aside = _lock_position(connection, key), set_aside(connection, projection, key)
     if position >= after and (news := page.after(position)):
@@ -331,13 +324,10 @@ def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: 
     return bad is None
 
 
-# Rebuilding
-
-
 def rebuild(read: Read, engine: Engine, *projections: Projection, page: int = REBUILD_PAGE) -> int:
-    """Fill separate tables from the first event, then replace the tables in use in one transaction.
+    """Fill separate tables from the first event, then replace the tables in use at once.
 
-    Return the lowest position. Raises :class:`~projections.follow.locks.RebuildRunning` if another rebuild runs.
+    Return the lowest position. Raises :class:`~projections.follow.locks.RebuildRunning`.
     """
     prepare(engine, projections)
     with only_rebuild(engine):

@@ -1,6 +1,6 @@
 """The base of the protocol and pot projections: a sheet for each match, and its lines.
 
-Stored lines never change. Corrections are stored apart, and applied when the sheet is read.
+Stored lines never change. Corrections are stored apart, and applied when a sheet is read.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Keyed acts (acts with an Idempotency-Key), stored in a table so that a repeat is found without the match."""
+"""Keyed acts (acts with an Idempotency-Key), stored so that a repeat is found without the match."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -17,7 +17,7 @@ OWN_KEY_PREFIX = "~"
 
 
 Placed = tuple[int, str, int, str, bytes]
-"""A row: its position in the store, aggregate, number, topic and state. Making the library's object takes longer than
+"""A row: position in the store, aggregate, number, topic and state. Making the library's object takes longer than
 decoding the row."""
 
 

@@ -38,8 +38,8 @@ class Answer:
         return self._stage is _Stage.DONE
 
     def when_done(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` on the desk's thread when the outcome is known; at once if it is known. A later callback
-        replaces an earlier one."""
+        """Call ``callback`` on the desk's thread when the outcome is known, or now. A later callback replaces an
+        earlier one."""
         with self._changes:
             self._callback = callback
             done = self.done
@@ -55,7 +55,7 @@ class Answer:
         return True
 
     def outcome(self) -> Outcome:
-        """Return the outcome of a request that is done, or raise the error with which the desk refused it."""
+        """Return the outcome of a request that is done, or raise the desk's error."""
         assert self._outcome is not None
         if isinstance(self._outcome, Exception):
             raise self._outcome
@@ -64,7 +64,7 @@ class Answer:
     def result(self, seconds: float | None = None) -> Outcome:
         """Block until the outcome is known, and return it.
 
-        Raises ``TimeoutError`` after ``seconds``, or the error with which the desk refused the request.
+        Raises ``TimeoutError`` after ``seconds``, or the error of the desk.
         """
         known = threading.Event()
         self.when_done(known.set)

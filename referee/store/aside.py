@@ -15,7 +15,7 @@ from uuid import UUID
 from referee.store.command import Busy
 
 LONG_FROM = 500
-"""Events from which a match is long. A decision on 500 events takes 25 ms."""
+"""Events from which a match is long."""
 WAITING_MAX = 64
 WAITING_OF_ONE_MAX = 4
 """Maximum waiting decisions on one match, because each outdates the next ones."""
@@ -59,7 +59,7 @@ class Aside(Generic[T]):
         self._guard = threading.Lock()
 
     def put(self, aggregate_id: UUID, events: int, job: T) -> None:
-        """Queue a job on an aggregate with this number of ``events``. Raises :class:`Busy` if too many wait or after
+        """Queue a job on an aggregate with this number of ``events``. Raises :class:`Busy` if too many wait, or after
         :meth:`close`."""
         is_long = events >= LONG_FROM
         counted = (is_long, None), (is_long, aggregate_id)

@@ -1,10 +1,10 @@
 """J12: Refused attempts to act in a match, stored for its officials.
 
 Each match has its own chain of rows. A row contains the match's version and last hash, which prove its time, but
-neither request nor token. A thread writes the attempts from a bounded queue. A full queue drops attempts.
+neither request nor token. A thread writes the attempts from a bounded queue, which drops attempts when full.
 
-An actor's first :data:`ROWS_EACH` attempts for one reason get a row each. A later attempt gets a row only if it
-doubles the count of the last row.
+An actor's first :data:`ROWS_EACH` attempts for one reason get a row each. A later attempt gets a row if it doubles
+the last row's count.
 """
 
 import logging
@@ -138,10 +138,8 @@ class _Stream:
 
 
 class Attempts:
-    """Stores attempts from any thread.
-
-    ``counts`` is the number of attempts by result: ``stored``, ``counted`` (for a later row) or ``dropped``.
-    """
+    """Stores attempts from any thread. ``counts``: attempts by result, which is ``stored``, ``counted`` (for a later
+    row) or ``dropped``."""
 
     def __init__(self, recorder: AggregateRecorder, counts: Counter[str] | None = None) -> None:
         self._recorder = recorder

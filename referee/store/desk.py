@@ -4,7 +4,7 @@ The desk first decides an act on the cached aggregate. If it refuses the act, or
 first, it reads the newer rows and decides again. So most acts need no query before the commit, and no answer depends
 on an outdated state.
 
-A request that needs the whole history is decided *aside*: on another thread (:mod:`referee.store.aside`).
+A request that needs the whole history is decided *aside*: on a different thread (:mod:`referee.store.aside`).
 """
 
 import logging
@@ -130,7 +130,7 @@ def salts() -> Iterator[bytes]:
 
 
 class Desk:
-    """Accepts requests from any thread and answers each when it is committed."""
+    """Accepts requests from any thread, and answers after the commit."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class Desk:
     def get(self, aggregate_id: UUID, *, min_version: int = 0) -> Aggregate:
         """Return the cached aggregate. If it is missing, outdated or below ``min_version``, read newer rows first.
 
-        Without newer rows the version stays below ``min_version``. Raises what :meth:`Referee.load` raises.
+        Without newer rows the version may stay lower. Raises what :meth:`Referee.load` raises.
         """
         loaded = self._cache.get(aggregate_id)
         if loaded is None:
@@ -297,8 +297,7 @@ class Desk:
         self._take_snapshots()
 
     def _next_batch(self, postponed: list[_Job], closing: bool) -> tuple[list[_Job], bool]:
-        """Return the postponed and the waiting jobs, and whether the desk is closing. Wait for a job if none is
-        postponed."""
+        """Return the postponed and waiting jobs, and whether the desk is closing. Wait if no job is there."""
         batch = [*postponed]
         if not batch and (self._waiting.empty() or time.monotonic() > self._snapshots_at):
             self._take_snapshots()
@@ -314,7 +313,7 @@ class Desk:
     def _commit(self, batch: list[_Job], postponed: Sequence[_Job] = ()) -> list[_Job]:
         """Decide the jobs in order, each after the jobs before it, and store all rows at once.
 
-        Return the jobs to postpone to the next transaction. ``postponed``: jobs that must not be postponed again.
+        Return the jobs to postpone to the next transaction. ``postponed``: jobs not to postpone again.
         """
         work = _Work()
         left = self._decide_all(batch, work)
@@ -327,7 +326,7 @@ class Desk:
         return left
 
     def _commit_on_stored_state(self, left: list[_Job], work: _Work, attempt: int = 1) -> None:
-        """Read newer rows, decide the jobs on them, and store the jobs' rows with those in ``work``."""
+        """Read newer rows, decide the jobs on them, and store the results with those in ``work``."""
         if outdated := self._cached_of({job.command.id for job in left} - work.entries.keys()):
             self._catch_up(outdated)
         if attempt == 1:
@@ -350,7 +349,7 @@ class Desk:
     def _decide_all(self, jobs: list[_Job], work: _Work, *, on_stored_state: bool = False) -> list[_Job]:
         """Decide the jobs, add their answers to ``work``, and return the undecided jobs.
 
-        Without ``on_stored_state`` the cached state may be outdated. Then these jobs stay undecided: jobs on an
+        Without ``on_stored_state`` these jobs stay undecided, because the cached state may be outdated: jobs on an
         outdated aggregate, refused jobs, later jobs on their aggregates, and new openings of cached aggregates.
         """
         undecided, doubted = [], set[UUID]()
@@ -389,7 +388,7 @@ class Desk:
     def _decide(self, job: _Job, work: _Work) -> Outcome:
         """Return the outcome of a request and add its rows to ``work``.
 
-        Raises the errors of :meth:`submit`, or ``HistoryNeeded`` if the job must be decided aside.
+        Raises the errors of the answer (:meth:`submit`), or ``HistoryNeeded`` to decide aside.
         """
         at = checked(self._clock)
         if job.keyed_as is not None and (made := work.known.get(job.keyed_as) or self._recent_acts.get(job.keyed_as)):
@@ -435,7 +434,7 @@ class Desk:
     def _make_rows(
         self, job: _Job, loaded: Loaded | None, events: tuple[Event, ...], at: datetime, work: _Work
     ) -> tuple[list[Recorded], str]:
-        """Add the events' rows to ``work``. Return the recorded events and the hash of the last row."""
+        """Add the events' rows to ``work``. Return the recorded events and the last row's hash."""
         command = job.command
         version, prev = (loaded.aggregate.version, loaded.head) if loaded else (0, FIRST)
         request_json = msgspec.json.encode(command.request)
@@ -606,7 +605,6 @@ class Desk:
         return loaded
 
     def _catch_up(self, cached: dict[UUID, Loaded]) -> None:
-        """Add other processes' events to cached aggregates."""
         self._apply_newer(cached, self.referee.newer(cached.values()))
 
     def _apply_newer(self, cached: dict[UUID, Loaded], newer: dict[UUID, list[StoredEvent]]) -> None:

@@ -134,7 +134,7 @@ class Match(Aggregate):
         return None if isinstance(request, Result) else "official"
 
     def legal(self, viewer: Viewer) -> tuple[Act, ...]:
-        """Return the acts that a viewer may make; while a case stops play, only ``official`` has any (J5)."""
+        """Return the acts that a viewer may make. While a case stops play, only ``official`` has any (J5)."""
         state = self.state
         if type(state) is not Attended or viewer == "official":
             return self.rules.legal(self.play, viewer)

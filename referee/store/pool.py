@@ -1,6 +1,6 @@
 """A pool of PostgreSQL connections, opened by the threads that need them.
 
-A call that loses its connection is repeated for two seconds, in the library without limit.
+A call that loses its connection is repeated for two seconds. The library repeats it without limit.
 """
 
 import threading
@@ -70,7 +70,8 @@ class Pool:
 
     @contextmanager
     def without_limit(self) -> Iterator[None]:
-        """Lend connections without a limit for silence in this block. Only one thread may use the pool meanwhile."""
+        """Lend connections that may be silent without limit in this block. Only one thread may use the pool
+        meanwhile."""
         silence, self._silence = self._silence, None
         try:
             yield

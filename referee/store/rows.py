@@ -1,12 +1,12 @@
 """Conversion between recorded events and stored rows: plain JSON, chained by hash.
 
-A row's topic names the type of its event. A row's state is ``{"v", "at", "actor", "act", "digest", "prev", "salt",
+A row's topic names its event type. A row's state is ``{"v", "at", "actor", "act", "digest", "prev", "salt",
 "request"?, "event"}``. ``v`` is :data:`FORM`. The first row of an act has the ``request`` byte for byte. ``prev`` is
 the hash of the aggregate's previous row. A row's hash is also its leaf in the log
 (:func:`~referee.log.tree.leaf_hash`).
 
 ``salt`` is 16 random bytes in base64, shown only with the whole row. Without it, a caller could check a guess of a
-hidden row against its public leaf.
+hidden row against the public leaf.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,7 +31,7 @@ Salt = Annotated[bytes, msgspec.Meta(min_length=SALT_BYTES, max_length=SALT_BYTE
 
 
 FORM: Literal[2] = 2
-"""Version of the form of rows. Earlier releases wrote a lower version, or none."""
+"""Version of the form of rows. Earlier releases wrote a lower one or none."""
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):

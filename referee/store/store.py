@@ -206,7 +206,7 @@ class Referee(Application[UUID]):
     ) -> list[Recorded]:
         """Return an aggregate's events after event ``after``, up to ``to`` and at most ``limit``.
 
-        Raises :class:`DamagedRow` if a row is missing or unreadable.
+        Raises :class:`DamagedRow` if one is missing or unreadable.
         """
         stored = self.recorder.select_events(aggregate_id, gt=after or None, lte=to, limit=limit)
         return [from_row(row) for row in _check_unbroken(stored, aggregate_id, after, to if limit is None else None)]
@@ -229,7 +229,7 @@ class Referee(Application[UUID]):
     def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:
         """Return an aggregate after event ``to``, by default the last.
 
-        Raises :class:`UnknownAggregate` if it has no rows, :class:`DamagedRow` if a row is missing or unusable.
+        Raises :class:`UnknownAggregate` if it has no rows, :class:`DamagedRow` if one is missing or unusable.
         """
         for snapshot in self._snapshots(aggregate_id, to):
             version = snapshot.aggregate.version
@@ -252,7 +252,7 @@ class Referee(Application[UUID]):
         return bool(self.recorder.select_events(aggregate_id, limit=1))
 
     def opened_by(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """Return the act of this actor and key that opened an aggregate; ``None`` if the aggregate does not exist.
+        """Return the act of this actor and key that opened an aggregate; ``None`` if it does not exist.
 
         Raises :class:`OpenedByAnother` if a different act opened it.
         """
@@ -272,10 +272,7 @@ class Referee(Application[UUID]):
         return _rows_by_aggregate(self._store.select_newer(_versions(known)))
 
     def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
-        """Return an aggregate after further rows. If they do not follow its last row, load it again.
-
-        Raises what :meth:`load` raises.
-        """
+        """Return an aggregate after further rows. If they do not follow its last row, :meth:`load` it again."""
         if from_row(rows[0]).prev != loaded.head:
             return self.load(loaded.aggregate.id)
         return _after_rows(loaded, rows)

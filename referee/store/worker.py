@@ -56,7 +56,7 @@ class Worker:
         """Return the result of ``work``, called with the store and the other arguments, or raise its error.
 
         ``work`` must be a function of a module, its arguments and result picklable. Raises :class:`Busy` if the
-        process is stopped, cannot be started, ends, or does not answer in time.
+        process is stopped, cannot be started, ends, or answers too late.
         """
         with self._taking_turn():
             try:
@@ -77,7 +77,7 @@ class Worker:
         return done
 
     def stop(self) -> None:
-        """Refuse all further work, and abort the present work. Does not wait."""
+        """Abort the present work, and refuse further work. Does not wait."""
         with self._guard:
             self._closed = True
             if self._process is not None:

@@ -1,6 +1,6 @@
 """The program of the process of :class:`~referee.store.worker.Worker`.
 
-Usage: ``python -m referee.store.working DESCRIPTOR``. The file descriptor is of a pipe to the service.
+Usage: ``python -m referee.store.working DESCRIPTOR``, the descriptor of a pipe to the service.
 """
 
 import gc
