@@ -41,7 +41,7 @@ def new_case_row(recorded: Recorded, ruleset: str) -> dict[str, Any]:
         "appeal_until": None,
         "verdict": None,
         "official": None,
-        **_opening(event),
+        **_opening_columns(event),
     }
 
 
@@ -49,7 +49,7 @@ def opener_of(event: Any) -> Actor:
     return event.by if isinstance(event, CaseOpened) else actor_at(event.seat)
 
 
-def _opening(event: Any) -> dict[str, Any]:
+def _opening_columns(event: Any) -> dict[str, Any]:
     opener = opener_of(event)
     if isinstance(event, CaseOpened):
         opening, about = (opener, event.text), {"deal": event.deal, "offence": event.offence}
@@ -68,7 +68,7 @@ def changes_of(event: Any) -> dict[str, Any]:
         case CaseRuled() | KnockUpheld() | KnockDismissed():
             until = event.appeal_until
             status = "ruled" if until else "final"
-            return {"status": status, "rule": event.rule, "appeal_until": until, **_ruling(event)}
+            return {"status": status, "rule": event.rule, "appeal_until": until, **_ruling_columns(event)}
         case CaseAppealed():
             return {"status": "appealed"}
         case CaseWithdrawn():
@@ -78,7 +78,7 @@ def changes_of(event: Any) -> dict[str, Any]:
     return {}
 
 
-def _ruling(event: CaseRuled | KnockUpheld | KnockDismissed) -> dict[str, Any]:
+def _ruling_columns(event: CaseRuled | KnockUpheld | KnockDismissed) -> dict[str, Any]:
     if not isinstance(event, CaseRuled):
         return {"verdict": "upheld" if isinstance(event, KnockUpheld) else "dismissed", "official": None}
     found = {"verdict": event.verdict, "official": event.official}

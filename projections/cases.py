@@ -153,7 +153,7 @@ class _Changes:
         """Add the rows of an event, and return the match's row after the event."""
         event = recorded.event
         if isinstance(event, MatchOpened):
-            match = _opened(match, event, self._tokens(recorded.originator_id, event))
+            match = _match_after_opening(match, event, self._tokens(recorded.originator_id, event))
         if isinstance(event, FACTS) and (number := getattr(event, "case", None)) is not None:
             self._add_to_case(match, recorded, number)
         if isinstance(event, ENDS):
@@ -174,7 +174,7 @@ class _Changes:
             self.held += [{"token": token, "of": case, **whose} for token in set(match.officials)]
 
 
-def _opened(match: _Match, event: MatchOpened, officials: tuple[str, ...]) -> _Match:
+def _match_after_opening(match: _Match, event: MatchOpened, officials: tuple[str, ...]) -> _Match:
     if event.club is not None:
         officials = (*officials, of_club(event.club))
     return match._replace(
@@ -488,7 +488,7 @@ class Cases:
         this = self.entries.c
         query = select(self.entries).where(this.match == match_id, *which).order_by(this.case, this.event)
         return tuple(
-            Case(number, tuple(_seen(row, viewer, public_to) for row in rows))
+            Case(number, tuple(_entry_for(row, viewer, public_to) for row in rows))
             for number, rows in groupby(connection.execute(query), lambda row: row.case)
         )
 
@@ -517,5 +517,5 @@ def _listed_case(row: Any) -> Listed:
     return Listed(*columns, *opening)
 
 
-def _seen(row: Any, viewer: Viewer, public_to: int) -> Entry:
+def _entry_for(row: Any, viewer: Viewer, public_to: int) -> Entry:
     return Entry(row.event, row.at, seen(DECODERS[row.topic](row.fact), viewer, row.event <= public_to))

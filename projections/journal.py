@@ -99,7 +99,7 @@ def accounts(journal: Journal) -> tuple[Account, ...]:
 
 
 def balances(journal: Journal) -> tuple[Balance, ...]:
-    """Return the closing balances by account, including 0. A member's account has the currencies that it used, the
+    """Return the closing balances by account, including 0. A member's account has the currencies that it used. The
     club's own accounts have all."""
     closing = {(one.account, one.currency): one.amount for one in journal.closing}
     used = {(account, currency) for account in OWN for currency in journal.currencies}

@@ -100,7 +100,7 @@ class Log:
         positions = edge.positions if edge.size % TILE_WIDTH else b""
         positions += array("q", [row[0] for row in rows]).tobytes()
         begun, width = edge.size // TILE_WIDTH, TILE_WIDTH * POSITION_BYTES
-        known = {(level, _last(edge.size, level)) for level in edge.hashes}
+        known = {(level, _last_tile_number(edge.size, level)) for level in edge.hashes}
         new, old = [], []
         for (level, number), hashes in changed.items():
             theirs = b"" if level else positions[(number - begun) * width :][:width]
@@ -127,7 +127,7 @@ class Log:
         hashes, level = {0: bytes(found.hashes)}, 1
         size = found.number * TILE_WIDTH + len(hashes[0]) // HASH_BYTES
         while size >> TILE_HEIGHT * level:
-            tile = connection.scalar(self._tile, {"level": level, "number": _last(size, level)})
+            tile = connection.scalar(self._tile, {"level": level, "number": _last_tile_number(size, level)})
             if tile is not None:
                 hashes[level] = bytes(tile)
             level += 1
@@ -179,8 +179,7 @@ class Log:
         return int(found.number * TILE_WIDTH + place)
 
 
-def _last(size: int, level: int) -> int:
-    """Return the number of the last tile of a level over ``size`` leaves."""
+def _last_tile_number(size: int, level: int) -> int:
     return ((size >> TILE_HEIGHT * level) - 1) // TILE_WIDTH
 
 

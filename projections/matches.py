@@ -222,12 +222,14 @@ class Matches:
                 entry = listed(entry, recorded)
             assert entry is not None
             if entry.club is not None and (ends := [one.event for one in events if isinstance(one.event, ENDS)]):
-                results += _results(entry, ends[-1])
+                results += _result_columns(entry, ends[-1])
             entries[match_id] = replace(entry, changed_at=page.recorded(match_id, last).at, version=version)
         if new := [entry for match_id, entry in entries.items() if match_id not in known]:
             connection.execute(insert(self.entries), [asdict(entry) for entry in new])
-            connection.execute(insert(self.players), [player for entry in new for player in _players(entry)])
-        if old := [{"id": match_id, **_changed(entry)} for match_id, entry in entries.items() if match_id in known]:
+            connection.execute(insert(self.players), [player for entry in new for player in _player_rows(entry)])
+        if old := [
+            {"id": match_id, **_changed_columns(entry)} for match_id, entry in entries.items() if match_id in known
+        ]:
             connection.execute(update(self.entries).where(self.entries.c.match == bindparam("id")), old)
         if results:
             players = self.players.c
@@ -262,7 +264,7 @@ class Matches:
         values = {
             "ruleset": ruleset,
             "status": status,
-            "player": None if player is None else _key(player),
+            "player": None if player is None else _player_key(player),
             "club": club or sight.club,
             "evening": evening,
             "member": _member_key(club, member),
@@ -271,7 +273,7 @@ class Matches:
             "opened_to": opened_to,
         }
         given = {name: value for name, value in values.items() if value is not None} | self._order.values(after)
-        query = self._query(_parts(sight, club), frozenset(given), limit)
+        query = self._query(_visible_parts(sight, club), frozenset(given), limit)
         found = [Listed(**row._mapping) for row in connection.execute(query, given)]
         return self._order.page(found, limit)
 
@@ -284,9 +286,9 @@ class Matches:
         filters = {
             "ruleset": entries.ruleset == bindparam("ruleset"),
             "status": entries.status == bindparam("status"),
-            "player": self._plays("player"),
+            "player": self._is_played_by("player"),
             "evening": entries.evening == bindparam("evening"),
-            "member": self._plays("member"),
+            "member": self._is_played_by("member"),
             "opened_from": entries.opened_at >= bindparam("opened_from"),
             "opened_to": entries.opened_at < bindparam("opened_to"),
             "after_match": self._order.beyond,
@@ -309,11 +311,11 @@ class Matches:
             "its public": own & public,
             "club": own & club,
             "private": own & private,
-            "own": own & private & self._plays("holder"),
+            "own": own & private & self._is_played_by("holder"),
         }
         return seen[part]
 
-    def _plays(self, who: str) -> ColumnElement[bool]:
+    def _is_played_by(self, who: str) -> ColumnElement[bool]:
         """Return the condition that the player whose key is the parameter ``who`` plays."""
         players = self.players.c
         return self.entries.c.match.in_(select(players.match).where(players.name == bindparam(who)))
@@ -322,7 +324,7 @@ class Matches:
         """Return the ids among ``matches`` of matches that are visible in lists."""
         entries = self.entries.c
         given = {"club": sight.club, "holder": _member_key(sight.club, sight.member)}
-        parts = or_(*(self._is_in_part(part) for part in _parts(sight, None)))
+        parts = or_(*(self._is_in_part(part) for part in _visible_parts(sight, None)))
         wanted, found = list(set(matches)), set[UUID]()
         for first in range(0, len(wanted), IDS_MAX):
             query = select(entries.match).where(parts, entries.match.in_(wanted[first : first + IDS_MAX]))
@@ -335,7 +337,7 @@ class Matches:
     def of_club(self, club: UUID, sight: Sight) -> Select[UUID]:
         """Return the query for the ids of a club's matches that are visible in lists."""
         given = {"club": club, "holder": _member_key(sight.club, sight.member)}
-        is_visible = or_(*(self._is_in_part(part) for part in _parts(sight, club)))
+        is_visible = or_(*(self._is_in_part(part) for part in _visible_parts(sight, club)))
         query = select(self.entries.c.match).where(is_visible)
         return query.params({name: value for name, value in given.items() if value is not None})
 
@@ -380,7 +382,7 @@ class Matches:
         return connection.scalar(query) or 0
 
 
-def _parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
+def _visible_parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
     """Return the visible parts, of one club if ``club`` is given."""
     public: Part = "public" if club is None else "its public"
     if sight.club is None or club not in (None, sight.club):
@@ -390,18 +392,18 @@ def _parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
     return (public, "club") if sight.member is None else (public, "club", "own")
 
 
-def _players(entry: Listed) -> Iterator[dict[str, Any]]:
+def _player_rows(entry: Listed) -> Iterator[dict[str, Any]]:
     """Yield the rows of a match's players, by name or, in a club's match, by member."""
     of_all = {"match": entry.match, "club": entry.club, "evening": entry.evening, "ruleset": entry.ruleset}
     of_all |= {"won": None, "halves": None}
     if entry.club is None:
-        yield from ({"name": _key(name), "member": None, **of_all} for name in set(entry.players))
+        yield from ({"name": _player_key(name), "member": None, **of_all} for name in set(entry.players))
     else:
         for member in entry.members:
-            yield {"name": _key(member_of(entry.club, member)), "member": member, **of_all}
+            yield {"name": _player_key(member_of(entry.club, member)), "member": member, **of_all}
 
 
-def _results(entry: Listed, end: Any) -> list[dict[str, Any]]:
+def _result_columns(entry: Listed, end: Any) -> list[dict[str, Any]]:
     """Return the columns of the members' results after an event of :data:`ENDS`."""
     won = end.won if isinstance(end, ProtocolCorrected) else end
     over = entry.status == "over" and won is not None
@@ -411,7 +413,7 @@ def _results(entry: Listed, end: Any) -> list[dict[str, Any]]:
     return [
         {
             "id": entry.match,
-            "whose": _key(member_of(entry.club, member)),
+            "whose": _player_key(member_of(entry.club, member)),
             "won": seat in winners if over else None,
             "halves": end.points[seat] * parts if over else None,
         }
@@ -419,14 +421,14 @@ def _results(entry: Listed, end: Any) -> list[dict[str, Any]]:
     ]
 
 
-def _changed(entry: Listed) -> dict[str, Any]:
+def _changed_columns(entry: Listed) -> dict[str, Any]:
     return {name: getattr(entry, name) for name in ("status", "changed_at", "deal", "version", "winner")}
 
 
-def _key(name: str) -> str:
+def _player_key(name: str) -> str:
     """Return the hash that stands for a player, because names can be too long for an index."""
     return sha256(name.encode()).hexdigest()
 
 
 def _member_key(club: UUID | None, member: int | None) -> str | None:
-    return None if club is None or member is None else _key(member_of(club, member))
+    return None if club is None or member is None else _player_key(member_of(club, member))

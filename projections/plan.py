@@ -61,10 +61,10 @@ def plan(balances: Mapping[int, int], purpose: str) -> Plan:
         triples, left = _triples(left)
         groups += triples
     groups += _most_groups(left) if len(left) <= EXACT_MAX else [left]
-    found = [payment for group in groups for payment in _settled(group)]
+    found = [payment for group in groups for payment in _payments_in(group)]
     payments = [
-        Payment(id=_id(purpose, payer, payee, amount), payer=payer, payee=payee, amount=amount)
-        for payer, payee, amount in sorted(found, key=lambda one: (_place(one[0]), _place(one[1])))
+        Payment(id=_payment_id(purpose, payer, payee, amount), payer=payer, payee=payee, amount=amount)
+        for payer, payee, amount in sorted(found, key=lambda one: (_sort_key(one[0]), _sort_key(one[1])))
     ]
     return Plan(payments=tuple(payments), minimal=minimal, groups=len(nodes) - len(payments))
 
@@ -103,7 +103,8 @@ def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
 
 
 def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
-    """Return the largest number of groups. A subset S has at most ``best[S]``: ``max best[S - i] + [sum(S) = 0]``."""
+    """Return the most groups that the nodes form. ``best[S]`` is their number in a subset: ``max best[S - i] +
+    [sum(S) = 0]``."""
     sums, best = [0], [0]
     for _, amount in nodes:
         sums += [amount + before for before in sums]
@@ -123,11 +124,11 @@ def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
     return groups
 
 
-def _settled(group: list[Owed]) -> list[tuple[Node, Node, int]]:
+def _payments_in(group: list[Owed]) -> list[tuple[Node, Node, int]]:
     """Return payers, payees and amounts. The largest debtor pays the largest creditor. Equal amounts are ordered by
     member number, the club last."""
-    debtors = [(-amount, _place(node), node) for node, amount in group if amount > 0]
-    creditors = [(amount, _place(node), node) for node, amount in group if amount < 0]
+    debtors = [(-amount, _sort_key(node), node) for node, amount in group if amount > 0]
+    creditors = [(amount, _sort_key(node), node) for node, amount in group if amount < 0]
     heapify(debtors)
     heapify(creditors)
     payments = []
@@ -142,9 +143,9 @@ def _settled(group: list[Owed]) -> list[tuple[Node, Node, int]]:
     return payments
 
 
-def _place(node: Node) -> float:
+def _sort_key(node: Node) -> float:
     return inf if node is None else float(node)
 
 
-def _id(purpose: str, payer: Node, payee: Node, amount: int) -> str:
+def _payment_id(purpose: str, payer: Node, payee: Node, amount: int) -> str:
     return sha256(f"{purpose}\n{payer}\n{payee}\n{amount}".encode()).hexdigest()[:16]

@@ -199,7 +199,7 @@ def _with_event(sheet: Protocol, event: Event, number: int) -> Protocol:
             return replace(sheet, eliminated=(*sheet.eliminated, seat))
         case MatchWon():
             points = in_points(event.points, event.halves)
-            return replace(_won(sheet, event), points=points, over=True, settlement=event.settlement)
+            return replace(_with_winner(sheet, event), points=points, over=True, settlement=event.settlement)
         case MatchClosed():
             closing = _closing(event, number)
             return replace(sheet, points=event.points, over=True, settlement=event.settlement, closing=closing)
@@ -209,16 +209,16 @@ def _with_event(sheet: Protocol, event: Event, number: int) -> Protocol:
                 return sheet
             return replace(sheet, points=event.points, settlement=event.settlement, closing=_closing(event, number))
         case ProtocolCorrected():
-            return _corrected(sheet, event, number)
+            return _with_correction(sheet, event, number)
     return sheet
 
 
-def _won(sheet: Protocol, end: MatchWon | Ended) -> Protocol:
+def _with_winner(sheet: Protocol, end: MatchWon | Ended) -> Protocol:
     winners = end.seats or (() if end.seat is None else (end.seat,))
     return replace(sheet, winner=end.seat, winners=winners, won_by=end.by, won_rule=end.rule)
 
 
-def _corrected(sheet: Protocol, event: ProtocolCorrected, number: int) -> Protocol:
+def _with_correction(sheet: Protocol, event: ProtocolCorrected, number: int) -> Protocol:
     points, won = in_points(event.points, event.halves), event.won
     sheet = replace(
         sheet,
@@ -238,16 +238,16 @@ def _corrected(sheet: Protocol, event: ProtocolCorrected, number: int) -> Protoc
         return sheet
     sheet = replace(sheet, settlement=won.settlement)
     if won.by in BY_AN_OFFICIAL:
-        closing = _closing_again(event, won) if won.shares else None
+        closing = _corrected_closing(event, won) if won.shares else None
         return replace(sheet, abandoned=won.by == "abandoned", closing=closing)
-    return _won(sheet, won)
+    return _with_winner(sheet, won)
 
 
-def _closing_again(event: ProtocolCorrected, won: Ended) -> Closing:
+def _corrected_closing(event: ProtocolCorrected, won: Ended) -> Closing:
     assert event.pot is not None, "the pot was shared"
     return Closing(
         rule=won.rule,
-        before=_change(won.shares, event.points),
+        before=_differences(won.shares, event.points),
         change=won.shares,
         points=event.points,
         pot_before=won.pot_before,
@@ -301,12 +301,12 @@ def _entries(entries: tuple[Entry, ...], halves: bool) -> tuple[LineEntry, ...]:
     )
 
 
-def _change(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]:
+def _differences(before: tuple[int, ...], after: tuple[int, ...]) -> tuple[int, ...]:
     return tuple([points - had for had, points in zip(before, after, strict=True)])
 
 
 def _line_of_voided(sheet: Protocol, event: DealVoided, number: int) -> Line:
-    change = _change(event.before, event.points)
+    change = _differences(event.before, event.points)
     seats = len(sheet.players)
     assert sheet.dealer is not None, "a voided deal was dealt"
     return Line(
@@ -351,7 +351,7 @@ def _line(event: DealScored, number: int) -> Line:
         answers=event.answers,
         penalties=event.penalties,
         before=in_points(event.before, halves),
-        change=in_points(_change(event.before, event.points), halves),
+        change=in_points(_differences(event.before, event.points), halves),
         points=in_points(event.points, halves),
         eliminated=event.eliminated,
         entries=_entries(event.entries, halves),

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from io import StringIO
 
 SPLITS = r"(?:^|(?<=[,;\t\r\n]))"
-"""Pattern of the places where a program may begin a cell."""
+"""Places where a program may begin a cell."""
 IGNORED_BEFORE_FORMULA = '"\\s\x00-\x1f\u200b-\u200f\u2060\ufeff'
 """Characters before a formula that a program may ignore."""
 FORMULA = re.compile(rf"{SPLITS}(?=[{IGNORED_BEFORE_FORMULA}]*[=+\-@＝＋－＠])|^(?=[\t\r\n])")
-"""Pattern of the places where a formula could begin. Excel also accepts the full-width signs."""
+"""Places where a formula could begin. Excel also accepts the full-width signs."""
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

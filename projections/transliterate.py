@@ -27,10 +27,10 @@ def in_line(text: str) -> str:
 def spelled(text: str, known: Callable[[str], bool], otherwise: str) -> str:
     """Return a text in one line of ``known`` letters. Other letters lose their marks, are spelled out, or become
     ``otherwise``."""
-    return in_line("".join(_letter(one, known, otherwise) for one in in_line(text)))
+    return in_line("".join(_spell_letter(one, known, otherwise) for one in in_line(text)))
 
 
-def _letter(one: str, known: Callable[[str], bool], otherwise: str) -> str:
+def _spell_letter(one: str, known: Callable[[str], bool], otherwise: str) -> str:
     if known(one):
         return one
     for other in (SPELLED.get(one, ""), unicodedata.normalize("NFKD", one)):

@@ -11,7 +11,7 @@ class Sight(Value):
     club: UUID | None = None
     """Club of the caller's key. Its matches are listed, except private ones."""
     whole_club: bool = False
-    """True if all its private matches are listed too."""
+    """True if all the club's private matches are listed too."""
     member: int | None = None
     """Member whose own private matches are listed too."""
     officiates: bool = False

@@ -110,7 +110,7 @@ class Compared:
                 self.findings.add("numbers", "entry_missing", entry=ours.number, should=ours.cause)
                 made.drop()
                 continue
-            if ours.of != theirs.of and (step := _step(made, kept)) is not None:
+            if ours.of != theirs.of and (step := _steps_to_equal(made, kept)) is not None:
                 shifted = True
                 for _ in range(step[0]):
                     one = made.drop()
@@ -169,19 +169,19 @@ class Compared:
             return
         if ours.date != theirs.date and not shifted:
             self.findings.add("numbers", "entry_date", entry=entry, stands=theirs.date, should=ours.date)
-        should = _postings(ours)
+        should = _amounts_by_account(ours)
         if ours.kind == "match" and (owed_postings := self.rows.owed(ours.cause)) is not None:
             should = {(one.account, ours.currency): one.amount for one in owed_postings}
         aggregate, _, number = ours.cause.rpartition("/")
         place = {"entry": entry, "aggregate": aggregate, "event": int(number)}
-        if _postings(theirs) != should:
-            values = {"stands": _postings_text(_postings(theirs)), "should": _postings_text(should)}
+        if _amounts_by_account(theirs) != should:
+            values = {"stands": _postings_text(_amounts_by_account(theirs)), "should": _postings_text(should)}
             self.findings.add("settlements", "entry_otherwise", **place, **values)
         ours_too, theirs_too = (
             (one.kind, one.currency, one.evening, None if shifted else one.reverses, one.by) for one in (ours, theirs)
         )
         if ours_too != theirs_too:
-            values = {"stands": _listed(theirs_too), "should": _listed(ours_too)}
+            values = {"stands": _joined(theirs_too), "should": _joined(ours_too)}
             self.findings.add("settlements", "entry_heading", **place, **values)
 
     def _compare_balances(self) -> None:
@@ -232,8 +232,8 @@ class Compared:
                 self.findings.add("closings", "closing_missing", closing=number, should=one.label)
             elif there != one:
                 wrong = [name for name in one._fields if getattr(one, name) != getattr(there, name)]
-                values = {"stands": _listed(getattr(there, name) for name in wrong)}
-                values["should"] = _listed(getattr(one, name) for name in wrong)
+                values = {"stands": _joined(getattr(there, name) for name in wrong)}
+                values["should"] = _joined(getattr(one, name) for name in wrong)
                 self.findings.add("closings", "closing_otherwise", closing=number, **values)
         if theirs and self.ledger.version(self.kept, self.club) == self.rows.version:
             for number, one in theirs.items():
@@ -266,7 +266,7 @@ class Compared:
         elif version < now:
             self.findings.add("settlements", "books_at", **place, stands=version, should=now)
         elif version == now and values != actual:
-            stands, should = _fields(values, actual), _fields(actual, values)
+            stands, should = _differing_fields(values, actual), _differing_fields(actual, values)
             self.findings.add("settlements", "books_keep", **place, stands=stands, should=should)
 
 
@@ -289,7 +289,7 @@ class _Ahead:
         return self._some.pop(0)
 
 
-def _step(made: _Ahead, kept: _Ahead) -> tuple[int, int] | None:
+def _steps_to_equal(made: _Ahead, kept: _Ahead) -> tuple[int, int] | None:
     """Return how many entries of each side to skip to reach equal ones; ``None`` if :data:`AHEAD` is too few."""
     ours, theirs = made.next(0), kept.next(0)
     for further in range(1, AHEAD + 1):
@@ -300,22 +300,21 @@ def _step(made: _Ahead, kept: _Ahead) -> tuple[int, int] | None:
     return None
 
 
-def _postings(entry: Written) -> dict[tuple[str, str], int]:
+def _amounts_by_account(entry: Written) -> dict[tuple[str, str], int]:
     return {(account, currency): amount for account, currency, amount, _ in entry.postings}
 
 
 def _postings_text(postings: Mapping[tuple[str, str], int]) -> str:
     parts = sorted(postings.items())
-    return _listed(f"{account} {decimal(amount)} {currency}" for (account, currency), amount in parts)
+    return _joined(f"{account} {decimal(amount)} {currency}" for (account, currency), amount in parts)
 
 
-def _listed(parts: Any) -> str:
+def _joined(parts: Any) -> str:
     return ", ".join(map(str, parts))
 
 
-def _fields(value: Any, other: Any) -> str:
-    """Return the fields of ``value`` that differ from those of ``other``, as text."""
+def _differing_fields(value: Any, other: Any) -> str:
     if value is None:
         return ""
     known = ((name, getattr(value, name)) for name in value.__struct_fields__)
-    return _listed(f"{name} {one}" for name, one in known if other is None or one != getattr(other, name))
+    return _joined(f"{name} {one}" for name, one in known if other is None or one != getattr(other, name))

@@ -215,7 +215,9 @@ class History:
             if after is not None and setting != "alone":
                 before = self._set.get(setting)
                 self._set[setting] = after
-                self.settings.append(SettingChange(**done, setting=setting, before=_text(before), after=_text(after)))
+                self.settings.append(
+                    SettingChange(**done, setting=setting, before=_setting_text(before), after=_setting_text(after))
+                )
 
     def _key_given(self, recorded: Recorded, event: KeyIssued | KeyInvited, done: dict[str, Any]) -> None:
         app = event.app if isinstance(event, KeyIssued) else None
@@ -252,18 +254,18 @@ class History:
         if one.member is None or other.member is None:
             return
         ones, others = self._invited.get(one.member, {}), self._invited.get(other.member, {})
-        done = self._change_fields(recorded) | {"proposal": proposal.proposal, "act": _tag(proposal.act)}
+        done = self._change_fields(recorded) | {"proposal": proposal.proposal, "act": _act_name(proposal.act)}
         if inviter := ones.get(other.member) or others.get(one.member):
             self.related.append(ActOfTwo(**done, how="one_invited_the_other", inviter=inviter))
         elif both := [ones[key] for key in ones if key in others]:
             self.related.append(ActOfTwo(**done, how="invited_by_the_same", inviter=both[0]))
 
 
-def _tag(act: Any) -> str:
+def _act_name(act: Any) -> str:
     return str(act.__struct_config__.tag)
 
 
-def _text(value: Any) -> str:
+def _setting_text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, Value):

@@ -135,9 +135,9 @@ class People:
                 if whose is not None:
                     self.names.setdefault(whose, []).extend(sorted(numbers))
             case ProposalMade(act=SetPayee(member=whose) as payee):
-                self.names.setdefault(whose, []).extend(_numbers(payee))
+                self.names.setdefault(whose, []).extend(_payment_refs(payee))
             case ProposalDeclined(act=act) if isinstance(act, PayeeAct):
-                self.replaced.update(_numbers(act))
+                self.replaced.update(_payment_refs(act))
             case MemberErased(texts=digest):
                 self.erasures[digest] = recorded.originator_id, recorded.originator_version
 
@@ -199,7 +199,7 @@ class People:
         return self.keys.get(actor.removeprefix("key:"))
 
 
-def _numbers(payee: PayeeAct) -> list[str]:
+def _payment_refs(payee: PayeeAct) -> list[str]:
     return [ref for ref in (payee.swish, payee.iban) if ref is not None]
 
 

@@ -38,7 +38,7 @@ def owed(history: Sequence[Recorded], how: SettlingRules, findings: Findings) ->
     for place, recorded in enumerate(history, 1):
         event, number = recorded.event, recorded.originator_version
         if isinstance(event, StakesAgreed | StakesDeclined):
-            yield Owed(number, _counted(settlement(history[:place], how.basis, balances=how.has_pot)))
+            yield Owed(number, _counted_amounts(settlement(history[:place], how.basis, balances=how.has_pot)))
             continue
         if (amounts_said := amounts_owed(event, ended_by)) is None:
             continue
@@ -46,7 +46,7 @@ def owed(history: Sequence[Recorded], how: SettlingRules, findings: Findings) ->
         where = {"aggregate": str(recorded.originator_id), "event": number}
         past = history[:place]
         found = settlement(past, how.basis, balances=how.has_pot)
-        amounts = _amounts(found)
+        amounts = _amounts_by_seat(found)
         if amounts != (amounts_said if any(amounts_said) else ()):
             findings.add("derivations", "settlement_said", **where, stands=list(amounts_said), should=list(amounts))
         if found.payments:
@@ -64,17 +64,17 @@ def owed(history: Sequence[Recorded], how: SettlingRules, findings: Findings) ->
                 findings.add("derivations", "pot_said", **where, stands=pot, should=found.pot)
         if isinstance(event, MatchWon | MatchClosed | ProtocolCorrected):
             _check_lines(past, event, findings)
-        yield Owed(number, _counted(found))
+        yield Owed(number, _counted_amounts(found))
 
 
-def _amounts(found: Settlement) -> tuple[int, ...]:
+def _amounts_by_seat(found: Settlement) -> tuple[int, ...]:
     amounts = () if found.status == "open" else tuple(seat.amount for seat in found.seats)
     return amounts if any(amounts) else ()
 
 
-def _counted(found: Settlement) -> tuple[int, ...]:
-    """Return the amounts by seat; empty unless the books count the match."""
-    return _amounts(found) if found.counted == "agreed" else ()
+def _counted_amounts(found: Settlement) -> tuple[int, ...]:
+    """Return the amounts by seat; empty if the books do not count the match."""
+    return _amounts_by_seat(found) if found.counted == "agreed" else ()
 
 
 def _check_lines(

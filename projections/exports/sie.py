@@ -50,10 +50,10 @@ def _lines(journal: Journal) -> Iterator[str]:
         if (member := member_of(account)) is not None:
             yield f'#OBJEKT {MEMBERS} "{member}" {quoted(journal.names.get(member) or "", f"Medlem {member}")}'
     for entry in journal.entries:
-        yield f"#VER {quoted(SERIES)} {entry.number} {entry.date:%Y%m%d} {quoted(_text(entry))}"
+        yield f"#VER {quoted(SERIES)} {entry.number} {entry.date:%Y%m%d} {quoted(_narration(entry))}"
         yield "{"
         for posting in entry.postings:
-            yield f"#TRANS {_place(journal, posting.account)} {decimal(posting.amount)}"
+            yield f"#TRANS {_sie_account(journal, posting.account)} {decimal(posting.amount)}"
         yield "}"
 
 
@@ -65,14 +65,14 @@ def _numbers(journal: Journal) -> dict[str, list[str]]:
     return dict(sorted(numbers.items()))
 
 
-def _place(journal: Journal, account: Account) -> str:
+def _sie_account(journal: Journal, account: Account) -> str:
     member = member_of(account)
     if member is None:
         return f"{getattr(journal.sie, account)} {{}}"
     return f'{journal.sie.members} {{{MEMBERS} "{member}"}}'
 
 
-def _text(entry: JournalEntry) -> str:
+def _narration(entry: JournalEntry) -> str:
     evening = f", kväll {entry.evening}" if entry.evening is not None else ""
     reverses = f", rättar {entry.reverses}" if entry.reverses is not None else ""
     text = f", {entry.text}" if entry.text.strip() else ""
@@ -81,11 +81,11 @@ def _text(entry: JournalEntry) -> str:
 
 def quoted(text: str, otherwise: str = "") -> str:
     """Return a text in quotes and in the letters of CP437, or ``otherwise`` if no letter remains."""
-    written = spelled(text.replace("\\", "/"), _known, "?") or otherwise  # the standard escapes no backslash
+    written = spelled(text.replace("\\", "/"), _is_in_cp437, "?") or otherwise  # the standard escapes no backslash
     return '"' + written.replace('"', '\\"') + '"'
 
 
-def _known(letter: str) -> bool:
+def _is_in_cp437(letter: str) -> bool:
     try:
         letter.encode(ENCODING)
     except UnicodeEncodeError:

@@ -171,7 +171,7 @@ class Follower:
             looked[:] = at
             return bool(await self._in_thread(self._have_applied, match_id, version, projections))
 
-        return await self._wait(has, timeout, projections, match_id)
+        return await self._wait_until(has, timeout, projections, match_id)
 
     async def wait_to(self, position: int, timeout: float, projection: Projection) -> bool:
         """Wait until a projection has reached a position. Return whether it has. Does not wait if it is too far
@@ -180,9 +180,9 @@ class Follower:
         async def has() -> bool:
             return self._at[projection.name] >= position
 
-        return await self._wait(has, timeout, (projection,))
+        return await self._wait_until(has, timeout, (projection,))
 
-    async def _wait(
+    async def _wait_until(
         self,
         has: Callable[[], Awaitable[bool]],
         timeout: float,
@@ -195,7 +195,7 @@ class Follower:
         if not aside() and await has():
             return True
         deadline = time.monotonic() + timeout
-        with self._without_rests() as turned:
+        with self._without_pauses() as turned:
             while not aside():
                 turned.clear()
                 if await has():
@@ -219,7 +219,7 @@ class Follower:
         )
 
     @contextmanager
-    def _without_rests(self) -> Iterator[asyncio.Event]:
+    def _without_pauses(self) -> Iterator[asyncio.Event]:
         """Let the follower skip pauses in this block. Yields an event that is set after each turn."""
         one = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
@@ -289,26 +289,26 @@ class Follower:
             if self._due("read"):
                 try:
                     more = self._turn()
-                    self._worked("read")
+                    self._clear_fault("read")
                 except Exception:
-                    self._failed("read", self._seen_to)
+                    self._record_fault("read", self._seen_to)
             if self._due("aside") and "read" not in self.faults:
                 try:
                     self._check_positions_and_retry()
-                    self._worked("aside")
+                    self._clear_fault("aside")
                     self._retry_at["aside"] = time.monotonic() + self._retry_seconds
                 except Exception:
-                    self._failed("aside", self._seen_to)
+                    self._record_fault("aside", self._seen_to)
             self._moved_at = time.monotonic()
             self._notify_waiting()
             if not more:
                 self._hurry.wait(self._rest_seconds)
-                self._awake.wait(self._pause())
+                self._awake.wait(self._seconds_to_next_task())
         if not (self._far or self.faults):  # apply the events stored last
             try:
                 self._turn()
             except Exception:
-                self._failed("read", self._seen_to)
+                self._record_fault("read", self._seen_to)
 
     def _turn(self) -> bool:
         """Read and apply one page for each projection that is due. Return whether more pages may follow."""
@@ -334,9 +334,9 @@ class Follower:
             try:
                 if page:
                     self._apply(projection, after, page)
-                self._worked(projection.name)
+                self._clear_fault(projection.name)
             except Exception:
-                self._failed(projection.name, after)
+                self._record_fault(projection.name, after)
             self._moved_at = time.monotonic()
         if full := any(len(page) == size for _, page in pages):
             self._pace = (self._pace + size / (time.monotonic() - begun)) / 2
@@ -362,15 +362,15 @@ class Follower:
             self._latest.popitem(last=False)
         after, self._seen_to = self._seen_to, page.position
         if self._seen is not None and self._call_seen(self._seen, page, after):
-            self._worked("seen")
+            self._clear_fault("seen")
 
     def _call_seen(self, seen: Callable[[Page], None], page: Page, after: int) -> bool:
-        """Return whether ``seen`` accepted the page. If not, pass its halves."""
+        """Return whether ``seen`` accepted the page. If not, pass the page's halves."""
         try:
             seen(page)
             return True
         except Exception:
-            self._failed("seen", after)
+            self._record_fault("seen", after)
         if len(page.histories) > 1:
             for half in page.halves():
                 self._call_seen(seen, half, after)
@@ -445,18 +445,17 @@ class Follower:
     def _due(self, what: str) -> bool:
         return time.monotonic() >= self._retry_at.get(what, 0)
 
-    def _pause(self) -> float:
-        """Return the seconds to wait for the next retry or poll."""
+    def _seconds_to_next_task(self) -> float:
         now = time.monotonic()
         retries = [at for what, at in self._retry_at.items() if what != "aside" or "read" not in self.faults]
         return max(0.0, min([self._poll_seconds, *(at - now for at in retries)]))
 
-    def _worked(self, what: str) -> None:
+    def _clear_fault(self, what: str) -> None:
         if self.faults.pop(what, None):
             self._retry_at.pop(what, None)
             log.info("%s: works again", what)
 
-    def _failed(self, what: str, position: int) -> None:
+    def _record_fault(self, what: str, position: int) -> None:
         """Record and log the present error, and set the time of the retry."""
         error, now = sys.exception(), time.monotonic()
         before = self.faults.get(what)

@@ -53,7 +53,7 @@ def hold_follow(database: Path) -> IO[bytes]:
 def is_followed(engine: Engine, database: Path | None) -> bool:
     """Return whether a follower updates the projections. ``database``: their SQLite file, ``None`` on PostgreSQL."""
     if database is not None:
-        if not _path(database, FOLLOW).exists():
+        if not _lock_file(database, FOLLOW).exists():
             return False
         with _open_file(database, FOLLOW) as file:
             return not _try_file(file)
@@ -79,8 +79,8 @@ def _try_file(file: IO[bytes]) -> bool:
 
 
 def _open_file(database: Path, lock: str) -> IO[bytes]:
-    return _path(database, lock).open("ab")
+    return _lock_file(database, lock).open("ab")
 
 
-def _path(database: Path, lock: str) -> Path:
+def _lock_file(database: Path, lock: str) -> Path:
     return database.with_name(f"{database.name}.{lock}")

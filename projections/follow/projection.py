@@ -164,7 +164,7 @@ def start_over(engine: Engine, projection: Projection, position: int) -> None:
     """Empty a projection whose position is not in the log, unless a different process has moved it."""
     with writer(engine).begin() as connection:
         exclude_others(connection)
-        if (place := _place(connection, projection.key)) is not None and place.position == position:
+        if (place := _read_place(connection, projection.key)) is not None and place.position == position:
             _clear(connection, projection, projection.key)
 
 
@@ -184,7 +184,7 @@ def _clear(connection: Connection, projection: Projection, key: str) -> None:
     connection.execute(insert(_places).values(book=key, position=0, mark=""))
 
 
-def _place(connection: Connection, key: str) -> Place | None:
+def _read_place(connection: Connection, key: str) -> Place | None:
     found = connection.execute(select(_places.c.position, _places.c.mark).where(_places.c.book == key)).one_or_none()
     return found and Place(*found)
 
@@ -198,7 +198,7 @@ def _lock_position(connection: Connection, key: str) -> int:
     return position
 
 
-def _move(connection: Connection, key: str, place: Place) -> None:
+def _write_place(connection: Connection, key: str, place: Place) -> None:
     connection.execute(_MOVE, {"key": key, "to": place.position, "by": place.mark})
 
 
@@ -212,7 +212,7 @@ def apply_page(
     position, aside = _lock_position(connection, key), set_aside(connection, projection, key)
     if position >= after and (news := page.after(position)):
         position = news.position
-        _move(connection, key, Place(position, news.mark))
+        _write_place(connection, key, Place(position, news.mark))
         if carefully:
             _apply_what_fits(connection, projection, key, news.without(aside))
             aside = set_aside(connection, projection, key)
@@ -325,16 +325,16 @@ def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: 
 
 
 def rebuild(read: Read, engine: Engine, *projections: Projection, page: int = REBUILD_PAGE) -> int:
-    """Fill separate tables from the first event, then replace the tables in use at once.
+    """Fill separate tables from the first event, then replace the tables in use in one transaction.
 
     Return the lowest position. Raises :class:`~projections.follow.locks.RebuildRunning`.
     """
     prepare(engine, projections)
     with only_rebuild(engine):
-        return _build_and_switch(read, engine, projections, page)
+        return _build_and_replace(read, engine, projections, page)
 
 
-def _build_and_switch(read: Read, engine: Engine, projections: Sequence[Projection], page: int) -> int:
+def _build_and_replace(read: Read, engine: Engine, projections: Sequence[Projection], page: int) -> int:
     fresh = [(projection.under(FRESH), FRESH + projection.key) for projection in projections]
     writes = writer(engine)
 
@@ -362,17 +362,17 @@ def _build_and_switch(read: Read, engine: Engine, projections: Sequence[Projecti
         while position < goal and (events := read(position, page)):
             position = apply(position, events, connection, True)
         for projection, (new, key) in zip(projections, fresh, strict=True):
-            place = _place(connection, key)
+            place = _read_place(connection, key)
             assert place is not None, "the row is locked"
-            _switch(connection, projection, new)
-            _move(connection, projection.key, place)
+            _replace_tables(connection, projection, new)
+            _write_place(connection, projection.key, place)
             connection.execute(delete(_places).where(_places.c.book == key))
             connection.execute(delete(_aside).where(_aside.c.book == projection.key))
             connection.execute(update(_aside).where(_aside.c.book == key).values(book=projection.key))
     return position
 
 
-def _switch(connection: Connection, projection: Projection, fresh: Projection) -> None:
+def _replace_tables(connection: Connection, projection: Projection, fresh: Projection) -> None:
     for table in projection.metadata.tables.values():
         table.drop(connection)
     for old, new in zip(projection.metadata.tables, fresh.metadata.tables, strict=True):

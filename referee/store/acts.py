@@ -72,7 +72,7 @@ class Store(Protocol):
         """Return an aggregate's rows after ``gt``, up to ``lte``, in order."""
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
-        """Return the rows after these versions, by aggregate and in order."""
+        """Return the rows after these versions, grouped by aggregate, in order."""
 
     def select_page(self, after: int, limit: int) -> list[Placed]:
         """Return at most ``limit`` rows of the store after a position, in order."""

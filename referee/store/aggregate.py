@@ -150,7 +150,7 @@ def event_type(topic: str) -> type[Event]:
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
-    """Return the aggregate after further events. Without one, the first event opens it.
+    """Return the aggregate after further events. Without an aggregate, the first event opens it.
 
     Raises :class:`DamagedRow` if an event is missing or the first cannot open an aggregate. The rules may raise other
     errors.

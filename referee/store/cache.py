@@ -62,8 +62,8 @@ class Cache:
         return place is not None and place.loaded.aggregate.version < self._overtaken.get(aggregate_id, 0)
 
     def mark_stored(self, aggregate_id: UUID, version: int) -> None:
-        """Note that event ``version`` is stored, even without a cached aggregate: a thread may be loading an earlier
-        version."""
+        """Note that event ``version`` is stored, even without a cached aggregate, because a thread may be loading an
+        earlier version."""
         with self._lock:
             place = self._places.get(aggregate_id)
             if place is not None and place.loaded.aggregate.version >= version:

@@ -107,7 +107,8 @@ class Worker:
             self._turn.release()
 
     def _answer_to(self, work: Any) -> Any:
-        """Return result and error. Raises :class:`Busy`, or ``EOFError`` or ``OSError`` if the process ends."""
+        """Return the work's result and error. Raises :class:`Busy`, or ``EOFError`` or ``OSError`` if the process
+        ends."""
         pipe = self._running_pipe()
         pipe.send(work)
         if not pipe.poll(self._seconds):

@@ -406,7 +406,7 @@ def test_whatever_is_changed_in_one_place_is_found(original: Place, tmp_path: Pa
 def test_all_that_can_be_found_has_a_sentence() -> None:
     """The sources name each code after its check."""
     sources = [file.read_text() for file in (ROOT / "projections" / "audit").glob("*.py")]
-    pattern = r'(?:findings\.add\(\s*(?:check|"[a-z_]+")|_say\(own, [a-z_.]+), "([a-z_]+)"'
+    pattern = r'(?:findings\.add\(\s*(?:check|"[a-z_]+")|_report\(own, [a-z_.]+), "([a-z_]+)"'
     codes = {code for source in sources for code in re.findall(pattern, source)}
     assert codes == WORDS.differences.keys()
     assert set(CHECKS) == WORDS.checks.keys()
