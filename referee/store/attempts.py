@@ -59,7 +59,7 @@ class AttemptRefused(Event):
     version: Version
     """Version of the match at the time."""
     head: wire_types.Hash
-    """Hash of the match's event with this number."""
+    """Hash of event `version` of the match."""
     count: wire_types.Lag
     """Number of refusals of this actor for this reason so far, as this process counts."""
     rule: RuleId | None = None
