@@ -283,7 +283,7 @@ class Cases:
                 old.append({"id": match_id, **row})
             else:
                 new.append({"match": match_id, **row})
-        self._store(connection, changes)
+        self._store_changes(connection, changes)
         if new:
             connection.execute(insert(self.matches), new)
         if old:
@@ -296,7 +296,7 @@ class Cases:
         assert self._secret is not None, "a projection that applies events has the secret of their store"
         return encrypt_or_decrypt(self._secret(), match_id, opened.dockets)
 
-    def _store(self, connection: Connection, changes: "_Changes") -> None:
+    def _store_changes(self, connection: Connection, changes: "_Changes") -> None:
         if changes.entries:
             connection.execute(insert(self.entries), changes.entries)
         begun = [case for case in changes.cases.values() if "event" in case]

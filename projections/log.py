@@ -46,7 +46,7 @@ class Edge(NamedTuple):
     @property
     def position(self) -> int:
         """Position of the last leaf's row; 0 without leaves."""
-        return _positions(self.positions)[-1] if self.positions else 0
+        return _unpacked_positions(self.positions)[-1] if self.positions else 0
 
 
 class Log:
@@ -104,7 +104,7 @@ class Log:
         new, old = [], []
         for (level, number), hashes in changed.items():
             theirs = b"" if level else positions[(number - begun) * width :][:width]
-            first = _positions(theirs)[0] if theirs else 0
+            first = _unpacked_positions(theirs)[0] if theirs else 0
             if (level, number) in known:
                 old.append({"at": level, "of": number, "hashes": hashes, "positions": theirs})
             else:
@@ -159,20 +159,24 @@ class Log:
     def leaves(self, connection: Connection, *, first: int = 0) -> Iterator[tuple[int, int, bytes]]:
         """Yield the number, row position and hash of each leaf, from tile ``first`` on."""
         for number, hashes, positions in self.tiles_of(connection, 0, first=first):
-            for place, position in enumerate(_positions(positions)):
+            for place, position in enumerate(_unpacked_positions(positions)):
                 yield number * TILE_WIDTH + place, position, hashes[place * HASH_BYTES :][:HASH_BYTES]
 
     def size_at(self, connection: Connection, position: int) -> int:
         """Return the number of leaves up to a position."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
-        return 0 if found is None else found.number * TILE_WIDTH + bisect_right(_positions(found.positions), position)
+        return (
+            0
+            if found is None
+            else found.number * TILE_WIDTH + bisect_right(_unpacked_positions(found.positions), position)
+        )
 
     def index(self, connection: Connection, position: int) -> int | None:
         """Return the number of the leaf for the row at a position; ``None`` if it is not yet in the tree."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
         if found is None:
             return None
-        positions = _positions(found.positions)
+        positions = _unpacked_positions(found.positions)
         place = bisect_left(positions, position)
         if place == len(positions) or positions[place] != position:
             return None
@@ -183,7 +187,7 @@ def _last_tile_number(size: int, level: int) -> int:
     return ((size >> TILE_HEIGHT * level) - 1) // TILE_WIDTH
 
 
-def _positions(packed: bytes) -> "array[int]":
+def _unpacked_positions(packed: bytes) -> "array[int]":
     return array("q", packed)
 
 
@@ -205,8 +209,8 @@ def leaves_of(rows: Sequence[Row]) -> bytes:
     try:
         return leaf_hashes(rows, written)
     except TypeError:
-        return leaf_hashes([(*row[:4], _bytes(row[4])) for row in rows], written)
+        return leaf_hashes([(*row[:4], _state_bytes(row[4])) for row in rows], written)
 
 
-def _bytes(state: Any) -> bytes:
+def _state_bytes(state: Any) -> bytes:
     return state if isinstance(state, bytes) else str(state).encode()

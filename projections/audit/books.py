@@ -94,7 +94,7 @@ class Compared:
                 self.findings.add(check, "books_unreadable", stands=f"{type(error).__name__}: {error}")
 
     def _compare_entry_lists(self) -> None:
-        last = self._last_kept()
+        last = self._last_stored_number()
         kept = _Ahead(self._stored_entries(last))
         made = _Ahead(written(self.rows.made, self.rows.ledger, self.club, self.last))
         shifted = False
@@ -123,7 +123,7 @@ class Compared:
             kept.drop()
             self._compare_entries(ours, theirs, shifted)
 
-    def _last_kept(self) -> int | None:
+    def _last_stored_number(self) -> int | None:
         entries = self.ledger.entries.c
         query = select(func.max(entries.number)).where(entries.club == self.club)
         last: int | None = self.kept.scalar(query)
@@ -244,7 +244,7 @@ class Compared:
         row = self.kept.execute(select(clubs.version, clubs.keeping).where(clubs.club == self.club)).one_or_none()
         if row is not None:
             last = row.keeping.last
-            moved_on = self.last < last <= (self._last_kept() or 0)
+            moved_on = self.last < last <= (self._last_stored_number() or 0)
             changed = row.keeping != self.rows.keeping and not moved_on
             stored = row.keeping if changed else self.rows.keeping
             self._compare_version(self.club, row.version, stored, self.rows.keeping)

@@ -78,12 +78,12 @@ class Findings:
     def add(self, check: Check, code: str, *, stands: Any = "", should: Any = "", **place: Any) -> None:
         """Add a difference; ``place``: fields of :class:`Difference`."""
         self.counts[check] += 1
-        place = {name: value for name, value in place.items() if _is_place(name, value)}
+        place = {name: value for name, value in place.items() if _fits_field(name, value)}
         if len(self.shown[check]) < DIFFERENCES_MAX:
             self.shown[check].append(Difference(code=code, stands=_shorten(stands), should=_shorten(should), **place))
 
 
-def _is_place(name: str, value: Any) -> bool:
+def _fits_field(name: str, value: Any) -> bool:
     """Return whether a value fits the field, because a damaged row may have any value."""
     if name in ("aggregate", "account"):
         return isinstance(value, str) and (name == "aggregate" or is_account(value))

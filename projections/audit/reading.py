@@ -228,13 +228,13 @@ class Rows:
                 break
             leaves = leaves_of(rows)
             self.tree.grow(self.made, self.tree.edge(self.made), rows, leaves)
-            self._apply(rows, leaves)
+            self._apply_rows(rows, leaves)
             at = rows[-1][0]
         self._flush()
         self._calculate_owed()
         self._compare_erasures()
 
-    def _apply(self, rows: Sequence[Row], leaves: bytes) -> None:
+    def _apply_rows(self, rows: Sequence[Row], leaves: bytes) -> None:
         refs: dict[str, tuple[UUID, int]] = {}
         scores: list[dict[str, Any]] = []
         own_by_text, entered = self._by_text, LEDGER.takes
@@ -261,7 +261,7 @@ class Rows:
                 self._apply_club_event(own, recorded)
         if scores:
             self.made.execute(insert(_scores).prefix_with("OR REPLACE"), scores)
-        self._look_up(refs)
+        self._look_up_texts(refs)
         self._flush()
 
     def _next_of(self, own: _Own, row: Row, head: str) -> Recorded | None:
@@ -425,7 +425,7 @@ class Rows:
         if found:
             self.made.execute(insert(_owed), found)
 
-    def _look_up(self, refs: Mapping[str, tuple[UUID, int]]) -> None:
+    def _look_up_texts(self, refs: Mapping[str, tuple[UUID, int]]) -> None:
         """Note missing and replaced texts, and report wrong ones."""
         new = {ref: place for ref, place in refs.items() if ref not in self._missing}
         if not new:
@@ -435,7 +435,7 @@ class Rows:
             if ref not in found:
                 self._missing[ref] = place
             elif not found[ref].whole:
-                self.findings.add("names", "text_exchanged", **_place(place), stands=ref)
+                self.findings.add("names", "text_exchanged", **_event_fields(place), stands=ref)
             elif found[ref].redacted is not None:
                 self._replaced[ref] = place
 
@@ -451,16 +451,16 @@ class Rows:
         not_yet_read: set[str] = set()
         for digest, place in self.people.erasures.items():
             if digest not in lists:
-                self.findings.add("names", "erasure_unknown", **_place(place), should=digest)
+                self.findings.add("names", "erasure_unknown", **_event_fields(place), should=digest)
             erased.update(lists.get(digest, {}))
             not_yet_read |= lists.get(digest, {}).keys() if digest not in before else set()
         whose = {ref: member for member, names in self.people.names.items() for ref in names}
         for ref, place in self._missing.items():
             if ref not in self.people.replaced and erased.get(ref, "") is not None:
-                self.findings.add("names", "text_missing", **_place(place), member=whose.get(ref), should=ref)
+                self.findings.add("names", "text_missing", **_event_fields(place), member=whose.get(ref), should=ref)
         for ref, place in self._replaced.items():
             if ref not in erased:
-                self.findings.add("names", "text_replaced", **_place(place), stands=ref)
+                self.findings.add("names", "text_replaced", **_event_fields(place), stands=ref)
         for ref, found in self._texts.found(erased.keys() - not_yet_read).items():
             if found.redacted is None or found.redacted != erased[ref]:
                 if ref in whose:
@@ -469,5 +469,5 @@ class Rows:
                     self.findings.add("names", "text_left", stands=ref)
 
 
-def _place(place: tuple[UUID, int]) -> dict[str, Any]:
+def _event_fields(place: tuple[UUID, int]) -> dict[str, Any]:
     return {"aggregate": str(place[0]), "event": place[1]}

@@ -54,7 +54,11 @@ def engine_for(
     ``silence``: seconds that PostgreSQL may be silent during a statement. Raises: ValueError for an unknown URL.
     """
     place = parse_store_url(url)
-    return _postgres(place, silence) if isinstance(place, Postgres) else _sqlite(file_beside(url, what), pragmas)
+    return (
+        _postgres_engine(place, silence)
+        if isinstance(place, Postgres)
+        else _sqlite_engine(file_beside(url, what), pragmas)
+    )
 
 
 def writer(engine: Engine) -> Engine:
@@ -62,7 +66,7 @@ def writer(engine: Engine) -> Engine:
     return engine.execution_options(writes=True)
 
 
-def _sqlite(file: Path, pragmas: Sequence[str]) -> Engine:
+def _sqlite_engine(file: Path, pragmas: Sequence[str]) -> Engine:
     engine = create_engine(f"sqlite:///{file}", connect_args={"timeout": LOCK_SECONDS}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")
@@ -90,7 +94,7 @@ def without_limits(connection: sqlalchemy.Connection) -> None:
         )
 
 
-def _postgres(place: Postgres, silence: float) -> Engine:
+def _postgres_engine(place: Postgres, silence: float) -> Engine:
     # The engine's URL has no password, so that no log shows it.
     opener, path = place.opener(), '"' + place.schema.replace('"', '""') + '"'
 

@@ -184,7 +184,7 @@ class Follower:
 
     async def _wait_until(
         self,
-        has: Callable[[], Awaitable[bool]],
+        condition: Callable[[], Awaitable[bool]],
         timeout: float,
         projections: Sequence[Projection],
         match_id: UUID | None = None,
@@ -192,13 +192,13 @@ class Follower:
         def aside() -> bool:
             return any(match_id in self._aside[projection.name] for projection in projections)
 
-        if not aside() and await has():
+        if not aside() and await condition():
             return True
         deadline = time.monotonic() + timeout
         with self._without_pauses() as turned:
             while not aside():
                 turned.clear()
-                if await has():
+                if await condition():
                     return True
                 left = deadline - time.monotonic()
                 if left <= 0 or self._closed.is_set() or not self._can_catch_up(projections, timeout):

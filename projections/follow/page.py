@@ -69,19 +69,19 @@ class Page:
     def after(self, position: int) -> "Page":
         if self.rows and self.rows[0][0] > position:
             return self
-        return self._with([row for row in self.rows if row[0] > position])
+        return self._page_of([row for row in self.rows if row[0] > position])
 
     def without(self, aggregates: Collection[UUID]) -> "Page":
         if not aggregates:
             return self
         gone = {rows[0][1] for aggregate, rows in self.histories.items() if aggregate in aggregates}
-        return self._with([row for row in self.rows if row[1] not in gone]) if gone else self
+        return self._page_of([row for row in self.rows if row[1] not in gone]) if gone else self
 
     def halves(self) -> "tuple[Page, Page]":
         middle = len(self.rows) // 2
-        return self._with(self.rows[:middle]), self._with(self.rows[middle:])
+        return self._page_of(self.rows[:middle]), self._page_of(self.rows[middle:])
 
-    def _with(self, rows: Sequence[Row]) -> "Page":
+    def _page_of(self, rows: Sequence[Row]) -> "Page":
         return Page(rows, self.decode, self._decoded)
 
     @cached_property

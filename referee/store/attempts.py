@@ -227,7 +227,7 @@ class Attempts:
     def _write_attempts(self, match_id: UUID, tried: list[Attempt]) -> None:
         """Write one match's attempts, or drop them after :data:`TRIES`. Raises :class:`DamagedAttempt`."""
         for _ in range(TRIES):
-            stream = self._stream(match_id)
+            stream = self._stream_of(match_id)
             before = stream.since.copy()
             rows: list[StoredEvent] = []
             for attempt in tried:
@@ -239,14 +239,14 @@ class Attempts:
                     self._recorder.insert_events(rows)
             except IntegrityError:  # a different process stored these numbers first
                 del self._streams[match_id]
-                self._stream(match_id).since = before
+                self._stream_of(match_id).since = before
                 continue
             self.counts["stored"] += len(rows)
             self.counts["counted"] += len(tried) - len(rows)
             return
         self.counts["dropped"] += len(tried)
 
-    def _stream(self, match_id: UUID) -> _Stream:
+    def _stream_of(self, match_id: UUID) -> _Stream:
         stream = self._streams.get(match_id)
         if stream is None:
             stream = self._streams[match_id] = _Stream(self._recorder.select_events(match_id))

@@ -121,21 +121,21 @@ class Recorder(SQLiteApplicationRecorder):
                 found += [state for (state,) in c.fetchall()]
         return found
 
-    def select_events(self, originator_id: UUID | str, **which: Any) -> Sequence[StoredEvent]:
+    def select_events(self, originator_id: UUID | str, **bounds: Any) -> Sequence[StoredEvent]:
         own = originator_id if isinstance(originator_id, UUID) else UUID(originator_id)
-        return [StoredEvent(own, *row) for row in self._select_tuples(own, **which)]
+        return [StoredEvent(own, *row) for row in self._select_tuples(own, **bounds)]
 
     def select_rows(self, aggregate_id: UUID, *, gt: int | None = None, lte: int | None = None) -> list[Row]:
         return [Row(aggregate_id, *row) for row in self._select_tuples(aggregate_id, gt=gt, lte=lte)]
 
-    def _select_tuples(self, aggregate_id: UUID, **which: Any) -> list[tuple[int, str, bytes]]:
+    def _select_tuples(self, aggregate_id: UUID, **bounds: Any) -> list[tuple[int, str, bytes]]:
         """Return number, topic and state of rows. A topic that is not UTF-8 has replacement characters."""
         try:
-            return self._select("topic", aggregate_id, **which)
+            return self._select("topic", aggregate_id, **bounds)
         except OperationalError as error:
             if "Could not decode" not in str(error):
                 raise
-        rows = self._select("CAST(topic AS BLOB)", aggregate_id, **which)
+        rows = self._select("CAST(topic AS BLOB)", aggregate_id, **bounds)
         return [(number, topic.decode(errors="replace"), state) for number, topic, state in rows]
 
     def _select(
@@ -172,12 +172,12 @@ class Recorder(SQLiteApplicationRecorder):
         return self._placed("rowid > ? ORDER BY rowid LIMIT ?", after, limit)
 
     def select_history(self, aggregate_id: UUID, after: int, limit: int) -> list[Placed]:
-        which = "originator_id = ? AND originator_version > ? ORDER BY originator_version LIMIT ?"
-        return self._placed(which, aggregate_id.hex, after, limit)
+        condition = "originator_id = ? AND originator_version > ? ORDER BY originator_version LIMIT ?"
+        return self._placed(condition, aggregate_id.hex, after, limit)
 
-    def _placed(self, which: str, *parameters: object) -> list[Placed]:
+    def _placed(self, condition: str, *parameters: object) -> list[Placed]:
         columns = "rowid, originator_id, originator_version, topic, state"
-        query = f"SELECT {columns} FROM {self.events_table_name} WHERE {which}"
+        query = f"SELECT {columns} FROM {self.events_table_name} WHERE {condition}"
         with self.datastore.transaction(commit=False) as c:
             cursor = c.sqlite_cursor
             cursor.row_factory = None
