@@ -68,7 +68,7 @@ class Cache:
             place = self._places.get(aggregate_id)
             if place is not None and place.loaded.aggregate.version >= version:
                 return
-            self._overtaken[aggregate_id] = version
+            self._overtaken[aggregate_id] = max(version, self._overtaken.get(aggregate_id, 0))
             self._overtaken.move_to_end(aggregate_id)
             while len(self._overtaken) > OVERTAKEN_MAX:
                 self._drop(self._overtaken.popitem(last=False)[0])

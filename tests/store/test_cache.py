@@ -81,6 +81,16 @@ class TestOvertaken:
         assert not cache.is_behind(match_id)
         assert cache.get(match_id) == new
 
+    def test_a_late_notice_of_an_earlier_event_changes_nothing(self, referee: Referee) -> None:
+        desk, cache = Desk(referee), Cache(10**9)
+        match_id = opened(desk)
+        desk.close()
+        for version in (7, 5):
+            cache.mark_stored(match_id, version)
+        old = referee.load(match_id)
+        cache.keep([replace(old, aggregate=replace(old.aggregate, version=6))])
+        assert cache.is_behind(match_id)
+
     def test_an_aggregate_whose_version_is_forgotten_leaves_the_cache(
         self, referee: Referee, monkeypatch: pytest.MonkeyPatch
     ) -> None:
