@@ -230,7 +230,7 @@ async def running(
         desk = Desk(referee, cache_bytes=cache_bytes, committed=lambda recorded: service.committed(recorded))
         open_parts.push_async_callback(asyncio.to_thread, desk.close)
         open_parts.callback(hub.close)
-        refused = Attempts(referee.tried, metrics.attempts)
+        refused = Attempts(referee.attempts_recorder, metrics.attempts)
         open_parts.push_async_callback(asyncio.to_thread, refused.close)
         signer: Signer | None = None
         if signing:

@@ -18,7 +18,7 @@ from api.runtime.call import ApiCall
 from referee.clubs import commands
 from referee.clubs.commands import ClubSent
 from referee.clubs.scopes import needs
-from referee.store.command import Full, NotHeld
+from referee.store.command import Full, TokenNotValid
 
 _ACT_SAYS = "An act in a club: `act` names its kind and so the other fields."
 ActSent = Annotated[ClubSent, Meta(title="ClubAct", description=_ACT_SAYS)]
@@ -101,7 +101,7 @@ async def send_club_act(
         return await preview_reply(service, caller, sent, request.expected_version)
     try:
         return await ActExecution(service, caller, key, request.expected_version).execute(sent)
-    except NotHeld:
+    except TokenNotValid:
         # The club has changed since the key was checked. A second check finds the reason.
         await service.reader.newest_club(caller.club)
         raise why_not_taken(await service.club_access.caller(request, club_id)) from None

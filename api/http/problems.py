@@ -36,7 +36,7 @@ from referee.games import RULESETS
 from referee.refusals import Refused
 from referee.sentences import Language, RefusalText, Text, filled
 from referee.store.clock import ClockWrong, utc_now
-from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, OpenedByAnother, Overtaken, Stale
+from referee.store.command import Busy, Full, InDoubt, KeyReused, OpenedByAnother, Overtaken, Stale, TokenNotValid
 from referee.store.damaged import DamagedAttempt, DamagedRow
 from referee.store.store import UnknownAggregate
 from referee.value import RuleId, Value
@@ -387,7 +387,7 @@ HANDLERS: ExceptionHandlersMap = {
     Refused: _answer_refusal,
     Stale: lambda request, stale: _answer_problem(request, Problem("stale", version=stale.version)),
     Full: lambda request, full: _answer_problem(request, Problem("match_full", most=full.most)),
-    NotHeld: lambda request, _: _answer_problem(request, Problem("token_unknown", headers=CHALLENGE)),
+    TokenNotValid: lambda request, _: _answer_problem(request, Problem("token_unknown", headers=CHALLENGE)),
     KeyReused: lambda request, _: _answer_problem(request, Problem("key_reused")),
     Overtaken: lambda request, _: _answer_problem(request, Problem("overtaken")),
     OpenedByAnother: lambda request, _: _answer_problem(request, Problem("key_of_another")),

@@ -23,7 +23,7 @@ from referee.events import LAYS_OPEN
 from referee.games import ActOfAnyGame
 from referee.refusals import NotInPlay, Refused
 from referee.store.clock import ClockWrong
-from referee.store.command import Busy, Full, InDoubt, KeyReused, NotHeld, Outcome, Overtaken
+from referee.store.command import Busy, Full, InDoubt, KeyReused, Outcome, Overtaken, TokenNotValid
 from referee.store.damaged import DamagedRow
 from referee.value import Value, Version
 from referee.visibility import Viewer
@@ -73,7 +73,7 @@ class BatchDone(Value):
 BATCH: Body[Batch] = Body(Batch)
 REFUSALS: tuple[type[Exception], ...] = (Refused, Full, KeyReused, Overtaken)
 """Errors that stop a batch and become its `refused`. The answer is still 200."""
-FAILURES: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, NotHeld, *STORE_FAILURES)
+FAILURES: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, TokenNotValid, *STORE_FAILURES)
 """Errors that stop a batch. Before the first recorded act they fail the whole request."""
 
 

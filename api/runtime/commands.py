@@ -25,11 +25,11 @@ from referee.store.command import (
     Full,
     InDoubt,
     KeyReused,
-    NotHeld,
     OpenedByAnother,
     Outcome,
     Overtaken,
     Stale,
+    TokenNotValid,
 )
 from referee.store.desk import Desk
 from referee.store.match import Match
@@ -46,7 +46,7 @@ NOTHING_DONE = (
     OpenedByAnother,
     Overtaken,
     Full,
-    NotHeld,
+    TokenNotValid,
     UnknownAggregate,
     Busy,
     ClockWrong,

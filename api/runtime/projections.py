@@ -42,7 +42,7 @@ def log_of(referee: Referee) -> Log:
         return Page(referee.placed(after, limit), decoded)
 
     def history(aggregate: UUID, after: int, limit: int) -> Page:
-        return Page(referee.placed_of(aggregate, after, limit), decoded)
+        return Page(referee.placed_of_aggregate(aggregate, after, limit), decoded)
 
     return Log(read, history, lambda: referee.recorder.max_notification_id() or 0)
 
@@ -98,7 +98,7 @@ class Projections:
         return self._log.history(aggregate_id, after, limit)
 
     def attempts(self, match_id: UUID) -> Sequence[StoredEvent]:
-        return self._referee.tried.select_events(match_id)
+        return self._referee.attempts_recorder.select_events(match_id)
 
     def lag(self) -> int:
         """Return how many events the slowest projection is behind the log."""

@@ -50,5 +50,5 @@ class RefusedAttempts:
     async def wait_until_stored(self) -> None:
         """Wait, at most :data:`STORE_WAIT_SECONDS`, until recorded attempts are stored."""
         loop, stored = asyncio.get_running_loop(), asyncio.Event()
-        self._attempts.settle(lambda: loop.call_soon_threadsafe(stored.set))
+        self._attempts.call_when_written(lambda: loop.call_soon_threadsafe(stored.set))
         await set_within(stored, STORE_WAIT_SECONDS)

@@ -161,7 +161,7 @@ class Attempts:
     def waiting(self) -> int:
         return self._waiting.qsize()
 
-    def settle(self, done: Callable[[], object]) -> None:
+    def call_when_written(self, done: Callable[[], object]) -> None:
         """Call ``done`` on the writer's thread when earlier attempts are written or dropped."""
         self._waiting.put(done)
         self._hurry.set()
@@ -177,9 +177,9 @@ class Attempts:
 
     def _write(self) -> None:
         while True:
-            batch, settled, last = self._next_batch()
+            batch, callbacks, last = self._next_batch()
             is_away = not self._write_batch(batch)
-            for done in settled:
+            for done in callbacks:
                 done()
             if last:
                 return
@@ -190,18 +190,18 @@ class Attempts:
     def _next_batch(self) -> tuple[list[Attempt], list[Callable[[], object]], bool]:
         """Wait for attempts or callbacks. Return both, and true if they are the last."""
         batch: list[Attempt] = []
-        settled: list[Callable[[], object]] = []
+        callbacks: list[Callable[[], object]] = []
         one = self._waiting.get()
         while one is not None:
             if isinstance(one, Attempt):
                 batch.append(one)
             else:
-                settled.append(one)
+                callbacks.append(one)
             try:
                 one = self._waiting.get_nowait()
             except Empty:
-                return batch, settled, False
-        return batch, settled, True
+                return batch, callbacks, False
+        return batch, callbacks, True
 
     def _write_batch(self, batch: list[Attempt]) -> bool:
         """Write the attempts. If the store fails, drop the rest and return false."""

@@ -16,8 +16,8 @@ class ClockWrong(Exception):
         self.shown = shown
 
 
-def checked(clock: Callable[[], datetime]) -> datetime:
-    """Return the time of a clock. Raises :class:`ClockWrong` if it is unreadable or out of range."""
+def checked_time(clock: Callable[[], datetime]) -> datetime:
+    """Return a clock's time. Raises :class:`ClockWrong` if it is unreadable or out of range."""
     try:
         now = clock()
     except (OverflowError, ValueError, OSError) as error:
@@ -28,10 +28,10 @@ def checked(clock: Callable[[], datetime]) -> datetime:
 
 
 def utc_now() -> datetime:
-    """Return the machine's :func:`checked` time in UTC. Raises :class:`ClockWrong`."""
-    return checked(machine)
+    """Return the machine's :func:`checked_time` in UTC. Raises :class:`ClockWrong`."""
+    return checked_time(machine_time)
 
 
-def machine() -> datetime:
+def machine_time() -> datetime:
     """Return the machine's unchecked time in UTC."""
     return datetime.fromtimestamp(time.time(), UTC)

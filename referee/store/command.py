@@ -41,7 +41,7 @@ class Busy(Exception):
     """The queue is full or the store does not answer. Nothing is stored; a retry may succeed."""
 
 
-class NotHeld(Exception):
+class TokenNotValid(Exception):
     """The caller's token is no longer valid for the actor."""
 
 

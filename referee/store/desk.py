@@ -34,18 +34,18 @@ from referee.store.aggregate import KINDS, Aggregate, fold, with_known_state
 from referee.store.answer import Answer
 from referee.store.aside import LONG_FROM, Aside
 from referee.store.cache import MEGABYTE, Cache
-from referee.store.clock import checked, machine
+from referee.store.clock import checked_time, machine_time
 from referee.store.command import (
     Busy,
     Command,
     Full,
     InDoubt,
     KeyReused,
-    NotHeld,
     OpenedByAnother,
     Outcome,
     Overtaken,
     Stale,
+    TokenNotValid,
 )
 from referee.store.damaged import DamagedRow
 from referee.store.rows import FIRST, row_hash, to_row
@@ -137,7 +137,7 @@ class Desk:
         referee: Referee,
         *,
         cache_bytes: int = CACHE_MEGABYTES * MEGABYTE,
-        clock: Callable[[], datetime] = machine,
+        clock: Callable[[], datetime] = machine_time,
         seed: Callable[[], str] | None = None,
         committed: Callable[[Sequence[Recorded]], None] = lambda recorded: None,
     ) -> None:
@@ -175,7 +175,7 @@ class Desk:
         """Queue a request and return its future answer. Raises :class:`Busy` if the queue is full or the desk closed.
 
         The answer raises ``Refused``, :class:`Stale`, :class:`KeyReused`, :class:`OpenedByAnother`,
-        :class:`Overtaken`, :class:`Full`, :class:`NotHeld`, :class:`~referee.store.store.UnknownAggregate`,
+        :class:`Overtaken`, :class:`Full`, :class:`TokenNotValid`, :class:`~referee.store.store.UnknownAggregate`,
         :class:`Busy`, :class:`InDoubt`, :class:`~referee.store.clock.ClockWrong` or
         :class:`~referee.store.damaged.DamagedRow`.
         """
@@ -369,7 +369,7 @@ class Desk:
                     work.answers.append((job, Overtaken()))
                 else:
                     self._to_send_aside.append(job)
-            except (Refused, Stale, Full, NotHeld, OpenedByAnother) as refusal:
+            except (Refused, Stale, Full, TokenNotValid, OpenedByAnother) as refusal:
                 if on_stored_state:
                     work.answers.append((job, refusal))
                 else:
@@ -390,7 +390,7 @@ class Desk:
 
         Raises the errors of the answer (:meth:`submit`), or ``HistoryNeeded`` to decide aside.
         """
-        at = checked(self._clock)
+        at = checked_time(self._clock)
         if job.keyed_as is not None and (made := work.known.get(job.keyed_as) or self._recent_acts.get(job.keyed_as)):
             return self._repeated_outcome(job, made, work)
         if isinstance(job.command.request, Event):
@@ -414,7 +414,7 @@ class Desk:
         loaded = self._loaded_after(work, command.id)
         aggregate = loaded.aggregate
         if command.token is not None and not aggregate.may_act(command.actor, command.token):
-            raise NotHeld
+            raise TokenNotValid
         if command.expected is not None and command.expected != aggregate.version:
             raise Stale(aggregate.version)
         decided = job.decided
@@ -471,7 +471,7 @@ class Desk:
     def _repeated_outcome(self, job: _Job, made: KeyedAct, work: _Work) -> Outcome:
         """Return the stored events of an act decided before, with the present aggregate.
 
-        Raises :class:`KeyReused` if the request is different, :class:`NotHeld` if the caller's token has ended.
+        Raises :class:`KeyReused` if the request is different, :class:`TokenNotValid` if the caller's token has ended.
         """
         aggregate_id, numbers = made.aggregate_id, range(made.first, made.last + 1)
         in_batch = [
@@ -484,7 +484,7 @@ class Desk:
             raise KeyReused(job.act_id)
         aggregate, token = self._loaded_after(work, aggregate_id).aggregate, job.command.token
         if token is not None and not aggregate.has_token(job.command.actor, token):
-            raise NotHeld
+            raise TokenNotValid
         return Outcome(aggregate=aggregate, events=tuple(history), repeated=True)
 
     def _loaded_after(self, work: _Work, aggregate_id: UUID) -> Loaded:
@@ -578,7 +578,9 @@ class Desk:
         command = job.command
         try:
             aggregate = self.get(command.id)
-            moment = Moment(aggregate.version, checked(self._clock), self._seed(), command.actor, match=command.id)
+            moment = Moment(
+                aggregate.version, checked_time(self._clock), self._seed(), command.actor, match=command.id
+            )
             decided = self.run_on_history(aggregate.version, decide, aggregate, command.request, moment)
         except Exception as error:
             self._answer_aside(job.future, error)
@@ -611,7 +613,7 @@ class Desk:
         """Add newer rows to cached aggregates. If this fails, drop the aggregate from the cache."""
         for aggregate_id, rows in newer.items():
             try:
-                self._cache.keep([self.referee.further(cached[aggregate_id], rows)])
+                self._cache.keep([self.referee.after_rows(cached[aggregate_id], rows)])
             except Exception as error:  # one damaged aggregate must not stop the others
                 with_trace = not isinstance(error, DamagedRow)
                 log.error("%s cannot be brought up to date: %s", aggregate_id, error, exc_info=with_trace)
@@ -625,9 +627,9 @@ __all__ = [
     "Full",
     "InDoubt",
     "KeyReused",
-    "NotHeld",
     "OpenedByAnother",
     "Outcome",
     "Stale",
+    "TokenNotValid",
     "UnknownAggregate",
 ]

@@ -176,7 +176,7 @@ class Referee(Application[UUID]):
         """Open the store of :func:`settings_for`. Raises ``OlderStore`` if the rows have an earlier form."""
         super().__init__(env)
         self._store = cast(Store, self.recorder)
-        self.tried = self.factory.aggregate_recorder("attempts")
+        self.attempts_recorder = self.factory.aggregate_recorder("attempts")
         """Recorder of refused attempts (:mod:`referee.store.attempts`)."""
         try:
             refuse_older(self._store.select_ends())
@@ -197,7 +197,7 @@ class Referee(Application[UUID]):
         """Return at most ``limit`` rows of all aggregates after position ``after``, in order."""
         return self._store.select_page(after, limit)
 
-    def placed_of(self, aggregate_id: UUID, after: int, limit: int) -> list[Placed]:
+    def placed_of_aggregate(self, aggregate_id: UUID, after: int, limit: int) -> list[Placed]:
         """Return at most ``limit`` rows of an aggregate after event ``after``, in order."""
         return self._store.select_history(aggregate_id, after, limit)
 
@@ -271,7 +271,7 @@ class Referee(Application[UUID]):
         """Return the rows after these versions of aggregates, by aggregate."""
         return _rows_by_aggregate(self._store.select_newer(_versions(known)))
 
-    def further(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
+    def after_rows(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
         """Return an aggregate after further rows. If they do not follow its last row, :meth:`load` it again."""
         if from_row(rows[0]).prev != loaded.head:
             return self.load(loaded.aggregate.id)

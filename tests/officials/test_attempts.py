@@ -38,13 +38,13 @@ def tried(match_id: UUID, place: tuple[int, str], *, actor: Actor = "seat:1", co
 
 def settled(attempts: Attempts) -> None:
     done = threading.Event()
-    attempts.settle(done.set)
+    attempts.call_when_written(done.set)
     assert done.wait(SETTLE_SECONDS)
 
 
 def events_of(referee: Referee, match_id: UUID) -> list[AttemptRefused]:
     """Return the attempts of a match; check that its rows are numbered and chained."""
-    rows = referee.tried.select_events(match_id)
+    rows = referee.attempts_recorder.select_events(match_id)
     prev, events = FIRST, []
     for number, row in enumerate(rows, 1):
         recorded = from_row(row)
@@ -81,7 +81,7 @@ def test_it_names_the_event_after_which_it_came(store: tuple[Referee, Desk, UUID
 def test_a_hundred_thousand_attempts(store: tuple[Referee, Desk, UUID], store_url: str) -> None:
     referee, desk, match_id = store
     place, version = place_of_match(desk, match_id), desk.get(match_id).version
-    with closing(Attempts(referee.tried)) as attempts:
+    with closing(Attempts(referee.attempts_recorder)) as attempts:
         for number in range(100_000):
             attempts.put(tried(match_id, place, actor=("seat:1", "official")[number % 2]))
             if number % 5000 == 0:
@@ -99,7 +99,7 @@ def test_a_hundred_thousand_attempts(store: tuple[Referee, Desk, UUID], store_ur
 def test_each_actor_and_each_reason_has_its_own_rows(store: tuple[Referee, Desk, UUID]) -> None:
     referee, desk, match_id = store
     place = place_of_match(desk, match_id)
-    with closing(Attempts(referee.tried)) as attempts:
+    with closing(Attempts(referee.attempts_recorder)) as attempts:
         for actor in ("seat:0", "seat:1", "official"):
             for code in ("out_of_turn", "bid_too_low"):
                 for _ in range(25):
@@ -113,7 +113,7 @@ def test_after_a_restart_it_goes_on_counting(store: tuple[Referee, Desk, UUID]) 
     referee, desk, match_id = store
     place = place_of_match(desk, match_id)
     for many in (15, 10, 20):
-        with closing(Attempts(referee.tried)) as attempts:
+        with closing(Attempts(referee.attempts_recorder)) as attempts:
             for _ in range(many):
                 attempts.put(tried(match_id, place))
     assert [event.count for event in events_of(referee, match_id)] == [*range(1, 21), 40]
@@ -125,8 +125,8 @@ def test_two_processes_write_one_stream(store: tuple[Referee, Desk, UUID], store
     place = place_of_match(desk, match_id)
     with (
         construct(store_url) as again,
-        closing(Attempts(referee.tried)) as one,
-        closing(Attempts(again.tried)) as other,
+        closing(Attempts(referee.attempts_recorder)) as one,
+        closing(Attempts(again.attempts_recorder)) as other,
     ):
         for turn in range(200):
             (one, other)[turn % 2].put(tried(match_id, place))
@@ -148,14 +148,14 @@ def test_attempts_beyond_the_limit_are_dropped_and_counted(
     referee, desk, match_id = store
     place = place_of_match(desk, match_id)
     monkeypatch.setattr(module, "WAITING_MAX", 5)
-    with closing(Attempts(referee.tried)) as attempts:
+    with closing(Attempts(referee.attempts_recorder)) as attempts:
         stopped, go_on = threading.Event(), threading.Event()
 
         def stop() -> None:
             stopped.set()
             go_on.wait(SETTLE_SECONDS)
 
-        attempts.settle(stop)
+        attempts.call_when_written(stop)
         assert stopped.wait(SETTLE_SECONDS)
         for _ in range(12):
             attempts.put(tried(match_id, place))
@@ -184,7 +184,7 @@ def taking_none(url: str) -> Iterator[None]:
 def test_a_store_that_takes_none_fails_no_act(store: tuple[Referee, Desk, UUID], store_url: str) -> None:
     referee, desk, match_id = store
     place = place_of_match(desk, match_id)
-    with closing(Attempts(referee.tried)) as attempts:
+    with closing(Attempts(referee.attempts_recorder)) as attempts:
         attempts.put(tried(match_id, place))
         settled(attempts)
         with taking_none(store_url):
@@ -202,7 +202,7 @@ def test_a_lock_on_the_table_of_attempts_does_not_delay_acts(postgres_url: str) 
     with construct(postgres_url) as referee, closing(Desk(referee)) as desk:
         match_id = opened(desk, deal_ritual=False)
         send(desk, match_id, Deal(seat=0))
-        with closing(Attempts(referee.tried)) as attempts:
+        with closing(Attempts(referee.attempts_recorder)) as attempts:
             with psycopg.connect(postgres_url) as other:
                 other.execute("LOCK TABLE referee_attempts")
                 attempts.put(tried(match_id, place_of_match(desk, match_id)))
@@ -220,7 +220,7 @@ def test_a_lock_on_the_table_of_attempts_does_not_delay_acts(postgres_url: str) 
 def edited(store: tuple[Referee, Desk, UUID], store_url: str) -> tuple[Editor, UUID]:
     """Return a store with three correct attempts, after events 3, 3 and 4."""
     referee, desk, match_id = store
-    with closing(Attempts(referee.tried)) as attempts:
+    with closing(Attempts(referee.attempts_recorder)) as attempts:
         for _ in range(2):
             attempts.put(tried(match_id, place_of_match(desk, match_id)))
         send(desk, match_id, Bid(seat=2, bid="3"))
@@ -299,4 +299,4 @@ def test_a_store_of_before_is_proved_without_them(edited: tuple[Editor, UUID]) -
     editor.run("DROP TABLE {attempts}")
     assert said(editor.url)[0] == 0
     with construct(editor.url) as referee:
-        assert referee.tried.select_events(match_id) == []
+        assert referee.attempts_recorder.select_events(match_id) == []

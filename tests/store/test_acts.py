@@ -199,7 +199,7 @@ class TestOthers:
         for _ in range(3):
             knock(desk, match_id)
         at_hand = Loaded(referee.replay(match_id, 2), "0" * 64)
-        assert referee.further(at_hand, referee.rows(match_id, after=2)) == referee.load(match_id)
+        assert referee.after_rows(at_hand, referee.rows(match_id, after=2)) == referee.load(match_id)
 
     @pytest.mark.parametrize("keyed", [False, True])
     def test_acts_through_two_processes_at_random(

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from referee.acts import Bid, Deal
 from referee.admission import IssueToken
-from referee.store.command import Command, NotHeld
+from referee.store.command import Command, TokenNotValid
 from referee.store.desk import Desk
 from referee.store.store import construct
 from referee.tokens import hash_in_match
@@ -33,7 +33,7 @@ def test_another_process_refuses_what_has_ended(store_url: str) -> None:
             here.submit(Command(id=MATCH, actor="official", request=given)).result(20)
         bid = Command(id=MATCH, actor="seat:1", request=Bid(seat=1, bid="pass"), token=OLD)
         for late in bid, deal, bid:
-            with pytest.raises(NotHeld):
+            with pytest.raises(TokenNotValid):
                 there.submit(late).result(20)
         assert there.submit(replace(deal, token=NEW)).result(20).repeated
         assert not there.submit(replace(bid, token=NEW)).result(20).repeated
