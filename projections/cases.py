@@ -37,7 +37,7 @@ from sqlalchemy import (
 )
 
 from projections.case_rows import begins_case, changes_of, entry_of, new_case_row, opener_of
-from projections.cursors import QUERIES_KEPT, Moment, Number, Order, rows_of
+from projections.cursors import QUERIES_KEPT, Moment, Number, Order, limit_plus_one
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
@@ -146,7 +146,7 @@ class _Changes:
         self.entries: list[dict[str, Any]] = []
         self.cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         """Columns of new and changed cases, by match and number."""
-        self.held: list[dict[str, Any]] = []
+        self.official_cases: list[dict[str, Any]] = []
         """Rows of new cases, one for each official. ``of`` has the columns of the case."""
 
     def add_event(self, match: _Match, recorded: Recorded) -> _Match:
@@ -171,7 +171,7 @@ class _Changes:
         if begins_case(event):
             knocker = _member_at(match.members, seat_of(opener_of(event)))
             whose = {"members": match.members, "evening": match.evening, "knocker": knocker}
-            self.held += [{"token": token, "of": case, **whose} for token in set(match.officials)]
+            self.official_cases += [{"token": token, "of": case, **whose} for token in set(match.officials)]
 
 
 def _match_after_opening(match: _Match, event: MatchOpened, officials: tuple[str, ...]) -> _Match:
@@ -217,9 +217,9 @@ class Cases:
             Column("case", Integer, primary_key=True),
             Column("event", Integer, nullable=False),
         )
-        self.held = self._held_table(prefix)
-        held = self.held.c
-        self._order = Order(tuple[Moment, UUID, Number], held.opened_at, held.match, held.case)
+        self.official_cases = self._official_cases_table(prefix)
+        cases = self.official_cases.c
+        self._order = Order(tuple[Moment, UUID, Number], cases.opened_at, cases.match, cases.case)
         self._query = lru_cache(QUERIES_KEPT)(self._query_of)
         self.entries = Table(
             f"{prefix}{self.key}_entries",
@@ -233,7 +233,7 @@ class Cases:
         )
         Index(own_name("ix_case_entries"), self.entries.c.match, self.entries.c.case)
 
-    def _held_table(self, prefix: str) -> Table:
+    def _official_cases_table(self, prefix: str) -> Table:
         table = Table(
             f"{prefix}{self.key}_held",
             self.metadata,
@@ -257,12 +257,12 @@ class Cases:
             Column("appeal_until", Utc),
             Column("opening", Json(tuple[Actor, str]), nullable=False),  # the opener and their text
         )
-        held = table.c
-        place = (held.opened_at, held.match, held.case)
-        Index(own_name("ix_held"), held.token, *place)
-        Index(own_name("ix_held_status"), held.token, held.status, *place)
-        Index(own_name("ix_held_rule"), held.token, held.rule, *place)
-        Index(own_name("ix_held_until"), held.token, held.appeal_until)
+        cases = table.c
+        place = (cases.opened_at, cases.match, cases.case)
+        Index(own_name("ix_held"), cases.token, *place)
+        Index(own_name("ix_held_status"), cases.token, cases.status, *place)
+        Index(own_name("ix_held_rule"), cases.token, cases.rule, *place)
+        Index(own_name("ix_held_until"), cases.token, cases.appeal_until)
         return table
 
     def under(self, prefix: str) -> Self:
@@ -303,12 +303,13 @@ class Cases:
         if begun:
             places = [{name: case[name] for name in ("match", "case", "event")} for case in begun]
             connection.execute(insert(self.cases), places)
-            if changes.held:
-                connection.execute(insert(self.held), [one.pop("of") | one for one in changes.held])
+            if changes.official_cases:
+                rows = [one.pop("of") | one for one in changes.official_cases]
+                connection.execute(insert(self.official_cases), rows)
         for (match_id, number), case in changes.cases.items():
             if case and "event" not in case:
-                place = (self.held.c.match == match_id) & (self.held.c.case == number)
-                connection.execute(update(self.held).where(place).values(case))
+                place = (self.official_cases.c.match == match_id) & (self.official_cases.c.case == number)
+                connection.execute(update(self.official_cases).where(place).values(case))
 
     def version(self, connection: Connection, match_id: UUID) -> int:
         return connection.scalar(select(self.matches.c.version).where(self.matches.c.match == match_id)) or 0
@@ -350,27 +351,29 @@ class Cases:
 
     def _query_of(self, status: str | None, given: frozenset[str], limit: int) -> Select[Any]:
         """Return the query of :meth:`page` with parameters of the ``given`` names."""
-        held = self.held.c
+        cases = self.official_cases.c
         filters = {
-            "ruleset": held.ruleset == bindparam("ruleset"),
-            "rule": held.rule == bindparam("rule"),
+            "ruleset": cases.ruleset == bindparam("ruleset"),
+            "rule": cases.rule == bindparam("rule"),
             "after_match": self._order.beyond,
         }
         query = self._cases_of_official(given).where(
             *(condition for name, condition in filters.items() if name in given)
         )
-        query = query.order_by(*self._order.columns).limit(rows_of(limit))
+        query = query.order_by(*self._order.columns).limit(limit_plus_one(limit))
         at = bindparam("at", type_=Utc)
         if status == "final":
-            query = query.where(held.status.not_in(("pending", "appealed", "withdrawn")))
-            query = query.where(or_(held.appeal_until.is_(None), held.appeal_until <= at))
+            query = query.where(cases.status.not_in(("pending", "appealed", "withdrawn")))
+            query = query.where(or_(cases.appeal_until.is_(None), cases.appeal_until <= at))
         elif status is not None:
-            query = query.where(held.status == status)
+            query = query.where(cases.status == status)
         if status == "ruled":
             # Rulings that are not final yet are few, so they are selected first.
-            lately = select(held.match, held.case).where(held.token == bindparam("official"), held.appeal_until > at)
+            lately = select(cases.match, cases.case).where(
+                cases.token == bindparam("official"), cases.appeal_until > at
+            )
             few = lately.cte("lately").prefix_with("MATERIALIZED")
-            query = query.join(few, (few.c.match == held.match) & (few.c.case == held.case))
+            query = query.join(few, (few.c.match == cases.match) & (few.c.case == cases.case))
         return query
 
     def earlier(
@@ -389,15 +392,15 @@ class Cases:
 
         By default the cases are of all matches that the caller officiates.
         """
-        held = self.held.c
+        cases = self.official_cases.c
         whose = _official_of(sight)
         given = whose if match is None else whose.keys() - {"by_token"}  # parties may read their match's rulings
-        query = self._cases_of_official(given).where(held.rule.in_(rules), held.status.in_(("ruled", "final")))
-        query = query.where(held.official.is_not(None))
+        query = self._cases_of_official(given).where(cases.rule.in_(rules), cases.status.in_(("ruled", "final")))
+        query = query.where(cases.official.is_not(None))
         if match is not None:
-            query = query.where(held.match == match)
+            query = query.where(cases.match == match)
         if except_case is not None:
-            query = query.where((held.match != except_case[0]) | (held.case != except_case[1]))
+            query = query.where((cases.match != except_case[0]) | (cases.case != except_case[1]))
         query = query.order_by(*(column.desc() for column in self._order.columns)).limit(limit)
         found = list(map(_listed_case, connection.execute(query, whose)))
         this, known = self.entries, self.matches.c
@@ -418,15 +421,15 @@ class Cases:
         The query excludes matches in which the official plays, and unfinished matches in which a member plays who may
         know the credential.
         """
-        held, matches = self.held.c, self.matches.c
-        query = select(*(held[name] for name in LISTED)).where(held.token == bindparam("official"))
+        cases, matches = self.official_cases.c, self.matches.c
+        query = select(*(cases[name] for name in LISTED)).where(cases.token == bindparam("official"))
         if "sits" in given:
-            query = query.where(held.members.not_like(bindparam("sits")))
-        behind = [held.members.like(bindparam(name)) for name in sorted(given) if name.startswith("behind_")]
+            query = query.where(cases.members.not_like(bindparam("sits")))
+        behind = [cases.members.like(bindparam(name)) for name in sorted(given) if name.startswith("behind_")]
         hidden = matches.held_back if "by_token" in given else or_(*behind) if behind else None
         if hidden is None:
             return query
-        under_way = select(matches.match).where(matches.match == held.match, matches.over.is_(False), hidden)
+        under_way = select(matches.match).where(matches.match == cases.match, matches.over.is_(False), hidden)
         return query.where(~under_way.exists())
 
     def knocks(
@@ -439,22 +442,22 @@ class Cases:
     ) -> dict[Row, tuple[int, int]]:
         """Return the numbers of upheld and dismissed knocks on these evenings of a club, by row of the standings.
 
-        ``matches``: query by :meth:`~projections.matches.Matches.counted`.
+        ``matches``: query by :meth:`~projections.matches.Matches.with_currency`.
         """
-        held = self.held.c
-        upheld = func.sum(sqlcase((held.verdict == "upheld", 1), else_=0))
-        dismissed = func.sum(sqlcase((held.verdict == "dismissed", 1), else_=0))
-        key = held.ruleset, matches.c.currency, held.knocker
-        query = select(*key, upheld, dismissed).join(matches, matches.c.match == held.match)
+        cases = self.official_cases.c
+        upheld = func.sum(sqlcase((cases.verdict == "upheld", 1), else_=0))
+        dismissed = func.sum(sqlcase((cases.verdict == "dismissed", 1), else_=0))
+        key = cases.ruleset, matches.c.currency, cases.knocker
+        query = select(*key, upheld, dismissed).join(matches, matches.c.match == cases.match)
         query = query.where(
-            held.token == of_club(club),
-            held.evening.in_(evenings),
-            held.kind == "offence",
-            held.status != "withdrawn",
-            held.knocker.is_not(None),
+            cases.token == of_club(club),
+            cases.evening.in_(evenings),
+            cases.kind == "offence",
+            cases.status != "withdrawn",
+            cases.knocker.is_not(None),
         )
         if ruleset is not None:
-            query = query.where(held.ruleset == ruleset)
+            query = query.where(cases.ruleset == ruleset)
         rows = connection.execute(query.group_by(*key))
         return {Row(*row[:3]): (row[3], row[4]) for row in rows}
 

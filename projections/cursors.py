@@ -75,10 +75,10 @@ class Order:
         return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._kind), strict=True))
 
     def page(self, found: Sequence[T], limit: int) -> Page[T]:
-        """Return the page of ``found``, rows of a query limited by :func:`rows_of`."""
+        """Return the page of ``found``, rows of a query limited by :func:`limit_plus_one`."""
         return page_of(found, limit, attrgetter(*(column.name for column in self.columns)))
 
 
-def rows_of(limit: int) -> ColumnElement[int]:
+def limit_plus_one(limit: int) -> ColumnElement[int]:
     """Return ``limit + 1`` as a literal. The last row shows that a next page exists."""
     return literal_column(str(limit + 1), Integer)

@@ -32,7 +32,7 @@ from sqlalchemy import (
     update,
 )
 
-from projections.cursors import QUERIES_KEPT, Moment, Order, rows_of
+from projections.cursors import QUERIES_KEPT, Moment, Order, limit_plus_one
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
@@ -294,7 +294,7 @@ class Matches:
             "after_match": self._order.beyond,
         }
         wanted = [condition for name, condition in filters.items() if name in given]
-        order, most = self._order.columns, rows_of(limit)
+        order, most = self._order.columns, limit_plus_one(limit)
         pages = [select(*order).where(self._is_in_part(part), *wanted).order_by(*order).limit(most) for part in parts]
         if len(pages) == 1:
             return pages[0].with_only_columns(*entries)
@@ -341,7 +341,7 @@ class Matches:
         query = select(self.entries.c.match).where(is_visible)
         return query.params({name: value for name, value in given.items() if value is not None})
 
-    def counted(self, club: UUID, sight: Sight, in_money: Collection[str]) -> Subquery:
+    def with_currency(self, club: UUID, sight: Sight, in_money: Collection[str]) -> Subquery:
         """Return the query of :meth:`of_club` with each match's ``currency`` (:class:`Row`).
 
         ``in_money``: rulesets whose points are money in a match with stakes.
@@ -360,7 +360,7 @@ class Matches:
     ) -> dict[Row, Standing]:
         """Return the results in the finished matches of these evenings of a club.
 
-        ``matches``: query by :meth:`counted`.
+        ``matches``: query by :meth:`with_currency`.
         """
         players = self.players.c
         key = players.ruleset, matches.c.currency, players.member

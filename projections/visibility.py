@@ -20,7 +20,7 @@ class Sight(Value):
     """Member who owns the key; ``None``: a program owns it."""
     behind: tuple[int, ...] = ()
     """Other members who gave the key. Cases of matches in which they play are hidden until the match ends."""
-    held: str | None = None
+    credential_sha256: str | None = None
     """SHA-256 of the caller's credential, which may be an official's token."""
 
     @property
@@ -28,7 +28,7 @@ class Sight(Value):
         """Text under which the cases that the caller officiates are stored, if any."""
         if self.club is not None:
             return of_club(self.club) if self.officiates else None
-        return self.held
+        return self.credential_sha256
 
 
 UNAUTHENTICATED = Sight()

@@ -154,7 +154,7 @@ class Access:
         if credential is None:
             return Sight()
         key = await self._key_holder(credential)
-        return Sight(held=credential.secret_hash) if key is None else key.sight
+        return Sight(credential_sha256=credential.secret_hash) if key is None else key.sight
 
     async def give_ticket(self, match_id: UUID, credential: Credential) -> tuple[str, datetime]:
         """Return a new ticket for one stream, and the time when it expires."""

@@ -88,7 +88,7 @@ class Caller(Value):
     @property
     def sight(self) -> Sight:
         """The matches and cases that the caller sees in lists."""
-        return Sight(held=self.token_hash) if self.key is None else self.key.sight
+        return Sight(credential_sha256=self.token_hash) if self.key is None else self.key.sight
 
     @property
     def revoking_club_ids(self) -> tuple[UUID, ...]:

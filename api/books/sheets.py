@@ -44,7 +44,7 @@ async def answer(
         sheet = projection.answer(connection, match_id, players=players)
         return None if sheet is None else (written(sheet).encode(), sheet.version)
 
-    question = table if media_type == CSV else partial(projection.written, players=players)
+    question = table if media_type == CSV else partial(projection.answer_json, players=players)
     found = await request.service.projections.ask_of(projection, match.id, match.version, question)
     assert found is not None, "the projection has reached the version of the match"
     body, version = found

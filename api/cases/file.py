@@ -52,7 +52,7 @@ async def _sight_of_first_official(service: Service, match: Match) -> Sight:
     """Return the visibility of cases for the first official of the match."""
     secret = await in_thread(lambda: service.referee.secret)
     tokens = encrypt_or_decrypt(secret, match.id, match.opened.dockets)
-    return Sight(held=tokens[0] if tokens else None)
+    return Sight(credential_sha256=tokens[0] if tokens else None)
 
 
 @get(

@@ -125,9 +125,9 @@ async def get_standings(
     matches, cases = service.projections.matches, service.projections.cases
 
     def read(connection: Connection) -> Page[StandingSeen]:
-        counted = matches.counted(club_id, sight, IN_MONEY)
-        results = matches.standings(connection, club_id, evenings, counted, ruleset)
-        knocks = cases.knocks(connection, club_id, evenings, counted, ruleset)
+        club_matches = matches.with_currency(club_id, sight, IN_MONEY)
+        results = matches.standings(connection, club_id, evenings, club_matches, ruleset)
+        knocks = cases.knocks(connection, club_id, evenings, club_matches, ruleset)
         rows = {_place(row, results.get(row, NO_RESULTS)): row for row in results.keys() | knocks}
         places = sorted(place for place in rows if after is None or place > after)
         page = page_of(places, limit, lambda last: last)

@@ -13,7 +13,7 @@ from api.money.ledger_access import Day
 from api.personal_data.erasures import Redactions, lists_in
 from api.personal_data.names import Names
 from api.runtime.projections import Projections, decoded
-from projections.audit.books import Compared, written
+from projections.audit.books import Compared, entries_of_club
 from projections.audit.findings import CHECKS, DIFFERENCES_MAX, Check, Difference, Findings, is_account
 from projections.audit.history import (
     LISTED_MAX,
@@ -270,7 +270,7 @@ def _compare_books(
 
     def whose(position: int) -> tuple[UUID, int] | None:
         for _, aggregate, number, _, _ in projections.log_after(position - 1, 1).rows:
-            own = rows.of(aggregate)
+            own = rows.own_id(aggregate)
             return None if own is None else (own, number)
         return None
 
@@ -299,7 +299,7 @@ def _across_closings(rows: Rows) -> tuple[MatchAcrossClosings, ...]:
 
 
 def _reversals(rows: Rows, club: UUID) -> tuple[Reversal, ...]:
-    entries = written(rows.made, rows.ledger, club)
+    entries = entries_of_club(rows.made, rows.ledger, club)
     found = deque((one for one in entries if one.kind == "reverse"), maxlen=LISTED_MAX)
     return tuple(
         Reversal(

@@ -37,13 +37,12 @@ class Written(NamedTuple):
     postings: tuple[tuple[str, str, int, int], ...]
 
     @property
-    def of(self) -> tuple[str, str]:
-        """Fields that identify an entry."""
+    def identity(self) -> tuple[str, str]:
         return self.cause, self.kind
 
 
-def written(connection: Connection, ledger: Tables, club: UUID, to: int | None = None) -> Iterator[Written]:
-    """Yield a club's entries up to number ``to`` with their postings, in order."""
+def entries_of_club(connection: Connection, ledger: Tables, club: UUID, to: int | None = None) -> Iterator[Written]:
+    """Yield the entries up to number ``to`` with their postings, in order."""
     entries, postings, after = ledger.entries.c, ledger.postings.c, -1
     columns: list[Column[Any]] = [entries.number, entries.date, entries.kind, entries.currency, entries.cause]
     columns += [entries.evening, entries.reverses, entries.by]
@@ -96,7 +95,7 @@ class Compared:
     def _compare_entry_lists(self) -> None:
         last = self._last_stored_number()
         kept = _Ahead(self._stored_entries(last))
-        made = _Ahead(written(self.rows.made, self.rows.ledger, self.club, self.last))
+        made = _Ahead(entries_of_club(self.rows.made, self.rows.ledger, self.club, self.last))
         shifted = False
         while (ours := made.next(0)) is not None or kept.next(0) is not None:
             theirs = kept.next(0)
@@ -110,7 +109,7 @@ class Compared:
                 self.findings.add("numbers", "entry_missing", entry=ours.number, should=ours.cause)
                 made.drop()
                 continue
-            if ours.of != theirs.of and (step := _steps_to_equal(made, kept)) is not None:
+            if ours.identity != theirs.identity and (step := _steps_to_equal(made, kept)) is not None:
                 shifted = True
                 for _ in range(step[0]):
                     one = made.drop()
@@ -140,7 +139,7 @@ class Compared:
     def _stored_entries(self, last: int | None) -> Iterator[Written]:
         """Yield the entries of the books, and check each alone and against the previous one."""
         before = 0
-        for one in written(self.kept, self.ledger, self.club, last):
+        for one in entries_of_club(self.kept, self.ledger, self.club, last):
             if one.number != before + 1:
                 self.findings.add("numbers", "number_gap", entry=one.number, stands=one.number, should=before + 1)
             before = one.number
@@ -293,9 +292,9 @@ def _steps_to_equal(made: _Ahead, kept: _Ahead) -> tuple[int, int] | None:
     """Return how many entries of each side to skip to reach equal ones; ``None`` if :data:`AHEAD` is too few."""
     ours, theirs = made.next(0), kept.next(0)
     for further in range(1, AHEAD + 1):
-        if (one := made.next(further)) is not None and theirs is not None and one.of == theirs.of:
+        if (one := made.next(further)) is not None and theirs is not None and one.identity == theirs.identity:
             return further, 0
-        if (one := kept.next(further)) is not None and ours is not None and one.of == ours.of:
+        if (one := kept.next(further)) is not None and ours is not None and one.identity == ours.identity:
             return 0, further
     return None
 

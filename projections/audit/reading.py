@@ -211,7 +211,7 @@ class Rows:
     def money(self) -> Mapping[UUID, Money | None]:
         return self._writing.matches
 
-    def of(self, text: Any) -> UUID | None:
+    def own_id(self, text: Any) -> UUID | None:
         """Return the id in this text; ``None`` unless it is of the club or one of its matches."""
         own = self._by_text.get(text)
         return None if own is None else own.id

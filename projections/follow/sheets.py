@@ -149,7 +149,7 @@ class Sheets(Generic[S]):
         """Return the corrected sheet; ``None`` if the match is unknown. ``instead``: fields to replace."""
         return self._with_lines(connection, match_id, self.lines.c.line, instead)
 
-    def written(self, connection: Connection, match_id: UUID, **instead: Any) -> tuple[bytes, int] | None:
+    def answer_json(self, connection: Connection, match_id: UUID, **instead: Any) -> tuple[bytes, int] | None:
         """Return :meth:`answer` as JSON, and its version; ``None`` if the match is unknown."""
         sheet = self._with_lines(connection, match_id, type_coerce(self.lines.c.line, RawJson), instead)
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)

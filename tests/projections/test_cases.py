@@ -173,7 +173,8 @@ class TestOfficials:
                 entry.fact.text for entry in projection.answer(connection, MATCH, 1)[0].entries if said(entry.fact)
             }
             assert texts == {"", "not so", "by whom?"}
-            rows = connection.execute(select(projection.held).order_by(projection.held.c.case)).all()
+            cases = projection.official_cases
+            rows = connection.execute(select(cases).order_by(cases.c.case)).all()
         assert [(row.status, row.rule, row.ruleset) for row in rows] == [
             ("appealed", "B11", "rodskagg-kortoxen"),
             ("ruled", "B-O32", "rodskagg-kortoxen"),

@@ -65,10 +65,10 @@ def books_of(engine: Engine, histories: Sequence[Sequence[Recorded]]) -> tuple[A
                 projection.apply(connection, page_of(page, page[0].originator_version))
         protocols, pots, matches = books
         match_id = histories[0][0].originator_id
-        written = protocols.written(connection, match_id)
-        assert written is not None
+        answer = protocols.answer_json(connection, match_id)
+        assert answer is not None
         protocol = protocols.answer(connection, match_id)
-        assert written == (msgspec.json.encode(protocol), protocol.version)
+        assert answer == (msgspec.json.encode(protocol), protocol.version)
         (entry,) = connection.execute(select(matches.entries)).all()
         kept = connection.scalars(select(protocols.lines.c.line).order_by(protocols.lines.c.event)).all()
         return protocol, pots.answer(connection, match_id), entry, kept

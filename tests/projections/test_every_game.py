@@ -183,12 +183,12 @@ def test_the_books_take_it_all_in(engine: Engine, history: list[Recorded]) -> No
         protocols, cases, matches, pots = books
         match, sheet, entry = last(history)
         assert protocols.answer(connection, match.id) == sheet
-        assert protocols.written(connection, match.id) == (msgspec.json.encode(sheet), sheet.version)
+        assert protocols.answer_json(connection, match.id) == (msgspec.json.encode(sheet), sheet.version)
         assert matches.page(connection) == ((entry,), None)
         pot = pots.answer(connection, match.id)
         assert pot == reduce(in_pot, history, None)
-        assert pots.written(connection, match.id) == (msgspec.json.encode(pot), match.version)
-        assert pots.written(connection, UUID(int=2)) is None
+        assert pots.answer_json(connection, match.id) == (msgspec.json.encode(pot), match.version)
+        assert pots.answer_json(connection, UUID(int=2)) is None
         knocks = [one for one in history if isinstance(one.event, KnockUpheld | KnockDismissed)]
         kept = cases.answer(connection, match.id, "spectator")
         assert [case.entries[0].event for case in kept] == [one.originator_version for one in knocks]

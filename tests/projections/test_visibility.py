@@ -84,7 +84,7 @@ def may_see(sight: Sight, opened: MatchOpened) -> bool:
 
 SIGHTS = (
     UNAUTHENTICATED,
-    Sight(held="a" * 64),
+    Sight(credential_sha256="a" * 64),
     Sight(club=ONE),
     Sight(club=ONE, whole_club=True),
     Sight(club=ONE, member=5, sits=5),
@@ -180,13 +180,13 @@ def test_an_officiating_member_sees_the_cases_of_the_club_except_in_matches_they
     assert found(Sight(club=ONE, officiates=True, sits=2)) == [mine]
     assert found(Sight(club=ONE, whole_club=True)) == found(UNAUTHENTICATED) == []
     named = log.add(match := uuid4(), with_official(match, "c" * 64), knocked(0, 1, True))
-    assert found(Sight(held="c" * 64)) == [named]
+    assert found(Sight(credential_sha256="c" * 64)) == [named]
 
 
 OFFICIALS = ("c" * 64, "d" * 64)
 RULESETS = ("rodskagg-alga", "rodskagg-kortoxen")
 JUDGES = (
-    *(Sight(held=held) for held in OFFICIALS),
+    *(Sight(credential_sha256=token) for token in OFFICIALS),
     Sight(club=ONE, officiates=True),
     Sight(club=ONE, officiates=True, sits=5),
     Sight(club=OTHER, officiates=True, sits=12),
@@ -198,7 +198,8 @@ JUDGES = (
 def officiates(sight: Sight, match: UUID, opened: MatchOpened) -> bool:
     """Return whether the caller officiates a match, by the rule for one match."""
     if sight.club is None:
-        return sight.held is not None and opened.official == hash_in_match(match, sight.held)
+        token = sight.credential_sha256
+        return token is not None and opened.official == hash_in_match(match, token)
     return sight.officiates and opened.club == sight.club and sight.sits not in opened.members
 
 
@@ -293,10 +294,10 @@ class TestStandings:
     """Members' results in the matches of some evenings."""
 
     def results(self, log: Log, evenings: tuple[int, ...], sight: Sight = OFFICE) -> dict[Row, Standing]:
-        return log.matches.standings(log.connection, ONE, evenings, log.matches.counted(ONE, sight, IN_MONEY))
+        return log.matches.standings(log.connection, ONE, evenings, log.matches.with_currency(ONE, sight, IN_MONEY))
 
     def knocks(self, log: Log, evenings: tuple[int, ...], sight: Sight = OFFICE) -> dict[Row, tuple[int, int]]:
-        return log.cases.knocks(log.connection, ONE, evenings, log.matches.counted(ONE, sight, IN_MONEY))
+        return log.cases.knocks(log.connection, ONE, evenings, log.matches.with_currency(ONE, sight, IN_MONEY))
 
     def won(self, seat: int | None, *points: int, **fields: Any) -> MatchWon:
         return MatchWon(seat=seat, by="zero", rule="B58", points=points, **fields)
