@@ -11,7 +11,7 @@ from litestar.datastructures import State
 from litestar.types import HTTPResponseStartEvent, LifeSpanReceive, LifeSpanScope, Message, Receive, Scope
 
 from api.access.addresses import Addresses
-from api.access.attempts import tried_in
+from api.access.attempts import noted_attempt
 from api.access.limits import WRONG, Limits
 from api.access.quotas import Quotas
 from api.access.tokens import RefusedTokens
@@ -183,7 +183,7 @@ class Boundary:
     def refused(self, scope: Any) -> Sent | None:
         """Count a request. Return the refusal if it is above a limit, otherwise ``None``."""
         scope.setdefault("state", {})
-        problem = self.limits.refuses(scope)
+        problem = self.limits.count_request(scope)
         if problem is None:
             return None
         self.metrics.count_answer(scope["method"], "unknown", problem.status, problem.code)
@@ -207,7 +207,7 @@ class Boundary:
             return
         if code in WRONG:
             self._refused_tokens.log_refused(self.addresses.of(scope).text, notes.ids)
-        if (tried := tried_in(scope)) is not None:
+        if (tried := noted_attempt(scope)) is not None:
             scope["litestar_app"].state.service.refused_attempts.record(tried, problem)
 
 

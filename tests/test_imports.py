@@ -138,11 +138,11 @@ BESIDE_ACCESS = {
         "api.access.limits.WRONG",
         "api.access.quotas.Quotas",
         "api.access.tokens.RefusedTokens",
-        "api.access.attempts.tried_in",
+        "api.access.attempts.noted_attempt",
     },
     "api/clubs/new_keys.py": {
         "api.access.idempotent_secrets.Derived",
-        "api.access.keys.written",
+        "api.access.keys.make_key_text",
         "api.access.tokens.hash_of",
     },
     "api/clubs/command_handling.py": {"api.access.codes.new_code", "api.access.tokens.hash_of"},

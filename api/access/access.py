@@ -12,7 +12,7 @@ from api.access.caller import ROLES_OF_PROGRAMS, Caller
 from api.access.clubs import Clubs, KeyHolder, current_holder, holder_by
 from api.access.credentials import Credential, credential_of
 from api.access.limits import Limits
-from api.access.principals import by_key, by_no_credential, by_token
+from api.access.principals import caller_by_key, caller_by_token, caller_without_credential
 from api.access.tickets import Tickets
 from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS, MemberTexts
@@ -32,16 +32,16 @@ T = TypeVar("T")
 class Matches(Clubs, Protocol):
     """Finds matches and clubs. Each method raises ``UnknownAggregate`` (404) if the match or club does not exist.
 
-    All but :meth:`begun` raise ``DamagedRow`` (503) if a row cannot be read.
+    All but :meth:`match_at_opening` raise ``DamagedRow`` (503) if a row cannot be read.
     """
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """Return the match at ``min_version`` or later. Raises Problem (409 version_not_reached)."""
 
-    async def opened(self, match_id: UUID) -> Match:
-        """Return the match, perhaps not in its newest version."""
+    async def match_perhaps_stale(self, match_id: UUID) -> Match:
+        """Return the match; it may lack its newest events."""
 
-    async def begun(self, match_id: UUID) -> Match:
+    async def match_at_opening(self, match_id: UUID) -> Match:
         """Return the match after its first event. Raises ``DamagedRow`` (503) if that event cannot be read."""
 
     async def newest(self, match: Match) -> Match: ...
@@ -51,7 +51,7 @@ class Names(Protocol):
     def texts_in(self, match: Match) -> MemberTexts:
         """Return the names and texts of members that answers about the match may contain."""
 
-    async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
+    async def with_names(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
         """Return the match with its players' names, and ``texts`` with the ETag mark for these names."""
 
 
@@ -86,12 +86,12 @@ class Access:
         self._matches, self._names, self._limits = matches, names, limits
         self._tickets, self._in_thread, self._note_held_back = tickets, in_thread, note_held_back
 
-    async def key_if_shown(self, request: Req) -> KeyHolder | None:
+    async def key_holder_or_none(self, request: Req) -> KeyHolder | None:
         """Return the holder of the key in a request, or ``None`` if the request has no key."""
         credential = credential_of(request)
         return None if credential is None else await self._key_holder(credential)
 
-    async def sees(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Caller]:
+    async def identify_viewer(self, request: Req, match_id: UUID, min_version: int = 0) -> tuple[Match, Caller]:
         """Return the match at ``min_version`` or later, and the caller. Raises Problem (409 version_not_reached)."""
         credential = credential_of(request)
         key = None if credential is None else await self._key_holder(credential)
@@ -106,7 +106,7 @@ class Access:
             caller = _must_see(match, _caller_of(match, credential, key))
         return await self._with_visible_names(match, caller)
 
-    async def acts(
+    async def identify_actor(
         self, request: Req, match_id: UUID, credential: Credential, *requests: Request, noted: bool = True
     ) -> tuple[Match, Caller]:
         """Return the match, perhaps not in its newest version, and a caller allowed to make these requests.
@@ -124,31 +124,31 @@ class Access:
             self._note_held_back(match, caller)
         for one in requests:
             if noted:
-                caller.tries(request, match, one)
+                caller.note_attempt(request, match, one)
             caller.must_be_allowed(match, one)
         return match, replace(caller, texts=texts)
 
-    async def must_still(self, match: Match, caller: Caller) -> Caller:
+    async def current_caller(self, match: Match, caller: Caller) -> Caller:
         """Return the caller with their current rights. Raises Problem (401) if the credential is now invalid."""
         if caller.key is not None:
             key = await current_holder(caller.key, self._matches)
-            now = by_key(match, key)
+            now = caller_by_key(match, key)
             return replace(now, texts=caller.texts) if now is not None and now.held_back else replace(caller, key=key)
         if caller.token_hash is not None:
-            now = by_token(match, caller.token_hash)
+            now = caller_by_token(match, caller.token_hash)
             if now is None or now.actor != caller.actor:
                 raise Problem("token_unknown", headers=CHALLENGE)
             return replace(now, texts=caller.texts) if now.held_back else caller
         return caller
 
-    async def still(self, match: Match, caller: Caller) -> Caller | None:
-        """Return the caller with their current rights; ``None`` if the credential is now invalid."""
+    async def current_caller_or_none(self, match: Match, caller: Caller) -> Caller | None:
+        """Return :meth:`current_caller`, or ``None`` if the credential is now invalid."""
         try:
-            return await self.must_still(match, caller)
+            return await self.current_caller(match, caller)
         except Problem:
             return None
 
-    async def listing(self, request: Req) -> Sight:
+    async def sight_of(self, request: Req) -> Sight:
         """Return which matches and cases the caller sees in lists."""
         credential = credential_of(request)
         if credential is None:
@@ -161,7 +161,7 @@ class Access:
         await self._match_and_holder(match_id, credential)
         return await self._in_thread(self._tickets.give, match_id, credential)
 
-    async def by_ticket(
+    async def identify_by_ticket(
         self, request: Req, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
     ) -> tuple[Match, Caller]:
         """Return the match and the caller to whom the ticket was given. Delete the ticket unless ``only_looks``.
@@ -172,15 +172,15 @@ class Access:
         try:
             match = await self._matches.match(match_id)
         except DamagedRow:
-            credential = await self._in_thread(tickets.look, match_id, ticket)
+            credential = await self._in_thread(tickets.peek, match_id, ticket)
             await self._must_see_damaged(
                 match_id, credential, None if credential is None else await self._key_holder(credential)
             )
             raise
-        if by_no_credential(match) is None and await self._in_thread(tickets.look, match_id, ticket) is None:
+        if caller_without_credential(match) is None and await self._in_thread(tickets.peek, match_id, ticket) is None:
             raise UnknownAggregate(str(match_id))
         match = await self._matches.match(match_id, min_version)
-        credential = await self._in_thread(tickets.look if only_looks else tickets.take, match_id, ticket)
+        credential = await self._in_thread(tickets.peek if only_looks else tickets.take, match_id, ticket)
         with suppress(Problem):  # if the credential is no longer valid
             if (
                 credential is not None
@@ -194,13 +194,13 @@ class Access:
             self._note_held_back(match, caller)
         if not caller.knows_names(match):
             return match, caller
-        match, texts = await self._names.named(match, self._names.texts_in(match))
+        match, texts = await self._names.with_names(match, self._names.texts_in(match))
         return match, replace(caller, texts=texts)
 
     async def _match_and_holder(self, match_id: UUID, credential: Credential) -> tuple[Match, Caller]:
         key = await self._key_holder(credential)
         try:
-            match = await self._matches.opened(match_id)
+            match = await self._matches.match_perhaps_stale(match_id)
         except DamagedRow:
             await self._must_see_damaged(match_id, credential, key)
             raise
@@ -208,8 +208,8 @@ class Access:
 
     async def _must_see_damaged(self, match_id: UUID, credential: Credential | None, key: KeyHolder | None) -> None:
         """Raise ``UnknownAggregate`` (404) unless the caller could see the match when it was opened."""
-        match = await self._matches.begun(match_id)
-        if by_no_credential(match) is None and _caller_of(match, credential, key) is None:
+        match = await self._matches.match_at_opening(match_id)
+        if caller_without_credential(match) is None and _caller_of(match, credential, key) is None:
             raise UnknownAggregate(str(match_id))
 
     async def _key_holder(self, credential: Credential) -> KeyHolder | None:
@@ -227,7 +227,7 @@ class Access:
         if caller is None and credential is not None and key is None:
             match = await self._matches.newest(match)  # because a different process may just have issued the token
             caller = _caller_of(match, credential, key)
-        elif caller is None and by_no_credential(match) is None:
+        elif caller is None and caller_without_credential(match) is None:
             with suppress(UnknownAggregate):  # because the time must not show whether the match exists
                 await self._matches.match(uuid4())
         caller = _must_see(match, caller)
@@ -239,8 +239,8 @@ class Access:
 def _caller_of(match: Match, credential: Credential | None, key: KeyHolder | None) -> Caller | None:
     """Return the caller with this credential; ``None`` if they may not see the match or the token is unknown."""
     if key is not None:
-        return by_key(match, key)
-    return by_no_credential(match) if credential is None else by_token(match, credential.secret_hash)
+        return caller_by_key(match, key)
+    return caller_without_credential(match) if credential is None else caller_by_token(match, credential.secret_hash)
 
 
 def _must_see(match: Match, caller: Caller | None) -> Caller:
@@ -250,7 +250,7 @@ def _must_see(match: Match, caller: Caller | None) -> Caller:
     """
     if caller is not None:
         return caller
-    if by_no_credential(match) is None:
+    if caller_without_credential(match) is None:
         raise UnknownAggregate(str(match.id))
     raise Problem("token_unknown", headers=CHALLENGE)
 

@@ -14,8 +14,8 @@ class Tried(NamedTuple):
     act: str
 
 
-def tried_in(scope: Any) -> Tried | None:
-    """Return the attempt that :meth:`Caller.tries` noted, or ``None``."""
+def noted_attempt(scope: Any) -> Tried | None:
+    """Return the attempt that :meth:`Caller.note_attempt` noted, or ``None``."""
     if (tried := notes_in(scope).tried) is None:
         return None
     match_id, actor, request = tried

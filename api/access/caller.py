@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import Meta
 from msgspec.structs import replace
 
-from api.access.clubs import KeyHolder, must_have, why_not_taken
+from api.access.clubs import KeyHolder, must_have, problem_of_stale_key
 from api.access.tokens import must_be_allowed, must_be_official, must_be_seat
 from api.http.headers import Req
 from api.http.member_texts import NO_TEXTS, MemberTexts
@@ -68,7 +68,7 @@ class Caller(Value):
     """True: the views of officials and auditors are hidden, because a member who holds or gave the caller's key or
     token plays in the match."""
 
-    def sees_as(self, public: bool) -> Viewer:
+    def deal_viewer(self, public: bool) -> Viewer:
         """Return the viewer whose view of a deal the caller sees. ``public``: the deal is over and its cards open."""
         return "official" if self.audits and public else self.viewer
 
@@ -81,7 +81,7 @@ class Caller(Value):
         return replace(self, texts=NO_TEXTS)
 
     @property
-    def shown(self) -> str | None:
+    def secret_hash(self) -> str | None:
         """SHA-256 of the caller's token or key; ``None`` without a credential."""
         return self.token_hash if self.key is None else self.key.secret_hash
 
@@ -100,14 +100,14 @@ class Caller(Value):
         return float("inf") if self.key is None else max(0.0, (self.key.ends_at - at).total_seconds())
 
     @property
-    def acting(self) -> Actor:
-        """The caller's actor. Use it only after :meth:`must_act`."""
+    def required_actor(self) -> Actor:
+        """Use it only after :meth:`must_act`."""
         assert self.actor is not None, "must_act refuses callers who may only watch"
         return self.actor
 
-    def tries(self, http_request: Req, match: Match, attempt: Value) -> None:
+    def note_attempt(self, http_request: Req, match: Match, attempt: Value) -> None:
         """Note the attempt on the HTTP request. Call this before checks that can refuse the attempt."""
-        notes_in(http_request.scope).tried = match.id, self.acting, attempt
+        notes_in(http_request.scope).tried = match.id, self.required_actor, attempt
 
     def command(
         self, match_id: UUID, request: Request, *, key: str | None = None, expected: int | None = None
@@ -117,7 +117,7 @@ class Caller(Value):
         ``key``: the Idempotency-Key. ``expected``: the version that the match must have.
         """
         return Command(
-            id=match_id, actor=self.acting, request=request, key=key, expected=expected, token=self.token_hash
+            id=match_id, actor=self.required_actor, request=request, key=key, expected=expected, token=self.token_hash
         )
 
     def must_act(self, match: Match, scope: Scope) -> None:
@@ -138,13 +138,13 @@ class Caller(Value):
         for_seats, not_your_seat, for_officials.
         """
         if isinstance(request, NEWEST_SECRET_NEEDED) and self.key is not None and self.key.is_replaced:
-            raise why_not_taken(self.key)
+            raise problem_of_stale_key(self.key)
         if isinstance(request, Invite):
             self._must_allow_invitation(match, request)
         elif self.actor != "scribe" or not isinstance(request, SCRIBE_REQUESTS):
             if isinstance(request, AgreeStakes) and request.seat is None and self._has_program_key:
                 raise Problem("confirmed_by_members")
-            must_be_allowed(match, self.acting, request)
+            must_be_allowed(match, self.required_actor, request)
 
     def must_be_seat(self, seat: int, *, itself: bool) -> None:
         """Raise Problem (403 for_seats or not_your_seat) unless the caller may act for this seat.
@@ -152,7 +152,7 @@ class Caller(Value):
         ``itself``: only the seat may act, not a scribe for it.
         """
         if itself or self.actor != "scribe":
-            must_be_seat(self.acting, seat)
+            must_be_seat(self.required_actor, seat)
 
     def must_be_official(self, match: Match) -> None:
         """Raise Problem (403) unless the caller acts as an official of the match.
@@ -161,7 +161,7 @@ class Caller(Value):
         """
         self.must_act(match, "officiate")
         self.must_not_be_held_back()
-        must_be_official(self.acting)
+        must_be_official(self.required_actor)
 
     def must_not_be_held_back(self) -> None:
         """Raise Problem (403 plays_in_match) if the caller is :attr:`held_back`."""
@@ -175,7 +175,7 @@ class Caller(Value):
         """
         self.must_act(match, "play")
         if isinstance(viewer, int) and self.viewer not in (viewer, "official") and match.opened.dealing != "tally":
-            must_be_seat(self.acting, viewer)
+            must_be_seat(self.required_actor, viewer)
 
     def with_open_scope(self, match: Match, request: IssueToken | Invite) -> "Caller":
         """Return the caller, with the key as actor if its scope `open` allows this request.
@@ -202,7 +202,7 @@ class Caller(Value):
         """
         if request.role == "seat" and request.seat is not None and self.actor == actor_at(request.seat):
             return
-        must_be_official(self.acting)
+        must_be_official(self.required_actor)
         of_club = match.opened.club is not None
         if of_club and request.role == "seat" and match.opened.stakes is not None and self._has_program_key:
             raise Problem("invited_by_members")

@@ -6,7 +6,7 @@ from hmac import compare_digest
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from api.access.keys import Named, named
+from api.access.keys import Named, parse_key
 from api.access.limits import Limits
 from api.access.tokens import hash_in, token_of
 from api.http.headers import Req
@@ -108,7 +108,7 @@ def must_have(caller: ClubCaller, scope: Scope | None) -> None:
         raise Problem("scope_missing", needs=scope, has=list(caller.key.scopes))
 
 
-def why_not_taken(caller: ClubCaller) -> Problem:
+def problem_of_stale_key(caller: ClubCaller) -> Problem:
     """Return the problem for a key that the desk no longer accepts: 403 secret_replaced or 401 key_unknown."""
     if isinstance(caller, KeyHolder) and caller.is_replaced:
         return Problem("secret_replaced", until=caller.ends_at.isoformat())
@@ -170,7 +170,7 @@ class ClubAccess:
         """
         text = _key_text(request)
         secret_hash = hash_in(request, text)
-        return await holder_by(names_in(text, secret_hash), secret_hash, self._clubs, self._limits)
+        return await holder_by(club_and_id_in(text, secret_hash), secret_hash, self._clubs, self._limits)
 
     async def caller(self, request: Req, club_id: UUID, min_version: int = 0) -> ClubCaller:
         """Return the caller, with the club at ``min_version`` or later.
@@ -202,11 +202,11 @@ def _key_text(request: Req) -> str:
     return text
 
 
-def names_in(text: str, secret_hash: str) -> Named:
+def club_and_id_in(text: str, secret_hash: str) -> Named:
     """Return the club and id in the text of a key. Raises Problem (401 key_malformed)."""
     key_name = _NAMES_CACHE.get(secret_hash)
     if key_name is None:
-        key_name = named(text)
+        key_name = parse_key(text)
         if key_name is None:
             raise Problem("key_malformed", headers=CHALLENGE)
         if len(_NAMES_CACHE) >= NAMES_CACHE_MAX:

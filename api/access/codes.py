@@ -24,12 +24,12 @@ Code = Annotated[
 
 def new_code(aggregate: UUID, random: bytes | None = None) -> str:
     """Return a new code for a match or club. ``random``: bytes for its secret; None: random bytes."""
-    return CODES.written(aggregate, "", random)
+    return CODES.make_text(aggregate, "", random)
 
 
 def aggregate_of(code: str) -> UUID | None:
     """Return the id of the match or club in a code; ``None`` if the code is malformed."""
-    found = CODES.named(code)
+    found = CODES.parse(code)
     return None if found is None else found.aggregate
 
 

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from api.access.clubs import names_in
+from api.access.clubs import club_and_id_in
 from api.access.keys import BEGINS, Named
 from api.access.tokens import TOKEN_LENGTH, hash_in, token_of
 from api.http.headers import Req
@@ -17,14 +17,14 @@ class Credential(Value):
     """Club and id in a key; ``None``: a token."""
 
     @property
-    def written(self) -> str:
-        """The credential as text for :meth:`read`."""
+    def to_text(self) -> str:
+        """The credential as text for :meth:`from_text`."""
         return (
             self.secret_hash if self.named is None else f"{self.secret_hash} {self.named.aggregate} {self.named.name}"
         )
 
     @staticmethod
-    def read(text: str) -> "Credential":
+    def from_text(text: str) -> "Credential":
         secret_hash, *names = text.split(" ")
         return Credential(secret_hash=secret_hash, named=Named(UUID(names[0]), names[1]) if names else None)
 
@@ -40,4 +40,4 @@ def credential_of(request: Req) -> Credential | None:
     secret_hash = hash_in(request, token)
     if not token.startswith(BEGINS) or len(token) == TOKEN_LENGTH:  # because a token may begin with BEGINS by chance
         return Credential(secret_hash=secret_hash)
-    return Credential(secret_hash=secret_hash, named=names_in(token, secret_hash))
+    return Credential(secret_hash=secret_hash, named=club_and_id_in(token, secret_hash))

@@ -4,6 +4,6 @@ from api.access.secret_form import Named, SecretForm
 
 KEYS = SecretForm("knk_", "k", random_bytes=32)
 BEGINS, PATTERN, LENGTH_MAX = KEYS.prefix, KEYS.pattern, KEYS.length_max
-written, named = KEYS.written, KEYS.named
+make_key_text, parse_key = KEYS.make_text, KEYS.parse
 
-__all__ = ["BEGINS", "KEYS", "LENGTH_MAX", "PATTERN", "Named", "named", "written"]
+__all__ = ["BEGINS", "KEYS", "LENGTH_MAX", "PATTERN", "Named", "make_key_text", "parse_key"]

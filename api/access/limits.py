@@ -164,7 +164,7 @@ class Limits:
         if len(self._counts_as) > REMEMBERED_MAX:
             self._counts_as.popitem(last=False)
 
-    def refuses(self, scope: Any) -> Problem | None:
+    def count_request(self, scope: Any) -> Problem | None:
         """Count a request. Return Problem (429 slow_down) if the request is over the limit, else ``None``."""
         notes = notes_in(scope)
         counted = notes.counted = self._count_request(scope, notes)
@@ -175,7 +175,7 @@ class Limits:
         headers = {"Retry-After": str(wait)}
         return Problem("slow_down", headers=headers, policy=policy.name, per_minute=counted.most)
 
-    def counts_as(self, secret_hash: str) -> str:
+    def limit_key_of(self, secret_hash: str) -> str:
         """Return the name under which a key or token counts."""
         return self._counts_as.get(secret_hash, secret_hash)
 

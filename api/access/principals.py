@@ -10,7 +10,7 @@ from referee.store.match import Match
 from referee.visibility import Viewer
 
 
-def by_token(match: Match, secret_hash: str) -> Caller | None:
+def caller_by_token(match: Match, secret_hash: str) -> Caller | None:
     """Return the caller with this token; ``None`` if the match does not have this token."""
     actor = match.holder(secret_hash)
     if actor is None:
@@ -31,7 +31,7 @@ def _plays(match: Match, members: Iterable[int]) -> bool:
     return not set(match.opened.members).isdisjoint(members) and not isinstance(match.play, Over)
 
 
-def by_key(match: Match, key: KeyHolder) -> Caller | None:
+def caller_by_key(match: Match, key: KeyHolder) -> Caller | None:
     """Return the caller with this key; ``None`` if they may not see the match."""
     opened = match.opened
     of_club = opened.club == key.club.id
@@ -53,6 +53,6 @@ def by_key(match: Match, key: KeyHolder) -> Caller | None:
     return Caller(viewer="spectator", key=key, audits=key.may("audit") and not held_back, held_back=held_back)
 
 
-def by_no_credential(match: Match) -> Caller | None:
+def caller_without_credential(match: Match) -> Caller | None:
     """Return :data:`SPECTATOR`; ``None`` if the match is not public."""
     return SPECTATOR if match.opened.visibility == "public" else None

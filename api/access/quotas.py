@@ -39,28 +39,28 @@ class Quotas:
         self._club_matches, self._streams_most = club_matches, streams
         self._streams: Counter[str] = Counter()
 
-    def may_open(self) -> None:
+    def must_allow_opening_without_key(self) -> None:
         """Raise Problem (401 opening_needs_key) if only clubs' keys may open matches."""
         if not self.anybody_opens:
             raise Problem("opening_needs_key", headers=CHALLENGE)
 
-    def opens(self, request: Req) -> None:
+    def count_opening(self, request: Req) -> None:
         """Count a match that is opened from the caller's address."""
         self._take_or_refuse(request, self._opened, "matches_per_hour")
 
-    def may_open_in_club(self, count: int) -> None:
+    def must_allow_opening_in_club(self, count: int) -> None:
         """Raise Problem (403 quota_reached) if a club with ``count`` open matches may open no more."""
         if count >= self._club_matches:
             raise _quota_reached("open_matches", self._club_matches)
 
-    def founds(self, request: Req) -> None:
+    def count_founding(self, request: Req) -> None:
         """Count a club that is founded from the caller's address."""
         self._take_or_refuse(request, self._founded, "clubs_per_day")
 
-    def stream(self, request: Req, caller: str | None) -> Callable[[], None]:
+    def count_stream(self, request: Req, caller: str | None) -> Callable[[], None]:
         """Count a stream and return a function to call at its end.
 
-        ``caller``: result of :meth:`Limits.counts_as` for a valid key or token; ``None``: count for the address.
+        ``caller``: result of :meth:`Limits.limit_key_of` for a valid key or token; ``None``: count for the address.
         """
         address = self._addresses.of(request.scope)
         if address.is_local and not self._loopback:

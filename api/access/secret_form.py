@@ -42,7 +42,7 @@ class SecretForm:
         self.length_max = len(prefix) + ID_DIGITS + name_max + 1 + self.secret_digits + CHECK_DIGITS
         self._form = re.compile(f"{prefix}({aggregate})({name}){rest}", re.ASCII)
 
-    def written(self, aggregate: UUID, name: str, random: bytes | None = None) -> str:
+    def make_text(self, aggregate: UUID, name: str, random: bytes | None = None) -> str:
         """Return the text of a secret. ``random``: bytes for the secret; None: random bytes."""
         if random is None:
             random = secrets.token_bytes(self.random_bytes)
@@ -50,7 +50,7 @@ class SecretForm:
         text = f"{self.prefix}{_base62(aggregate.int, ID_DIGITS)}{name}_{_base62(number, self.secret_digits)}"
         return text + checksum(text)
 
-    def named(self, text: str) -> Named | None:
+    def parse(self, text: str) -> Named | None:
         """Return the id and the name in a text; ``None`` if its form or checksum is wrong."""
         found = self._form.fullmatch(text)
         if found is None or checksum(text[:-CHECK_DIGITS]) != text[-CHECK_DIGITS:]:

@@ -48,11 +48,11 @@ class Tickets:
         expires = now + timedelta(seconds=TICKET_SECONDS)
         with self._engine.begin() as connection:
             connection.execute(delete(_tickets).where(_tickets.c.expires <= now))
-            row = {"hash": hash_of(ticket), "match": match_id, "token": credential.written, "expires": expires}
+            row = {"hash": hash_of(ticket), "match": match_id, "token": credential.to_text, "expires": expires}
             connection.execute(insert(_tickets).values(row))
         return ticket, expires
 
-    def look(self, match_id: UUID, ticket: str) -> Credential | None:
+    def peek(self, match_id: UUID, ticket: str) -> Credential | None:
         """Return the credential of a ticket; ``None`` if the ticket is not valid for this match."""
         with self._reader.begin() as connection:
             return _credential(connection, match_id, ticket)
@@ -69,4 +69,4 @@ class Tickets:
 def _credential(connection: Connection, match_id: UUID, ticket: str) -> Credential | None:
     query = select(_tickets.c.token).where(_tickets.c.hash == hash_of(ticket), _tickets.c.match == match_id)
     token = connection.scalar(query.where(_tickets.c.expires > utc_now()))
-    return None if token is None else Credential.read(token)
+    return None if token is None else Credential.from_text(token)

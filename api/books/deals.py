@@ -224,7 +224,7 @@ def record_of(
     score. ``begun``: the number of the first event's act. ``line``: the deal's line with corrections, if any."""
     sheet = _DealParts()
     for step in steps_of(events):
-        seen = tuple(match.seen(recorded, caller.sees_as(public=True)) for recorded in step.events)
+        seen = tuple(match.seen(recorded, caller.deal_viewer(public=True)) for recorded in step.events)
         sheet.add_act(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
@@ -315,7 +315,7 @@ def _won_by(service: Service, match: Match, bounds: DealBounds) -> tuple[int, Ma
 )
 async def get_deal(request: ApiCall, match_id: MatchId, deal: DealNumber, min_version: MinVersion = 0) -> Reply:
     service = request.service
-    match, caller = await service.access.sees(request, match_id, min_version)
+    match, caller = await service.access.identify_viewer(request, match_id, min_version)
     plain, language = prefers(request.accepted, PLAIN), request.language
     tag = (
         tag_of(match.version, "text") if plain else tag_in(match.version, language, *appealable_tag(match, utc_now()))

@@ -23,7 +23,7 @@ from projections.pots import Pot
 )
 async def get_pot(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
     service = request.service
-    match, caller = await service.access.sees(request, match_id, min_version)
+    match, caller = await service.access.identify_viewer(request, match_id, min_version)
     if not match.rules.has_pot:
         raise Problem("no_such_pot", ruleset=match.rules.key)
     return await answer(request, match, service.projections.pots, pots.csv, caller.texts)

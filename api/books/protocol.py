@@ -24,5 +24,5 @@ from projections.protocols import Protocol
 )
 async def get_protocol(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
     service = request.service
-    match, caller = await service.access.sees(request, match_id, min_version)
+    match, caller = await service.access.identify_viewer(request, match_id, min_version)
     return await answer(request, match, service.projections.protocols, protocols.csv, caller.texts)

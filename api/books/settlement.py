@@ -46,7 +46,7 @@ def read_settlement(referee: Referee, match: Match, basis: Basis, provisional: b
 )
 async def get_settlement(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
     service = request.service
-    match, caller = await service.access.sees(request, match_id, min_version)
+    match, caller = await service.access.identify_viewer(request, match_id, min_version)
     basis = match.rules.basis(match.opened.options) if match.opened.stakes is not None else None
     if basis is None:
         raise Problem("not_for_money")

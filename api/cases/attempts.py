@@ -94,7 +94,7 @@ async def list_attempts(
 ) -> ASGIApp:
     service = request.service
     request.must_show()
-    match, caller = await service.access.sees(request, match_id)
+    match, caller = await service.access.identify_viewer(request, match_id)
     caller.must_be_official(match)
     await service.refused_attempts.wait_until_stored()
     rows = await in_thread(service.refused_attempts.rows, match_id, after=after_of(cursor), limit=limit + 1)

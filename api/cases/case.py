@@ -146,7 +146,7 @@ class Case(Value):
 def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_to: int = 0) -> tuple[Entry, ...]:
     """Return the events of a case as the caller may see them. The deal of events up to ``public_to`` is over."""
     return tuple(
-        Entry(one.originator_version, one.at, seen(one.event, caller.sees_as(public), public))
+        Entry(one.originator_version, one.at, seen(one.event, caller.deal_viewer(public), public))
         for one in recorded
         for public in (one.originator_version <= public_to,)
         if isinstance(one.event, FACTS) and getattr(one.event, "case", None) == case

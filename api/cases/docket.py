@@ -116,7 +116,7 @@ async def list_cases(
     found, following, behind = await read_list_page(
         service.projections,
         service.projections.cases,
-        sight=await service.access.listing(request),
+        sight=await service.access.sight_of(request),
         at=at,
         status=status,
         ruleset=ruleset,

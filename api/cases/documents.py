@@ -355,7 +355,7 @@ def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, langu
     """
     history = read_whole(referee, match.id, match.version)
     official = caller.viewer == "official"
-    form = form_of(match, case.case, history, caller.acting, language, at) if official else None
+    form = form_of(match, case.case, history, caller.required_actor, language, at) if official else None
     offence = case.offence or case.named
     prices = () if form is None else form.prices
     cited = [one.rule for one in case.rulings] + [one.rule for one in prices if one.offence == offence]

@@ -80,14 +80,14 @@ async def _sight_of_first_official(service: Service, match: Match) -> Sight:
 async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     service = request.service
     request.must_show()
-    match, caller = await service.access.sees(request, match_id, min_version)
+    match, caller = await service.access.identify_viewer(request, match_id, min_version)
     caller.must_not_be_held_back()
     language, as_page = request.language, prefers(request.accepted, HTML)
     entries = await read_entries(service, match, case, match.version, caller)
     # The projection may have newer events than this process.
     if (last := entries[-1].event) > match.version:
-        match, caller = await service.access.sees(request, match_id, last)
-    viewer = caller.sees_as(entries[0].event <= match.public_to)
+        match, caller = await service.access.identify_viewer(request, match_id, last)
+    viewer = caller.deal_viewer(entries[0].event <= match.public_to)
     at = utc_now()
     the_case = case_of(match, entries, match.version, language, at)
     _must_be_official_or_party(the_case, viewer)

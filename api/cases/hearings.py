@@ -92,7 +92,7 @@ async def _read_and_record(
     """
     shown = request.must_show()
     case_request = request_class(case=case, **_fields_by_name(await body.read(request)))
-    _, caller = await request.service.access.acts(request, match_id, shown, case_request)
+    _, caller = await request.service.access.identify_actor(request, match_id, shown, case_request)
     await request.service.reader.match_with_case(match_id, case)
     return await _record(request, match_id, case, caller, case_request)
 
@@ -101,7 +101,7 @@ async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, c
     """Store a request and return the case after it. Raises ``Refused`` if the match refuses the request."""
     service, key, expected = request.service, request.idempotency_key, request.expected_version
     outcome = await service.commands.do(caller.command(match_id, case_request, key=key, expected=expected))
-    match, texts = await service.member_names.named(match_of(outcome.aggregate), caller.texts)
+    match, texts = await service.member_names.with_names(match_of(outcome.aggregate), caller.texts)
     version = outcome.events[-1].originator_version
     language, at = request.language, utc_now()
     entries = await entries_to(service, match, case, version, caller)
@@ -193,13 +193,13 @@ async def rule_on_case(
     shown = request.must_show()
     sent = await RULING.read(request)
     ruling = Ruling(case=case, **_fields_by_name(sent))
-    _, caller = await service.access.acts(request, match_id, shown, ruling, noted=not preview)
+    _, caller = await service.access.identify_actor(request, match_id, shown, ruling, noted=not preview)
     match = await service.reader.match_with_case(match_id, case)
     _must_be_rule(match, sent.rule)
     await _must_be_citable(service, match, sent.precedents)
     if preview:
         caller.must_not_be_held_back()
-        named, texts = await service.member_names.named(match, caller.texts)
+        named, texts = await service.member_names.with_names(match, caller.texts)
         return await _preview(request, service, named, replace(caller, texts=texts), ruling)
     return await _record(request, match_id, case, caller, ruling)
 
@@ -229,7 +229,7 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
 
     Raises ``Stale`` for an old ``If-Match``, ``Busy`` if an event was stored meanwhile.
     """
-    expected, at, actor = request.expected_version, utc_now(), caller.acting
+    expected, at, actor = request.expected_version, utc_now(), caller.required_actor
     if expected is not None and expected != match.version:
         raise Stale(match.version)
     moment = Moment(match.version, at, "", actor)

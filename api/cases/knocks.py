@@ -85,7 +85,7 @@ def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenC
     Raises Problem: 422 if the fields do not fit the kind of knock, 403 for a different player's seat except in a
     tally.
     """
-    (kind, offence), official = _kind_and_offence(sent), is_official(caller.acting)
+    (kind, offence), official = _kind_and_offence(sent), is_official(caller.required_actor)
     if sent.seat is not None and (kind != "offence" or not tally):
         caller.must_be_seat(sent.seat, itself=kind != "offence")
     needs = (
@@ -148,8 +148,8 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
     shown = request.must_show()
     key, expected, sent = request.idempotency_key, request.expected_version, await KNOCK.read(request)
-    match, caller = await service.access.acts(request, match_id, shown)
-    caller.tries(request, match, sent)
+    match, caller = await service.access.identify_actor(request, match_id, shown)
+    caller.note_attempt(request, match, sent)
     knock = request_of(caller, sent, tally=match.opened.dealing == "tally")
     outcome = await service.commands.do(caller.command(match_id, knock, key=key, expected=expected))
     language, version = request.language, outcome.events[-1].originator_version
@@ -157,7 +157,7 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
     assert isinstance(first, KnockUpheld | KnockDismissed | CaseOpened | CaseStated), (
         "a knock makes a case or joins it"
     )
-    after, texts = await service.member_names.named(match_of(outcome.aggregate), caller.texts)
+    after, texts = await service.member_names.with_names(match_of(outcome.aggregate), caller.texts)
     if isinstance(first, CaseStated):
         entries = await entries_to(service, after, first.case, version, caller)
     else:
@@ -197,7 +197,7 @@ async def list_knocks(
     min_version: MinVersion = 0,
 ) -> Reply:
     service = request.service
-    match, caller = await service.access.sees(request, match_id, min_version)
+    match, caller = await service.access.identify_viewer(request, match_id, min_version)
     cases, language, at = service.projections.cases, request.language, utc_now()
     after = after_of(cursor)
 
@@ -232,7 +232,7 @@ async def list_knocks(
 )
 async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     service = request.service
-    match, caller = await service.access.sees(request, match_id, min_version)
+    match, caller = await service.access.identify_viewer(request, match_id, min_version)
     language, at = request.language, utc_now()
     entries = await read_entries(service, match, case, match.version, caller)
     answer = case_of(match, entries, match.version, language, at)

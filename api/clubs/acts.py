@@ -6,7 +6,7 @@ from litestar import post
 from litestar.params import QueryParameter
 from msgspec import Meta
 
-from api.access.clubs import must_have, why_not_taken
+from api.access.clubs import must_have, problem_of_stale_key
 from api.clubs.command_handling import ActExecution, ClubActDone
 from api.clubs.erasing import ErasureForeseen, preview_reply
 from api.http.bodies import Body
@@ -104,6 +104,6 @@ async def send_club_act(
     except TokenNotValid:
         # The club has changed since the key was checked. A second check finds the reason.
         await service.reader.newest_club(caller.club)
-        raise why_not_taken(await service.club_access.caller(request, club_id)) from None
+        raise problem_of_stale_key(await service.club_access.caller(request, club_id)) from None
     except Full as full:
         raise Problem("club_events_full", most=full.most) from None

@@ -123,7 +123,7 @@ async def _found_once(
     before = await in_thread(service.referee.act, club_id, actor, own_key) if own_key else None
     if before is None:
         if actor != "operator":
-            service.quotas.founds(request)
+            service.quotas.count_founding(request)
         try:
             return await _store_founding(service, club_id, actor, body, made, own_key)
         except KeyReused:  # a concurrent repetition founded the club

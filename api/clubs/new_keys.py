@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 
 from api.access.idempotent_secrets import Derived
-from api.access.keys import written
+from api.access.keys import make_key_text
 from api.access.tokens import hash_of
 from api.clubs.schemas import KeyGiven
 from api.http.threads import in_thread
@@ -39,7 +39,7 @@ def key_in_club(club: Club, key_id: KeyId) -> Key:
 
 def make_key(club: UUID, key_id: KeyId, random: bytes | None) -> NewKey:
     """Return a key. ``random``: bytes of its secret; ``None``: new random bytes."""
-    text = written(club, key_id, random)
+    text = make_key_text(club, key_id, random)
     return NewKey(text, hash_of(text))
 
 

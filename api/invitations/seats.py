@@ -89,7 +89,7 @@ async def show(service: Service, match: Match, number: int) -> Reply:
     """Return an invitation. Raises ``InvitationOver`` if it cannot be redeemed any more."""
     invitation = match.seating.invitations[number - 1]
     invitations.check_open(invitation, utc_now())
-    match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
+    match, texts = await service.member_names.with_names(match, service.member_names.texts_in(match))
     opened, seat = match.opened, invitation.seat
     member = await _acting_member(service, opened, invitation.by)
     names = (

@@ -48,11 +48,11 @@ def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
         public = not recorded.event.HIDDEN
     if not public and topic not in CASES:
         return False
-    if topic in RULED and caller.sees_as(public=True) != "official":
+    if topic in RULED and caller.deal_viewer(public=True) != "official":
         return False
     if not public and getattr(recorded.event, "within_deal", False) and caller.viewer != "official":
         return False
-    return match.seen(recorded, caller.sees_as(public)) == match.seen(recorded, "official")
+    return match.seen(recorded, caller.deal_viewer(public)) == match.seen(recorded, "official")
 
 
 @get(
@@ -78,8 +78,8 @@ async def get_bundle(
     min_version: MinVersion = 0,
 ) -> Reply:
     service = request.service
-    match, caller = await service.access.sees(request, match_id, min_version)
-    if caller.sees_as(public=True) == "spectator":
+    match, caller = await service.access.identify_viewer(request, match_id, min_version)
+    if caller.deal_viewer(public=True) == "spectator":
         raise Problem("for_the_match")
     if match.version > ROWS_MOST:
         raise Problem("bundle_too_large", count=match.version, most=ROWS_MOST)

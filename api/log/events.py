@@ -27,7 +27,7 @@ from referee.log.tree import Tree
 )
 async def get_event_proof(request: ApiCall, match_id: MatchId, event: EventAsked) -> Reply:
     service = request.service
-    match, caller = await service.access.sees(request, match_id)
+    match, caller = await service.access.identify_viewer(request, match_id)
     if not 1 <= event <= match.version:
         raise Problem("no_such_event", first=1, last=match.version)
     if caller.viewer != "official" and event > 1 and event > match.public_to:

@@ -108,7 +108,7 @@ async def list_legal_acts(
 ) -> Reply:
     access = request.service.access
     request.must_show()
-    match, caller = await access.sees(request, match_id, min_version)
+    match, caller = await access.identify_viewer(request, match_id, min_version)
     actor: Viewer = caller.viewer if seat is None else seat
     caller.must_know_acts(match, actor)
     if isinstance(actor, int) and actor >= len(match.opened.players):
@@ -158,7 +158,7 @@ async def send_act(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
     shown = request.must_show()
     key, expected, act = request.idempotency_key, request.expected_version, await ACT.read(request)
-    _, caller = await service.access.acts(request, match_id, shown, act)
+    _, caller = await service.access.identify_actor(request, match_id, shown, act)
     outcome = await service.commands.do(caller.command(match_id, act, key=key, expected=expected))
     done = _act_done(outcome, caller)
     return of_match(done, done["version"], caller.texts, status=201, headers=replayed(outcome))
@@ -192,12 +192,12 @@ async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
     shown = request.must_show()
     key, expected, acts = request.idempotency_key, request.expected_version, (await BATCH.read(request)).acts
-    match, caller = await service.access.acts(request, match_id, shown, *acts)
+    match, caller = await service.access.identify_actor(request, match_id, shown, *acts)
     outcomes: list[Outcome] = []
     refused, clock = None, asyncio.get_running_loop().time
     deadline = clock() + BATCH_SECONDS
     for index, act in enumerate(acts):
-        caller.tries(request, match, act)
+        caller.note_attempt(request, match, act)
         own_key = None if key is None else f"{key}/{index}"
         command = caller.command(match_id, act, key=own_key, expected=None if index else expected)
         try:

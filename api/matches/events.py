@@ -115,7 +115,7 @@ def read_events(service: Service, match: Match, caller: Caller, after: int, limi
 
 def _visible_events(match: Match, rows: Sequence[Row], act_number: int, caller: Caller) -> list[VisibleEvent]:
     """Return the events of ``rows`` as the caller may see them. ``act_number``: act of the first row."""
-    viewers = {public: caller.sees_as(public) for public in (False, True)}
+    viewers = {public: caller.deal_viewer(public) for public in (False, True)}
     hashes = row_hashes(rows) if "official" in viewers.values() else itertools.repeat(None)
     before, public_to, shown = None, match.public_to, []
     for stored, row, hashed in zip(rows, raw_rows(rows), hashes, strict=False):
@@ -218,7 +218,7 @@ async def list_events(
     wait: Wait = 0,
 ) -> ASGIApp:
     service = request.service
-    match, caller = await service.access.sees(request, match_id, max(min_version, after))
+    match, caller = await service.access.identify_viewer(request, match_id, max(min_version, after))
     match, caller = await wait_for_news(request, match, caller, wait, lambda now: now.version <= after)
     lined = prefers(request.accepted, NDJSON)
     tag, headers = tag_of(match.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
@@ -321,11 +321,13 @@ async def stream_events(
     last = _last_event_id(request)
     start = after if last is None else last
     if ticket is None:
-        match, caller = await service.access.sees(request, match_id, start)
+        match, caller = await service.access.identify_viewer(request, match_id, start)
     else:
         only_looks = request.scope["method"] == "HEAD"
         try:
-            match, caller = await service.access.by_ticket(request, match_id, ticket, start, only_looks=only_looks)
+            match, caller = await service.access.identify_by_ticket(
+                request, match_id, ticket, start, only_looks=only_looks
+            )
         except (Problem, UnknownAggregate) as refused:
             if not prefers(request.accepted, EVENT_STREAM, to=MEDIA_TYPE):
                 raise
@@ -340,7 +342,9 @@ async def stream_events(
         return bodiless(204, PRIVATE)
     if service.hub.closed:
         raise Busy
-    ended = service.quotas.stream(request, None if caller.shown is None else service.limits.counts_as(caller.shown))
+    ended = service.quotas.count_stream(
+        request, None if caller.secret_hash is None else service.limits.limit_key_of(caller.secret_hash)
+    )
     pieces = _stream(request, match_id, caller, start, names)
     return streamed(request, pieces, caller.texts, headers=STREAM_HEADERS, media_type=EVENT_STREAM, ended=ended)
 
@@ -374,13 +378,13 @@ async def _stream(
     with service.hub.waiting(match_id, *caller.revoking_club_ids) as changed:
         while not service.hub.closed:
             match = await service.reader.match(match_id)
-            now = await service.access.still(match, caller)
+            now = await service.access.current_caller_or_none(match, caller)
             if now is None:
                 yield _end_message("token_ended", names)
                 return
             caller = now
             if after == 0:
-                match, _ = await service.member_names.named(match, caller.texts)
+                match, _ = await service.member_names.with_names(match, caller.texts)
             if sent is not None and sent.version == after >= match.version - READ_MAX:
                 if after < match.version:
                     yield await in_stream_thread(read_messages, service, sent, match, caller, names)
@@ -436,7 +440,7 @@ def _message(topic: str, data: bytes, names: EventNames) -> bytes:
 
 
 def _state_message(match: Match, caller: Caller, names: EventNames) -> bytes:
-    seen = state_seen(match, caller.sees_as(match.version <= match.public_to))
+    seen = state_seen(match, caller.deal_viewer(match.version <= match.public_to))
     return _message("state", encode(seen), names)
 
 

@@ -79,7 +79,7 @@ async def invite(request: ApiCall, match_id: MatchId) -> Reply:
     expected, wanted = request.expected_version, await WANTED.read(request)
     code = new_code(match_id)
     invite_request = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)
-    _, caller = await service.access.acts(request, match_id, shown, invite_request)
+    _, caller = await service.access.identify_actor(request, match_id, shown, invite_request)
     if wanted.role == "official" and caller.key is not None:
         invite_request = replace(invite_request, given_by=tuple(sorted(caller.key.key.behind)))
     outcome = await service.commands.do(caller.command(match_id, invite_request, expected=expected))

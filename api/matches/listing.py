@@ -155,7 +155,7 @@ async def list_matches(
     cursor: Cursor = None,
     fresh: Fresh = False,
 ) -> Reply:
-    sight = await request.service.access.listing(request)
+    sight = await request.service.access.sight_of(request)
     of_club = {"evening": evening, "member": member}
     if club is None and (given := [name for name, number in of_club.items() if number is not None]):
         raise Problem("no_club_named", fields=given)

@@ -27,9 +27,9 @@ from api.runtime.long_polls import wait_for_news
 )
 async def get_match(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0, wait: Wait = 0) -> Reply:
     service = request.service
-    match, caller = await service.access.sees(request, match_id, min_version)
+    match, caller = await service.access.identify_viewer(request, match_id, min_version)
     match, caller = await wait_for_news(
         request, match, caller, wait, lambda now: matching_etag(request, tag_now(now), caller.texts) is not None
     )
-    viewer = caller.sees_as(match.version <= match.public_to)
+    viewer = caller.deal_viewer(match.version <= match.public_to)
     return short(request, tag_now(match), lambda: seen_fields(match, viewer), caller.texts)

@@ -145,9 +145,9 @@ async def open_match(request: ApiCall) -> Reply:
         )
         match, version = match_of(outcome.aggregate), outcome.events[-1].originator_version
     else:
-        match, version = await service.reader.opened(match_id), before.last
+        match, version = await service.reader.match_perhaps_stale(match_id), before.last
     headers = _replayed_headers(match, tokens.seat_tokens) if before is not None or outcome.repeated else {}
-    match, texts = await service.member_names.named(match, service.member_names.texts_in(match))
+    match, texts = await service.member_names.with_names(match, service.member_names.texts_in(match))
     headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
     return of_match(_match_made(match, version, tokens), version, texts, status=201, headers=headers)
 
@@ -240,7 +240,7 @@ async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[
     open the match."""
     if body.club is None:
         check_authorization(request)
-        service.quotas.may_open()
+        service.quotas.must_allow_opening_without_key()
         return None, "official"
     caller = await service.club_access.caller(request, body.club)
     must_have(caller, "open")
@@ -253,11 +253,11 @@ async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[
 async def _check_quota(service: Service, request: ApiCall, club: UUID | None) -> None:
     """Raise Problem (403) if the club may open no further match. Without a club the caller's address is counted."""
     if club is None:
-        service.quotas.opens(request)
+        service.quotas.count_opening(request)
         return
     matches = service.projections.matches
     count, _ = await service.projections.ask_of_all(matches, lambda connection: matches.still_open(connection, club))
-    service.quotas.may_open_in_club(count)
+    service.quotas.must_allow_opening_in_club(count)
 
 
 def _replayed_headers(match: Match, tokens: tuple[str, ...]) -> dict[str, str]:

@@ -32,7 +32,7 @@ class Replayed(MatchSeen, kw_only=True):
 def _replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
     """Return a :class:`Replayed` of the state ``then`` as a dict, with all hands if that deal is over in ``now``."""
     public = then.version <= now.public_to
-    viewer = caller.sees_as(public)
+    viewer = caller.deal_viewer(public)
     fields = seen_fields(then, viewer)
     if public:
         fields["hands"] = then.rules.view(then.play, "official").hands
@@ -73,7 +73,7 @@ async def replay_match(
     min_version: MinVersion = 0,
 ) -> Reply:
     service = request.service
-    match, caller = await service.access.sees(request, match_id, min_version)
+    match, caller = await service.access.identify_viewer(request, match_id, min_version)
     if not 1 <= at <= match.version:
         raise Problem("no_such_event", first=1, last=match.version)
     tag = tag_now(match)

@@ -245,7 +245,7 @@ class ActSeen(Value):
 
 def event_seen(recorded: Recorded, caller: Caller, public: bool, act_number: int) -> dict[str, Any]:
     """Return an :class:`EventSeen` as a dict for the caller, without ``hash``. ``public``: its deal is over."""
-    viewer = caller.sees_as(public)
+    viewer = caller.deal_viewer(public)
     event = with_topic(seen(recorded.event, viewer, public))
     return event_fields(recorded, recorded.originator_version, act_number, event, caller, viewer == "official")
 

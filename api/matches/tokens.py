@@ -74,7 +74,7 @@ async def issue_token(request: ApiCall, match_id: MatchId) -> Reply:
     shown = request.must_show()
     expected, wanted, token = request.expected_version, await WANTED.read(request), new_token()
     issue = IssueToken(seat=wanted.seat, role=wanted.role, hash=hash_in_match(match_id, hash_of(token)))
-    _, caller = await service.access.acts(request, match_id, shown, issue)
+    _, caller = await service.access.identify_actor(request, match_id, shown, issue)
     outcome = await service.commands.do(caller.command(match_id, issue, expected=expected))
     version = outcome.events[-1].originator_version
     given = TokenGiven(match=match_id, version=version, role=wanted.role, seat=wanted.seat, token=token)
@@ -111,10 +111,10 @@ class OfficialToken(Value):
 )
 async def make_official_token(request: ApiCall) -> Reply:
     service = request.service
-    holder = await service.access.key_if_shown(request)
+    holder = await service.access.key_holder_or_none(request)
     if holder is None or (service.quotas.anybody_opens and not holder.may("open")):
-        service.quotas.may_open()
-        service.quotas.opens(request)
+        service.quotas.must_allow_opening_without_key()
+        service.quotas.count_opening(request)
     else:
         must_have(holder, "open")
     token = new_token()

@@ -42,11 +42,11 @@ class AggregateReader:
         club = club_of(self._desk.cached(club_id) or await self._load_once(club_id))
         return club if club.version >= min_version else club_of(await self._wait_for_version(club, min_version))
 
-    async def opened(self, match_id: UUID) -> Match:
+    async def match_perhaps_stale(self, match_id: UUID) -> Match:
         """Return the match, perhaps in an old state, for code that needs only its opening."""
         return match_of(self._desk.cached(match_id, allow_stale=True) or await self._load_once(match_id))
 
-    async def begun(self, match_id: UUID) -> Match:
+    async def match_at_opening(self, match_id: UUID) -> Match:
         """Return the state of the match after its first event. Raises ``DamagedRow`` if that is unreadable."""
         return match_of(await in_thread(self._referee.replay, match_id, 1))
 

@@ -96,7 +96,7 @@ class Commands:
         it raises :class:`Busy` if nothing was done, else :class:`InDoubt`.
         """
         texts = written(command.request)
-        match = await self._reader.opened(command.id) if texts else None
+        match = await self._reader.match_perhaps_stale(command.id) if texts else None
         if match is None or match.opened.club is None:
             return await self._submit(command)
         key, writer = command.key, await self._writer(match, command)

@@ -36,11 +36,11 @@ async def wait_for_news(
                 if left <= 0 or service.hub.closed:
                     break
                 await set_within(changed, min(left, caller.seconds_left(utc_now())))
-                caller = await service.access.must_still(match, caller)
+                caller = await service.access.current_caller(match, caller)
         finally:
             disconnected.cancel()
-    caller = await service.access.must_still(match, caller)
-    match, texts = await service.member_names.named(match, caller.texts)
+    caller = await service.access.current_caller(match, caller)
+    match, texts = await service.member_names.with_names(match, caller.texts)
     return match, replace(caller, texts=texts)
 
 

@@ -82,7 +82,7 @@ class MemberNames:
         """Erasures of a club, and the texts that they have changed."""
 
     def texts_in(self, match: Match) -> MemberTexts:
-        """Return the texts of a match, for a caller who may read them. Players' names come from :meth:`named`."""
+        """Return the texts of a match, for a caller who may read them; no players' names (:meth:`with_names`)."""
         return NO_TEXTS if match.opened.club is None else self.texts_in_all({match.id})
 
     def texts_in_all(self, matches: Collection[UUID]) -> MemberTexts:
@@ -101,7 +101,7 @@ class MemberNames:
             known = self._redactions_cache[club_id] = erasures, await in_thread(self._erasures.redactions, club)
         return known[1]
 
-    async def named(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
+    async def with_names(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
         """Return the match with the names of its players, and ``texts`` with the ETag mark of the names.
 
         Both are unchanged if the match has no readable club, or the caller may read no texts.

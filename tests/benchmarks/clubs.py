@@ -22,7 +22,7 @@ from uuid import UUID
 import msgspec
 from msgspec.structs import replace
 
-from api.access.keys import written
+from api.access.keys import make_key_text
 from api.personal_data.names import Names
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchOpened, Visibility
@@ -89,7 +89,7 @@ def clubs(many: int, names: dict[int, str]) -> Iterator[Kept]:
 
 def key_of(number: int, key: str) -> str:
     """Return the text of a key."""
-    return written(club_id(number), key, sha256(f"{number} {key}".encode()).digest())
+    return make_key_text(club_id(number), key, sha256(f"{number} {key}".encode()).digest())
 
 
 def matches(many: int, in_clubs: bool) -> Iterator[Kept]:

@@ -16,7 +16,7 @@ from litestar import Litestar
 from litestar.testing import TestClient
 from msgspec.structs import replace
 
-from api.access.keys import written
+from api.access.keys import make_key_text
 from api.app import create_app
 from api.settings import Settings
 from projections.cursors import cursor_of
@@ -42,7 +42,7 @@ WON = MatchWon(seat=0, by="duel", rule="B74", points=(0, 1, 2), settlement=(300,
 
 def key_of(club: UUID) -> str:
     """Return the founder's key."""
-    return written(club, "k1", club.bytes * 2)
+    return make_key_text(club, "k1", club.bytes * 2)
 
 
 def founding(club: UUID) -> ClubFounded:

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from api.access.codes import CODES
-from api.access.keys import written
+from api.access.keys import make_key_text
 from referee.clubs.keys import KEY_DAYS
 from referee.invitations import INVITATION_DAYS
 from tests.conformance.recorded_calls import OfClub, Recording
@@ -56,7 +56,7 @@ class Club:
 
     def _stands_for(self, key: Any) -> None:
         random = sha256(f"{key['id']} {key['secret'] == self.key}".encode()).digest()
-        self.client.stand_ins[key["secret"]] = written(self._own_id, key["id"], random)
+        self.client.stand_ins[key["secret"]] = make_key_text(self._own_id, key["id"], random)
 
     def _does_all(self) -> None:
         member = self._does("join", name="Berit Bengtsson")["member"]
@@ -67,7 +67,7 @@ class Club:
         rotated = self._of_key("rotate_key", board["id"], overlap_seconds=3600)
         self.screen = self._does("issue_key", app="Screen", scopes=["read"], expires_at=self._until)["key"]
         self._stands_for(self.screen)
-        self.client.stand_ins[board["secret"]] = written(self._own_id, board["id"], sha256(b"board").digest())
+        self.client.stand_ins[board["secret"]] = make_key_text(self._own_id, board["id"], sha256(b"board").digest())
         self._stands_for(rotated["key"])
         self.client.stand_ins[rotated["events"][0]["event"]["until"]] = self._moment(3600)
         self._of_key("revoke_key", board["id"])
@@ -133,7 +133,7 @@ class Club:
         """Return the key of a member who has redeemed an invitation."""
         invitation = self._does("issue_key", member=member, **fields)["invitation"]
         code, until = invitation["code"], invitation["expires_at"]
-        self.client.stand_ins[code] = CODES.written(self._own_id, "", sha256(b"%d" % member).digest())
+        self.client.stand_ins[code] = CODES.make_text(self._own_id, "", sha256(b"%d" % member).digest())
         self.client.stand_ins[until] = self._moment(INVITATION_DAYS * 86400)
         self.client.name = "a key of a club"
         for method in ("GET", "POST"):

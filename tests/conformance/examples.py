@@ -143,7 +143,7 @@ def write(client: Recording, match: Watched, given: dict[str, Any]) -> None:
     client.stand_ins[own["token_sha256"]] = sha256(client.stand_ins[own["token"]].encode()).hexdigest()
     _, invited = client.ask("POST", f"{match.path}/invitations", match.tokens["official"], {"seat": 2})
     match.code = invited["code"]
-    client.stand_ins[match.code] = CODES.written(match.own_id, "", sha256(b"invited").digest())
+    client.stand_ins[match.code] = CODES.make_text(match.own_id, "", sha256(b"invited").digest())
     for method in ("GET", "POST"):
         _, taken = client.ask(method, f"/v1/invitations/{match.code}")
     match.stands_for(taken["token"], "invited")

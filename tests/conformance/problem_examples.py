@@ -37,7 +37,7 @@ OF_CLUBS = {("open_match", 404), ("open_match", 409)}
 """Operations and statuses that only a club's match can provoke."""
 NO_PAYMENT = "0123456789abcdef"
 """A payment that does not exist."""
-NO_INVITATION = CODES.written(UUID(int=0), "", bytes(16))
+NO_INVITATION = CODES.make_text(UUID(int=0), "", bytes(16))
 """A code without an invitation."""
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 

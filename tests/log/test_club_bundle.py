@@ -11,7 +11,7 @@ import httpx
 import msgspec
 import pytest
 
-from api.access.keys import written
+from api.access.keys import make_key_text
 from api.access.tokens import hash_of
 from api.log import club_bundle
 from api.runtime.service import Service
@@ -188,7 +188,7 @@ def auditors_key(client: Client, books: Audited) -> str:
     """Return a new key of the club with `audit`, which the operator issues for a program."""
     app: Any = client.app
     desk, club = app.state.service.desk, UUID(books.club.id)
-    key = written(club, f"k{len(desk.get(club).state.keys) + 1}")
+    key = make_key_text(club, f"k{len(desk.get(club).state.keys) + 1}")
     until = utc_now() + timedelta(days=30)
     issue = IssueKey(scopes=("audit",), expires_at=until, hash=hash_of(key), app="Auditor")
     desk.submit(Command(id=club, actor="operator", request=issue)).result(30)

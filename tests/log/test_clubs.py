@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.access.keys import written
+from api.access.keys import make_key_text
 from api.access.tokens import hash_of
 from referee.clubs.commands import IssueKey
 from tests.api.cases.test_cases import finish
@@ -47,7 +47,7 @@ def scored(club: Club, offence: str = "misdeal") -> ClubTable:
 def auditor(club: Club) -> str:
     """Return a key of the club with the scope to audit. The operator issues it, for the founder plays."""
     keys = club.service.desk.get(club.id).state.keys
-    key = written(club.id, f"k{len(keys) + 1}")
+    key = make_key_text(club.id, f"k{len(keys) + 1}")
     until = datetime.now(UTC) + timedelta(days=30)
     request = IssueKey(scopes=("audit",), expires_at=until, member=None, app="audit", hash=hash_of(key))
     club.do(request, "operator")

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from msgspec.structs import replace
 
-from api.access.keys import written
+from api.access.keys import make_key_text
 from referee.actors import Actor, actor_of, officials
 from referee.acts import AnyAct
 from referee.admission import IssueToken
@@ -41,7 +41,7 @@ class Club:
     ) -> None:
         """``named`` returns the reference that replaces the name of a member."""
         self.desk, self.id = desk, uuid4()
-        self.founder = written(self.id, "k1")
+        self.founder = make_key_text(self.id, "k1")
         founded = ClubFounded(
             name="Knackarna",
             currencies=("SEK",),
@@ -61,7 +61,7 @@ class Club:
     def key(self, *scopes: Scope, member: int | None = None, lasts: timedelta = YEAR) -> str:
         """Issue a key of a member or a program; return its text."""
         made: Any = self.desk.get(self.id)
-        key = written(self.id, f"k{len(made.state.keys) + 1}")
+        key = make_key_text(self.id, f"k{len(made.state.keys) + 1}")
         app = "Board" if member is None else None
         asked = IssueKey(
             scopes=scopes or SCOPES, expires_at=utc_now() + lasts, hash=hashed(key), member=member, app=app

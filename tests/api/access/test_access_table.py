@@ -15,7 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from api.access.codes import CODES
-from api.access.keys import written
+from api.access.keys import make_key_text
 from api.http.problems import TEXTS
 from api.runtime.service import Service
 from referee.acts import Bid, Deal, Knock
@@ -145,7 +145,7 @@ TOLD_ANYBODY = {"half"}
 OPERATOR = "the key of whoever runs the service"
 
 
-NO_INVITATION = CODES.written(UUID(int=0), "", bytes(16))
+NO_INVITATION = CODES.make_text(UUID(int=0), "", bytes(16))
 """A code without an invitation. Any caller may read the purpose of a code."""
 
 
@@ -320,7 +320,7 @@ def _keys(service: Service) -> tuple[dict[str, str], Club]:
         "expired": club.key(lasts=-timedelta(days=1)),
         "revoked": club.key(),
         "half": club.founder[:-7],
-        "made up": written(club.id, "k3"),
+        "made up": make_key_text(club.id, "k3"),
     }
     keys |= {f"key: {scope}": club.key(scope) for scope in ("open", "audit", "treasury", "read", "keys", "self")}
     club.revoke(keys["revoked"])

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from api.access import clubs
-from api.access.keys import written
+from api.access.keys import make_key_text
 from referee.clubs.facts import SCOPES
 from referee.store.connection import Postgres, parse_store_url
 from tests.api.http.test_problems import problem
@@ -64,11 +64,11 @@ class TestWhichAreGood:
             refused(club, text, "key-malformed")
 
     def test_one_that_no_one_made(self, club: ClubTable) -> None:
-        refused(club, written(UUID(club.id), "k1"), "key-unknown")
-        refused(club, written(UUID(club.id), "k9"), "key-unknown")
-        refused(club, written(uuid4(), "k1"), "key-unknown")
+        refused(club, make_key_text(UUID(club.id), "k1"), "key-unknown")
+        refused(club, make_key_text(UUID(club.id), "k9"), "key-unknown")
+        refused(club, make_key_text(uuid4(), "k1"), "key-unknown")
         table = Table(club.client)
-        refused(club, written(UUID(table.id), "k1"), "key-unknown")
+        refused(club, make_key_text(UUID(table.id), "k1"), "key-unknown")
 
     def test_an_expired_key_is_refused(self, club: ClubTable, monkeypatch: pytest.MonkeyPatch) -> None:
         club.issue("board", "read", "keys", days=3)

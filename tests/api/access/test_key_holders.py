@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from api.access.caller import SPECTATOR
 from api.access.clubs import KeyHolder
-from api.access.keys import written
-from api.access.principals import by_key, by_token
+from api.access.keys import make_key_text
+from api.access.principals import caller_by_key, caller_by_token
 from api.runtime.aggregate_reader import club_of, match_of
 from api.runtime.service import Service
 from referee.acts import Deal, Knock
@@ -62,7 +62,7 @@ def ends(club: Club, key: str, how: str) -> None:
         club.revoke(key)
     elif how == "rotated":
         name = key[26:28]
-        club.do(RotateKey(key=name, overlap_seconds=2, hash=hashed(written(club.id, name))))
+        club.do(RotateKey(key=name, overlap_seconds=2, hash=hashed(make_key_text(club.id, name))))
 
 
 def bearer(shown: str | None) -> dict[str, str]:
@@ -132,11 +132,15 @@ class TestSees:
     def test_a_token_of_the_match_or_a_key_of_its_club_shows_the_names(self, client: Client) -> None:
         room = room_of(client, "public")
         match = match_of(room.match.desk.get(room.match.id))
-        callers = [by_token(match, hashed(room.match.tokens[who])) for who in (0, "official", "scribe", "watcher")]
-        callers += [by_key(match, holder_of(room.club, key)) for key in (room.club.key("read"), room.club.founder)]
+        callers = [
+            caller_by_token(match, hashed(room.match.tokens[who])) for who in (0, "official", "scribe", "watcher")
+        ]
+        callers += [
+            caller_by_key(match, holder_of(room.club, key)) for key in (room.club.key("read"), room.club.founder)
+        ]
         assert [one is not None and one.knows_names(match) for one in callers] == [True] * 6
         other = Club(room.match.desk)
-        stranger = by_key(match, holder_of(other, other.founder))
+        stranger = caller_by_key(match, holder_of(other, other.founder))
         assert stranger is not None
         assert not stranger.knows_names(match)
         assert not SPECTATOR.knows_names(match)
@@ -234,7 +238,7 @@ class TestEnds:
     def test_both_secrets_of_a_key_are_good_while_they_overlap(self, room: Room, overlap: int) -> None:
         old = room.club.key("read")
         name = old[26:28]
-        new = written(room.club.id, name)
+        new = make_key_text(room.club.id, name)
         room.club.do(RotateKey(key=name, overlap_seconds=overlap, hash=hashed(new)))
         assert room.get("", new).status_code == 200
         if overlap:

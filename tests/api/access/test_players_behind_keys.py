@@ -7,7 +7,7 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from api.access.keys import written
+from api.access.keys import make_key_text
 from api.access.tokens import hash_of
 from api.runtime.service import Service
 from referee.acts import Abandon, Deal
@@ -48,7 +48,7 @@ class Hall:
         """Issue a key with the key ``by``, for its own member or a program, or by invitation for another member."""
         actor, state = f"key:{name_of(by)}", self.state
         name = f"k{len(state.keys) + 1}"
-        key, until = written(self.club.id, name), utc_now() + timedelta(days=300)
+        key, until = make_key_text(self.club.id, name), utc_now() + timedelta(days=300)
         giver = state.key(name_of(by)).member
         if member in (None, giver):
             app = "Board" if member is None else None
@@ -133,7 +133,7 @@ class TestBehind:
         key = hall.given(hall.club.key("keys", "officiate", member=OTHER), "officiate")
         assert hall.sees_hands(key)
         player = hall.club.key("keys", "officiate", member=PLAYER)
-        new = written(hall.club.id, name_of(key))
+        new = make_key_text(hall.club.id, name_of(key))
         hall.club.do(RotateKey(key=name_of(key), overlap_seconds=0, hash=hash_of(new)), f"key:{name_of(player)}")
         assert not hall.sees_hands(new)
 

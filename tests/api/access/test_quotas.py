@@ -80,9 +80,9 @@ class TestMatches:
 
     def test_a_club_has_so_many_open(self) -> None:
         some = quotas()
-        some.may_open_in_club(1)
+        some.must_allow_opening_in_club(1)
         with pytest.raises(Problem) as refused:
-            some.may_open_in_club(2)
+            some.must_allow_opening_in_club(2)
         assert (refused.value.status, refused.value.facts) == (403, {"what": "open_matches", "most": 2})
 
 
@@ -90,9 +90,9 @@ class TestClubs:
     def test_an_address_founds_so_many_a_day(self) -> None:
         some = quotas()
         for address in ("192.0.2.1", "192.0.2.1", "192.0.2.2", "127.0.0.1", "127.0.0.1", "127.0.0.1"):
-            some.founds(asked(address))
+            some.count_founding(asked(address))
         with pytest.raises(Problem) as refused:
-            some.founds(asked("192.0.2.1"))
+            some.count_founding(asked("192.0.2.1"))
         assert (refused.value.status, refused.value.facts) == (403, {"what": "clubs_per_day", "most": 2})
 
 
@@ -119,9 +119,9 @@ class TestStreams:
 
     def test_the_end_of_a_stream_frees_one_place(self) -> None:
         some = quotas()
-        ends = [some.stream(asked("192.0.2.1"), None) for _ in range(2)]
+        ends = [some.count_stream(asked("192.0.2.1"), None) for _ in range(2)]
         with pytest.raises(Problem):
-            some.stream(asked("192.0.2.1"), None)
-        some.stream(asked("192.0.2.1"), "a token")
+            some.count_stream(asked("192.0.2.1"), None)
+        some.count_stream(asked("192.0.2.1"), "a token")
         ends.pop()()
-        some.stream(asked("192.0.2.1"), None)
+        some.count_stream(asked("192.0.2.1"), None)

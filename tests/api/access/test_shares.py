@@ -57,7 +57,7 @@ class Requests:
             "headers": [(b"authorization", f"Bearer token {token}".encode())],
             "state": {},
         }
-        self.refused += self._limits.refuses(scope) is not None
+        self.refused += self._limits.count_request(scope) is not None
         counted = notes_in(scope).counted
         self.address = counted.address.limit_key
         self.waits_as[counted.waits_as] += 1

@@ -14,7 +14,7 @@ import httpx
 import psycopg
 import pytest
 
-from api.access.keys import named
+from api.access.keys import parse_key
 from api.http import writes
 from api.personal_data.names import names_file
 from projections.cursors import cursor_of
@@ -56,7 +56,7 @@ class TestFounding:
         assert (answer.headers["ETag"], answer.headers["Cache-Control"]) == ('"3"', "no-store")
         key = made["key"]
         assert (key["id"], key["scopes"]) == ("k1", list(SCOPES))
-        assert named(key["secret"]) == (UUID(made["id"]), "k1")
+        assert parse_key(key["secret"]) == (UUID(made["id"]), "k1")
         response = client.get(answer.headers["Location"], headers={"Authorization": f"Bearer {key['secret']}"})
         assert (response.status_code, response.headers["ETag"]) == (200, '"3"')
         assert response.json()["name"] == "Knackarna"

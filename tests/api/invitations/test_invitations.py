@@ -24,7 +24,7 @@ from tests.support.match_client import Table
 from tests.support.service_in_memory import client_of
 
 DESCRIBED = Description()
-NOBODY = CODES.written(UUID(int=0), "", bytes(16))
+NOBODY = CODES.make_text(UUID(int=0), "", bytes(16))
 """A code without an invitation."""
 
 
@@ -134,7 +134,7 @@ class TestCodes:
 
     def test_the_right_match_and_a_wrong_secret(self, table: Table) -> None:
         invited(table, "official", seat=1)
-        problem(redeemed(table.client, CODES.written(UUID(table.id), "", bytes(16))), 404, "no-such-invitation")
+        problem(redeemed(table.client, CODES.make_text(UUID(table.id), "", bytes(16))), 404, "no-such-invitation")
 
     def test_it_lasts_seven_days(self, either_url: str) -> None:
         """A desk with a different clock makes the invitations, as if in a different process."""
@@ -143,7 +143,7 @@ class TestCodes:
             match, service = UUID(table.id), client.app.state.service
             for days in (INVITATION_DAYS - 0.01, INVITATION_DAYS):
                 desk = Desk(service.referee, clock=partial(ago, days))
-                codes.append(code := CODES.written(match, ""))
+                codes.append(code := CODES.make_text(match, ""))
                 invite = Invite(role="watcher", hash=hash_of(code), seat=None)
                 desk.submit(Command(id=match, actor="official", request=invite)).result(30)
                 desk.close()

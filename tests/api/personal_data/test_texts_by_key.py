@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from api.access.keys import written
+from api.access.keys import make_key_text
 from api.access.tokens import hash_of
 from referee.clubs.commands import IssueKey, OpenEvening
 from referee.clubs.facts import Scope
@@ -18,7 +18,7 @@ from tests.support.stored_names import is_ref
 
 def key_of(club: Club, *scopes: Scope, member: int | None = None) -> str:
     keys = len(club.service.desk.get(club.id).state.keys)
-    key = written(club.id, f"k{keys + 1}")
+    key = make_key_text(club.id, f"k{keys + 1}")
     app = "Board" if member is None else None
     until = utc_now() + timedelta(days=30)
     issued = IssueKey(scopes=scopes, expires_at=until, hash=hash_of(key), member=member, app=app)
