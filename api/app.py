@@ -25,13 +25,13 @@ from api.health import health
 from api.health.metrics_server import metrics_served
 from api.http.connections import Connections
 from api.http.cors import cors_of
-from api.http.headers import Req, secured
+from api.http.headers import Req, with_security_headers
 from api.http.notes import has_notes, notes_in
-from api.http.problems import HANDLERS, Sent, as_sent
-from api.http.query import strictly
+from api.http.problems import HANDLERS, Sent, problem_answer
+from api.http.query import must_fit_call
 from api.http.request_ids import REQUEST_ID
-from api.http.routes import routed
-from api.http.threads import answering_for
+from api.http.routes import controller_of
+from api.http.threads import count_calls_for
 from api.invitations import calls as invited
 from api.log import bundle, club_bundle, log
 from api.log import events as log_events
@@ -56,7 +56,7 @@ from referee.store.store import construct
 WAIT_SECONDS = 2.0
 """Maximum seconds that a read waits for the requested version."""
 
-CALLS = routed(
+CALLS = controller_of(
     "/v1",
     [
         openings.open_match,
@@ -177,8 +177,8 @@ class Boundary:
 
     async def before(self, request: Req) -> None:
         """Attribute the work to the client. Raises ``Problem`` (400, 406) for a bad query or ``Accept``."""
-        answering_for(self.addresses.of(request.scope).limit_key)
-        strictly(request)
+        count_calls_for(self.addresses.of(request.scope).limit_key)
+        must_fit_call(request)
 
     def refused(self, scope: Any) -> Sent | None:
         """Count a request. Return the refusal if it is above a limit, otherwise ``None``."""
@@ -188,7 +188,9 @@ class Boundary:
             return None
         self.metrics.count_answer(scope["method"], "unknown", problem.status, problem.code)
         notes = notes_in(scope)
-        status, headers, body = as_sent(problem, scope["path"], notes.ids, scope["headers"], self.cors, closes=False)
+        status, headers, body = problem_answer(
+            problem, scope["path"], notes.ids, scope["headers"], self.cors, closes=False
+        )
         return status, [*headers, *self.limits.headers(notes.counted)], body
 
     def begun(self, message: HTTPResponseStartEvent, scope: Any) -> None:
@@ -197,7 +199,7 @@ class Boundary:
         notes.is_answered = True
         problem = notes.problem
         code = None if problem is None else problem.code
-        headers = [(REQUEST_ID, notes.ids.request), *secured(message["headers"])]
+        headers = [(REQUEST_ID, notes.ids.request), *with_security_headers(message["headers"])]
         if self.cors is not None:
             headers += self.cors.headers(scope["headers"], preflight=scope["method"] == "OPTIONS")
         message["headers"] = headers + self.limits.headers(notes.counted, code)

@@ -16,7 +16,7 @@ from api.http.connections import HEALTH
 from api.http.headers import Headers
 from api.http.notes import Notes, notes_in
 from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
-from api.http.threads import answering_for
+from api.http.threads import count_calls_for
 
 SECOND = 1_000_000_000
 """Nanoseconds, as whole numbers because their sums are exact."""
@@ -156,7 +156,7 @@ class Limits:
         ``club``: the club of the key or of the token's match.
         """
         if club is not None:
-            answering_for(f"club {club}")
+            count_calls_for(f"club {club}")
         if secret_hash in self._counts_as:
             self._counts_as.move_to_end(secret_hash)
             return

@@ -11,8 +11,8 @@ from msgspec.structs import asdict
 from api.access.caller import Caller
 from api.books.deal_bounds import DealBounds, bounds_of_deal
 from api.cases.case import Case, appealable_tag, case_of
-from api.http.describe import LANGUAGE, Text, described, in_header
-from api.http.headers import matching_etag, prefers, tag_in, tag_of
+from api.http.describe import LANGUAGE, Text, described, header_parameter
+from api.http.headers import matching_etag, prefers, tag_in_language, tag_of
 from api.http.long_answers import long_reply
 from api.http.params import DealNumber, MatchId, MinVersion
 from api.http.replies import JSON, PLAIN, PRIVATE, Reply, encode, not_modified
@@ -309,7 +309,7 @@ def _won_by(service: Service, match: Match, bounds: DealBounds) -> tuple[int, Ma
     operation_class=described(
         gives=DealRecord,
         others={PLAIN: Text("The deal in its notation.", begins="game ")},
-        takes=(in_header("Accept", "`application/json` or `text/plain`.", example=PLAIN), LANGUAGE),
+        takes=(header_parameter("Accept", "`application/json` or `text/plain`.", example=PLAIN), LANGUAGE),
         errors=(400, 401, 404, 409, 503),
     ),
 )
@@ -318,7 +318,9 @@ async def get_deal(request: ApiCall, match_id: MatchId, deal: DealNumber, min_ve
     match, caller = await service.access.identify_viewer(request, match_id, min_version)
     plain, language = prefers(request.accepted, PLAIN), request.language
     tag = (
-        tag_of(match.version, "text") if plain else tag_in(match.version, language, *appealable_tag(match, utc_now()))
+        tag_of(match.version, "text")
+        if plain
+        else tag_in_language(match.version, language, *appealable_tag(match, utc_now()))
     )
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
     bounds = await bounds_of_deal(service, match, deal)

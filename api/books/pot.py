@@ -2,7 +2,7 @@
 
 from litestar import get
 
-from api.books.sheets import answer, sheet_of
+from api.books.sheets import sheet_operation, sheet_reply
 from api.http.params import MatchId, MinVersion
 from api.http.problems import Problem
 from api.http.replies import Reply
@@ -19,11 +19,11 @@ from projections.pots import Pot
     "`pending` has the stakes of the deal under way, which are entered when it is scored. 404 `no-such-pot` in a "
     "game without a pot. With `Accept: text/csv` the answer is a table.",
     tags=["Books"],
-    operation_class=sheet_of(Pot, "One row per entry."),
+    operation_class=sheet_operation(Pot, "One row per entry."),
 )
 async def get_pot(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
     service = request.service
     match, caller = await service.access.identify_viewer(request, match_id, min_version)
     if not match.rules.has_pot:
         raise Problem("no_such_pot", ruleset=match.rules.key)
-    return await answer(request, match, service.projections.pots, pots.csv, caller.texts)
+    return await sheet_reply(request, match, service.projections.pots, pots.csv, caller.texts)

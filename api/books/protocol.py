@@ -2,7 +2,7 @@
 
 from litestar import get
 
-from api.books.sheets import answer, sheet_of
+from api.books.sheets import sheet_operation, sheet_reply
 from api.http.params import MatchId, MinVersion
 from api.http.replies import Reply
 from api.runtime.call import ApiCall
@@ -20,9 +20,9 @@ from projections.protocols import Protocol
     "correction `lines` has the lines that count, each with its earlier forms (`was`), and `struck` those that no "
     "longer count. With `Accept: text/csv` the answer is a table.",
     tags=["Books"],
-    operation_class=sheet_of(Protocol, "One row per deal."),
+    operation_class=sheet_operation(Protocol, "One row per deal."),
 )
 async def get_protocol(request: ApiCall, match_id: MatchId, min_version: MinVersion = 0) -> Reply:
     service = request.service
     match, caller = await service.access.identify_viewer(request, match_id, min_version)
-    return await answer(request, match, service.projections.protocols, protocols.csv, caller.texts)
+    return await sheet_reply(request, match, service.projections.protocols, protocols.csv, caller.texts)

@@ -8,7 +8,7 @@ from uuid import UUID
 from litestar.openapi.spec import Operation
 from sqlalchemy import Connection
 
-from api.http.describe import Text, described, in_header
+from api.http.describe import Text, described, header_parameter
 from api.http.headers import matching_etag, prefers, tag_of
 from api.http.long_answers import long_reply
 from api.http.member_texts import MemberTexts
@@ -18,17 +18,17 @@ from projections.follow.sheets import S, Sheets
 from referee.store.match import Match
 
 
-def sheet_of(gives: Any, row: str) -> type[Operation]:
+def sheet_operation(gives: Any, row: str) -> type[Operation]:
     """Return the operation class of a call for a sheet. ``row`` describes the rows of its table."""
     return described(
         gives=gives,
         others={CSV: Text(row, begins='"deal",')},
-        takes=(in_header("Accept", "`application/json` or `text/csv`.", example=CSV),),
+        takes=(header_parameter("Accept", "`application/json` or `text/csv`.", example=CSV),),
         errors=(400, 401, 404, 409, 503),
     )
 
 
-async def answer(
+async def sheet_reply(
     request: ApiCall, match: Match, projection: Sheets[S], written: Callable[[S], str], texts: MemberTexts
 ) -> Reply:
     """Return a sheet as JSON, or as the CSV table that ``written`` makes. Raises ``Problem`` (503) if the projection

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from api.access.caller import Caller
-from api.http.headers import letters
+from api.http.headers import number_in_letters
 from api.http.problems import rule_page
 from api.http.replies import PRIVATE
 from projections.case_rows import opener_of
@@ -359,4 +359,4 @@ def appealable_tag(match: Match, at: datetime) -> tuple[str, ...]:
     """Return the ETag part for the number of rulings that may be appealed, because it changes without an event."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
-    return ("ruled", letters(count)) if count else ()
+    return ("ruled", number_in_letters(count)) if count else ()

@@ -10,8 +10,8 @@ from api.cases.documents import CaseFile, Draft, file_of, read_draft
 from api.cases.entries import read_entries
 from api.cases.pages import page_of
 from api.docs.pages import policy_of_kind
-from api.http.describe import LANGUAGE, TOKEN, Text, described, in_header
-from api.http.headers import matching_etag, prefers, tag_by
+from api.http.describe import LANGUAGE, TOKEN, Text, described, header_parameter
+from api.http.headers import matching_etag, prefers, tag_of_body
 from api.http.long_answers import long_reply
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
@@ -44,7 +44,7 @@ def _file_and_tag(
     """Return the file as JSON or a page. The ETag is a hash, because rulings in other cases change the file."""
     file = file_of(drafted, earlier, viewer, language, utc_now())
     body = encode(file)
-    tag = tag_by(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)
+    tag = tag_of_body(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)
     return page_of(file, language) if as_page else body, tag
 
 
@@ -73,7 +73,7 @@ async def _sight_of_first_official(service: Service, match: Match) -> Sight:
         gives=CaseFile,
         others={HTML: Text("The file as a page.", begins="<!doctype html>")},
         headers=("Content-Language",),
-        takes=(in_header("Accept", "`application/json` or `text/html`.", example=HTML), LANGUAGE),
+        takes=(header_parameter("Accept", "`application/json` or `text/html`.", example=HTML), LANGUAGE),
         errors=(400, 401, 403, 404, 409, 503),
     ),
 )

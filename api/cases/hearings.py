@@ -13,12 +13,12 @@ from api.cases.case import Case, appealable_tag, case_of, entries_of, language_h
 from api.cases.entries import entries_to
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
-from api.http.headers import tag_in, tag_of
+from api.http.headers import tag_in_language, tag_of
 from api.http.params import CaseNumber, MatchId
 from api.http.problems import Problem
-from api.http.replies import PRIVATE, Reply, encode, of_match
+from api.http.replies import PRIVATE, Reply, encode, versioned_reply
 from api.http.threads import in_long_thread
-from api.http.writes import replayed
+from api.http.writes import replay_headers
 from api.matches.schemas import EventSeen, event_seen
 from api.runtime.aggregate_reader import match_of
 from api.runtime.call import ApiCall
@@ -106,9 +106,9 @@ async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, c
     language, at = request.language, utc_now()
     entries = await entries_to(service, match, case, version, caller)
     decided = case_of(match, entries, version, language, at)
-    tag = tag_in(version, language, *(() if outcome.repeated else appealable_tag(match, at)))
-    headers = {"ETag": tag, **language_headers(language), **replayed(outcome), **rule_link(decided)}
-    return of_match(decided, version, texts, status=201, headers=headers)
+    tag = tag_in_language(version, language, *(() if outcome.repeated else appealable_tag(match, at)))
+    headers = {"ETag": tag, **language_headers(language), **replay_headers(outcome), **rule_link(decided)}
+    return versioned_reply(decided, version, texts, status=201, headers=headers)
 
 
 @post(

@@ -15,13 +15,13 @@ from api.cases.entries import entries_to, read_entries
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
-from api.http.headers import matching_etag, tag_in
+from api.http.headers import matching_etag, tag_in_language
 from api.http.long_answers import long_reply
 from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, after_of, next_link, page_by_number
 from api.http.params import CaseNumber, MatchId, MinVersion
 from api.http.problems import Problem
-from api.http.replies import Reply, encode, not_modified, of_match
-from api.http.writes import replayed
+from api.http.replies import Reply, encode, not_modified, versioned_reply
+from api.http.writes import replay_headers
 from api.runtime.aggregate_reader import match_of
 from api.runtime.call import ApiCall
 from referee import wire_types
@@ -164,8 +164,8 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
         entries = entries_of(outcome.events, first.case, caller)
     case = case_of(after, entries, version, language, utc_now())
     headers = {"Location": f"/v1/matches/{match_id}/knocks/{case.case}", **rule_link(case)}
-    headers |= {"ETag": tag_in(version, language), **language_headers(language), **replayed(outcome)}
-    return of_match(case, version, texts, status=201, headers=headers)
+    headers |= {"ETag": tag_in_language(version, language), **language_headers(language), **replay_headers(outcome)}
+    return versioned_reply(case, version, texts, status=201, headers=headers)
 
 
 class KnockPage(Value):
@@ -208,7 +208,7 @@ async def list_knocks(
         return encode(KnockPage(items=shown, next=page.next)), next_link(request, page.next)
 
     page, link = await service.projections.ask_of(cases, match_id, match.version, read_page)
-    tag = tag_in(match.version, language, *appealable_tag(match, at))
+    tag = tag_in_language(match.version, language, *appealable_tag(match, at))
     headers = language_headers(language) | link
     if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
@@ -236,7 +236,7 @@ async def get_knock(request: ApiCall, match_id: MatchId, case: CaseNumber, min_v
     language, at = request.language, utc_now()
     entries = await read_entries(service, match, case, match.version, caller)
     answer = case_of(match, entries, match.version, language, at)
-    tag = tag_in(match.version, language, *appealable_tag(match, at))
+    tag = tag_in_language(match.version, language, *appealable_tag(match, at))
     headers = language_headers(language) | rule_link(answer)
     if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)

@@ -10,7 +10,7 @@ from api.http.describe import KEY, described
 from api.http.headers import tag_of
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
-from api.http.replies import Reply, short
+from api.http.replies import Reply, uncompressed_reply
 from api.runtime.call import ApiCall
 from api.runtime.member_names import Numbers, sees_numbers
 from referee import wire_types
@@ -90,4 +90,4 @@ async def get_club(request: ApiCall, club_id: ClubId, min_version: ClubMinVersio
     caller = await service.club_access.caller(request, club_id, min_version)
     found = await service.member_names.numbers_of(caller.club, [None]) if sees_numbers(caller, None) else {}
     numbers = found.get(None, Numbers())
-    return short(request, tag_of(caller.club.version), lambda: club_seen(caller.club, numbers), NO_TEXTS)
+    return uncompressed_reply(request, tag_of(caller.club.version), lambda: club_seen(caller.club, numbers), NO_TEXTS)

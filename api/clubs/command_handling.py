@@ -16,9 +16,9 @@ from api.clubs.schemas import EventSeen, KeyGiven, KeyInvitationGiven, event_see
 from api.clubs.zones import must_be_zone
 from api.http.member_texts import NO_TEXTS
 from api.http.problems import Problem
-from api.http.replies import Reply, of_match
+from api.http.replies import Reply, versioned_reply
 from api.http.threads import in_long_thread, in_thread
-from api.http.writes import must_be_long, replayed
+from api.http.writes import must_not_be_guessable, replay_headers
 from api.money.decision_basis import WITH_BASIS, BasisSent, as_first_decided, read_basis
 from api.runtime.aggregate_reader import club_of
 from api.runtime.member_names import may_be_shown, numbers_meant
@@ -159,7 +159,7 @@ class ActExecution:
                 await self._catch_up()
             proposal = self._club.state.proposals.get(sent.proposal)
             if proposal is not None and isinstance(proposal.act, commands.IssueKeySent):
-                must_be_long(self._key)
+                must_not_be_guessable(self._key)
                 invite = commands.Invite(**asdict(proposal.act), hash=hash_of(code))
                 request, key = commands.Confirm(proposal=sent.proposal, complete=invite), own_key
             else:
@@ -363,4 +363,4 @@ def _answer(
                     key_expires_at=invited.expires_at,
                 )
     secret = {"Cache-Control": "no-store"} if {"key", "invitation"} & done.keys() else {}
-    return of_match(done, version, NO_TEXTS, status=201, headers={**replayed(outcome), **secret})
+    return versioned_reply(done, version, NO_TEXTS, status=201, headers={**replay_headers(outcome), **secret})

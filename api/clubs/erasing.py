@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from api.access.clubs import ClubCaller
 from api.http.member_texts import NO_TEXTS
-from api.http.replies import Reply, of_match
+from api.http.replies import Reply, versioned_reply
 from api.http.threads import in_long_thread, in_thread
 from api.money.decision_basis import read_basis
 from api.personal_data.erasures import prepare_erasure
@@ -78,7 +78,7 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
             TextForeseen(match=str(one.match), deleted=one.after is None, places=one.places) for one in listed
         ),
     )
-    return of_match(answer, club.version, NO_TEXTS)
+    return versioned_reply(answer, club.version, NO_TEXTS)
 
 
 @asynccontextmanager

@@ -13,7 +13,7 @@ from api.clubs.zones import must_be_zone
 from api.http.bodies import Body
 from api.http.describe import KEY_OR_ANYBODY, OPENING_KEY, described, link
 from api.http.member_texts import NO_TEXTS
-from api.http.replies import Reply, of_match
+from api.http.replies import Reply, versioned_reply
 from api.http.threads import in_thread
 from api.http.writes import must_be_recent
 from api.runtime.aggregate_reader import club_of
@@ -107,7 +107,7 @@ async def found_club(request: ApiCall) -> Reply:
     first = club.state.keys[0]
     answer = ClubMade(id=club_id, version=version, member=1, key=made.view(FIRST_KEY, first))
     headers |= {"Location": f"/v1/clubs/{club_id}", "Cache-Control": "no-store"}
-    return of_match(answer, version, NO_TEXTS, status=201, headers=headers)
+    return versioned_reply(answer, version, NO_TEXTS, status=201, headers=headers)
 
 
 async def _found_once(

@@ -7,11 +7,11 @@ from litestar import get
 
 from api.access.clubs import must_have
 from api.http.describe import KEY, described
-from api.http.headers import tag_by
+from api.http.headers import tag_of_body
 from api.http.member_texts import NO_TEXTS
 from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, numbered_page, page_reply
 from api.http.params import ClubId, ClubMinVersion
-from api.http.replies import Reply, encode, short
+from api.http.replies import Reply, encode, uncompressed_reply
 from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.clubs.facts import AppName, KeyId, Scopes
@@ -104,4 +104,4 @@ async def list_keys(
 async def get_key(request: ApiCall) -> Reply:
     holder = await request.service.club_access.holder(request)
     fields = {**_key_fields(holder.key_id, holder.key), "club": holder.club.id, "ends_at": holder.ends_at}
-    return short(request, tag_by(encode(fields)), lambda: fields, NO_TEXTS)
+    return uncompressed_reply(request, tag_of_body(encode(fields)), lambda: fields, NO_TEXTS)

@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 
 from api.http.problems import Problem, document_of
-from api.http.strict import without_harm
+from api.http.strict import must_be_harmless
 from api.money.decision_basis import BasisSent, basis_of
 from api.personal_data.erasures import Erasures
 from api.personal_data.names import Names
@@ -132,7 +132,7 @@ def argument_type(kind: Any) -> Callable[[str], Any]:
         try:
             value = msgspec.convert(text, kind, strict=False)
             if isinstance(value, str):
-                without_harm(msgspec.json.encode(value), value, tagged=False)
+                must_be_harmless(msgspec.json.encode(value), value, tagged=False)
                 may_be_shown(repr(value), value)
         except msgspec.ValidationError as error:
             raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None

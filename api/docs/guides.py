@@ -26,8 +26,8 @@ from api.docs.guide_pages import (
 from api.docs.markdown import to_html
 from api.docs.pages import policy_of_kind, render_text
 from api.http.headers import prefers
-from api.http.replies import HTML, JSON, PLAIN, SVG, Fixed, Reply, bodiless, encode
-from api.http.routes import routed
+from api.http.replies import HTML, JSON, PLAIN, SVG, Fixed, Reply, bodiless_reply, encode
+from api.http.routes import controller_of
 from api.runtime.call import ApiCall
 from referee.sentences import Language
 
@@ -90,7 +90,7 @@ async def _negotiated_page(request: ApiCall, path: str, language: Language = "en
 async def index(request: ApiCall) -> Reply:
     """Return the catalogue as JSON, or redirect a browser to the reference."""
     if prefers(request.accepted, HTML):
-        return bodiless(303, {"Location": "/docs", "Vary": "Accept"})
+        return bodiless_reply(303, {"Location": "/docs", "Vary": "Accept"})
     return _catalog(JSON).reply(request)
 
 
@@ -133,4 +133,4 @@ async def api_catalog(request: ApiCall) -> Reply:
     return _catalog(LINKSET).reply(request)
 
 
-CALLS = routed("/", [index, list_guides, get_guide, get_rulebook, get_file, list_pages, llms_txt, api_catalog])
+CALLS = controller_of("/", [index, list_guides, get_guide, get_rulebook, get_file, list_pages, llms_txt, api_catalog])

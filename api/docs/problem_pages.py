@@ -13,7 +13,7 @@ from api.docs.pages import policy_of_kind, render_text
 from api.docs.problem_list import code_of, page_markdown, problems_markdown
 from api.http.headers import prefers
 from api.http.replies import Fixed, Reply
-from api.http.routes import routed
+from api.http.routes import controller_of
 from api.runtime.call import ApiCall
 from referee.sentences import Language
 
@@ -62,4 +62,4 @@ async def get_problem(request: ApiCall, name: FromPath[str]) -> Reply:
     return await _negotiated_page(request, code)
 
 
-CALLS = routed("/", [list_problems, get_problem])
+CALLS = controller_of("/", [list_problems, get_problem])

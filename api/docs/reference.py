@@ -18,7 +18,7 @@ from api.docs.pages import policy_of, static
 from api.http.describe import ANYBODY, named_headers, named_responses, show_examples
 from api.http.headers import Req
 from api.http.replies import SVG, Fixed, Reply
-from api.http.routes import routed
+from api.http.routes import controller_of
 from api.http.schemas import Plain, named_schemas, with_formats
 
 ABOUT = (
@@ -204,4 +204,4 @@ async def _not_found(_: Req) -> None:
     raise NotFoundException
 
 
-CALLS = routed("/", [openapi_json, openapi_yaml, docs, favicon, script])
+CALLS = controller_of("/", [openapi_json, openapi_yaml, docs, favicon, script])

@@ -13,7 +13,7 @@ from api.http.describe import LANGUAGE, described, link
 from api.http.params import RuleId, RulesetKey
 from api.http.problems import Problem
 from api.http.replies import Fixed, Reply, encode
-from api.http.routes import routed
+from api.http.routes import controller_of
 from api.http.ruleset_schemas import options_schema, result_schema
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
@@ -202,4 +202,4 @@ async def get_rule(request: ApiCall, ruleset: RulesetKey, rule_id: RuleId) -> Re
     return _fixed(_rule_by_id, request.language, rulebook_named(ruleset), rule_id).reply(request)
 
 
-CALLS = routed("/v1", [list_rulesets, get_ruleset, list_rules, get_rule], tags=["Rulesets"])
+CALLS = controller_of("/v1", [list_rulesets, get_ruleset, list_rules, get_rule], tags=["Rulesets"])

@@ -10,7 +10,7 @@ from api.http.describe import described
 from api.http.member_texts import NO_TEXTS
 from api.http.problems import Problem
 from api.http.replies import Reply, reply
-from api.http.routes import routed
+from api.http.routes import controller_of
 from api.http.threads import in_probe_thread
 from api.runtime.call import ApiCall
 from referee import wire_types
@@ -62,4 +62,4 @@ async def health_ready(request: ApiCall) -> Reply:
     return reply(Health(status="up", follower_lag=lag), NO_TEXTS)
 
 
-CALLS = routed("/", [health_live, health_ready], tags=["Operators"])
+CALLS = controller_of("/", [health_live, health_ready], tags=["Operators"])

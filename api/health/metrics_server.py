@@ -9,7 +9,7 @@ from litestar.datastructures import State
 from litestar.types import Message, Scope
 from uvicorn import Config
 
-from api.http.headers import secured
+from api.http.headers import with_security_headers
 from api.http.member_texts import NO_TEXTS
 from api.http.notes import notes_in
 from api.http.problems import HANDLERS
@@ -33,7 +33,7 @@ async def metrics(request: ApiCall) -> Reply:
 
 async def _add_common_headers(message: Message, scope: Scope) -> None:
     if message["type"] == "http.response.start":
-        message["headers"] = [(REQUEST_ID, notes_in(scope).ids.request), *secured(message["headers"])]
+        message["headers"] = [(REQUEST_ID, notes_in(scope).ids.request), *with_security_headers(message["headers"])]
 
 
 @asynccontextmanager

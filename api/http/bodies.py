@@ -7,7 +7,7 @@ import msgspec
 from api.http.faults import Fault, faults_of
 from api.http.headers import Req, header
 from api.http.problems import Problem
-from api.http.strict import without_harm
+from api.http.strict import must_be_harmless
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ class Body(Generic[T]):
             raise Problem("wrong_media_type")
         try:
             decoded: T = self._decode(body)
-            without_harm(body, decoded, tagged=type(decoded) is not self.kind)
+            must_be_harmless(body, decoded, tagged=type(decoded) is not self.kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise Problem("unreadable", faults=faults_of(self.kind, body)) from None
         return decoded

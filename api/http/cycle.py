@@ -14,9 +14,9 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCy
 
 from api.http.cors import Cors
 from api.http.headers import Headers
-from api.http.logged_paths import logged_request
+from api.http.logged_paths import loggable_request
 from api.http.notes import notes_in
-from api.http.problems import RETRY_AFTER, Problem, as_sent, unforeseen
+from api.http.problems import RETRY_AFTER, Problem, problem_answer, problem_of_unexpected
 from api.http.replies import BODILESS
 from api.http.request_ids import REQUEST_ID
 from referee.store.damaged import DamagedRow
@@ -130,7 +130,9 @@ class Cycle(RequestResponseCycle):
                 return
             self.response_started, self._head = False, b""
             scope = self.scope
-            status, headers, body = as_sent(problem, scope["path"], notes_in(scope).ids, scope["headers"], self.cors)
+            status, headers, body = problem_answer(
+                problem, scope["path"], notes_in(scope).ids, scope["headers"], self.cors
+            )
             await self.send({"type": "http.response.start", "status": status, "headers": headers})
             await self.send({"type": "http.response.body", "body": body})
         finally:
@@ -143,10 +145,10 @@ class Cycle(RequestResponseCycle):
         except asyncio.CancelledError:  # when the service stops
             return Problem("busy", headers=RETRY_AFTER)
         except DamagedRow as error:
-            log.error("%s: %s", logged_request(self.scope), error)
+            log.error("%s: %s", loggable_request(self.scope), error)
             return Problem("internal")
         except Exception as error:
-            return unforeseen(self.scope, error)
+            return problem_of_unexpected(self.scope, error)
         if not self.response_complete and not self.disconnected:
-            log.error("%s was not answered", logged_request(self.scope))
+            log.error("%s was not answered", loggable_request(self.scope))
         return Problem("internal")

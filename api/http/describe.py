@@ -28,7 +28,7 @@ KEY: list[dict[str, list[str]]] = [{"key": []}]
 KEY_OR_ANYBODY: list[dict[str, list[str]]] = [{}, {"key": []}]
 
 
-def in_header(
+def header_parameter(
     name: str, description: str, *, pattern: str = ANY_VALUE, longest: int = VALUE_MAX, example: str | None = None
 ) -> Plain:
     """Return the description of an optional request header."""
@@ -42,18 +42,18 @@ def in_header(
     }
 
 
-LANGUAGE = in_header("Accept-Language", "The language of sentences: `en` or `sv`.", example="sv")
-IF_NONE_MATCH = in_header(
+LANGUAGE = header_parameter("Accept-Language", "The language of sentences: `en` or `sv`.", example="sv")
+IF_NONE_MATCH = header_parameter(
     "If-None-Match", "The ETag of the answer that the client has: 304 if it has not changed.", example='"12"'
 )
-IF_MATCH = in_header(
+IF_MATCH = header_parameter(
     "If-Match",
     "Only if the match, or club, has this version. Without it the act is decided on the newest version.",
     pattern=r'^"[0-9]{1,9}(-[a-z-]+)?"$',
     longest=64,
     example='"12"',
 )
-IDEMPOTENCY_KEY = in_header(
+IDEMPOTENCY_KEY = header_parameter(
     "Idempotency-Key",
     "Makes a repeat safe: the same key with the same body gets the same answer, and nothing is done twice.",
     pattern="^[!-}][!-~]{0,127}$",
@@ -61,7 +61,7 @@ IDEMPOTENCY_KEY = in_header(
     example="2f6c9e1a",
 )
 
-OPENING_KEY = in_header(
+OPENING_KEY = header_parameter(
     "Idempotency-Key",
     "Makes a repeat safe: for 24 hours the same key with the same body gets the same match or club with the same "
     "tokens or key. A caller who knows it can get them: it must be a secret, such as a random UUID.",

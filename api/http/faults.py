@@ -132,7 +132,7 @@ def _line_and_column(before: str) -> dict[str, int]:
     return {"line": line, "column": column}
 
 
-def under(name: str | int, faults: Iterator[Fault]) -> Iterator[Fault]:
+def faults_of_part(name: str | int, faults: Iterator[Fault]) -> Iterator[Fault]:
     """Yield the faults of a part, with the ``name`` of the part added to their places."""
     for fault in faults:
         yield fault._replace(at=(name, *fault.at))
@@ -228,10 +228,10 @@ def _faults_of_parts(member: types.Type, value: Any) -> Iterator[Fault]:
             kind = (
                 member.item_types[number] if isinstance(member, types.TupleType) else _inner_type(member, "item_type")
             )
-            yield from under(number, faults_in(kind, item))
+            yield from faults_of_part(number, faults_in(kind, item))
     elif isinstance(value, dict):
         for name, item in islice(value.items(), PARTS_MAX):
-            yield from under(name, faults_in(_inner_type(member, "value_type"), item))
+            yield from faults_of_part(name, faults_in(_inner_type(member, "value_type"), item))
 
 
 def _inner_type(member: types.Type, name: str) -> types.Type:
@@ -257,7 +257,7 @@ def _faults_of_object(structs: list[types.StructType], value: dict[str, Any]) ->
     fields = {field.encode_name: field for field in struct.fields}
     for name, item in value.items():
         if name in fields:
-            yield from under(name, faults_in(fields[name].type, item))
+            yield from faults_of_part(name, faults_in(fields[name].type, item))
         elif struct.forbid_unknown_fields and name != tag_field:
             names = [*([tag_field] if tag_field else []), *fields]
             yield Fault("unknown", (name,), facts={"name": name, "fields": names})
@@ -269,7 +269,7 @@ def _faults_of_object(structs: list[types.StructType], value: dict[str, Any]) ->
 # Saying
 
 
-def in_words(fault: Fault, language: Language) -> Wrong:
+def wrong_of(fault: Fault, language: Language) -> Wrong:
     facts = {name: _quoted(fact) if name == "fields" else str(fact) for name, fact in fault.facts.items()}
     if not _can_be_shown(facts.get("name", "")):
         del facts["name"]
@@ -285,7 +285,7 @@ def in_words(fault: Fault, language: Language) -> Wrong:
     )
 
 
-def first_of(wrong: tuple[Wrong, ...], language: Language) -> str:
+def first_fault_text(wrong: tuple[Wrong, ...], language: Language) -> str:
     """Return a clause with the first fault and the number of further faults."""
     one = wrong[0]
     facts = {"said": one.detail.rstrip(".")}

@@ -29,7 +29,7 @@ SECURE: Headers = [
 """Headers of every answer."""
 
 
-def secured(given: Iterable[tuple[bytes, bytes]]) -> Headers:
+def with_security_headers(given: Iterable[tuple[bytes, bytes]]) -> Headers:
     """Return ``given`` with :data:`SECURE`, and with :data:`POLICY` if it has no policy."""
     headers = [*given, *SECURE]
     for name, _ in headers:
@@ -68,7 +68,7 @@ def language_of(accept: str | None) -> Language:
     return "sv" if best["sv"] > best["en"] else "en"
 
 
-def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
+def preferred_media_type(accept: str | None, offers: Sequence[str]) -> str | None:
     """Return the offered media type that the client prefers; ``None`` if the client accepts no offer.
 
     With equal weights an exact name wins over ``*``, then the earliest name in the header, because a generated client
@@ -90,7 +90,7 @@ def chosen(accept: str | None, offers: Sequence[str]) -> str | None:
 
 
 def prefers(accept: str | None, media_type: str, to: str = "application/json") -> bool:
-    return chosen(accept, (to, media_type)) == media_type
+    return preferred_media_type(accept, (to, media_type)) == media_type
 
 
 def takes_gzip(request: Req) -> bool:
@@ -115,12 +115,12 @@ def tag_of(version: int, *kinds: str) -> str:
     return f'"{"-".join((str(version), *kinds))}"'
 
 
-def tag_in(version: int, language: Language, *kinds: str) -> str:
+def tag_in_language(version: int, language: Language, *kinds: str) -> str:
     """Return :func:`tag_of` with the language as the first kind, unless it is English."""
     return tag_of(version, *(() if language == "en" else (language,)), *kinds)
 
 
-def tag_by(body: bytes) -> str:
+def tag_of_body(body: bytes) -> str:
     """Return a hash of the body as an ETag."""
     return f'"{blake2b(body, digest_size=12).hexdigest()}"'
 
@@ -130,7 +130,7 @@ def packed_tag(tag: str) -> str:
     return f'{tag[:-1]}-gzip"'
 
 
-def letters(number: int) -> str:
+def number_in_letters(number: int) -> str:
     """Return the digits of a number as letters, for use in the kinds of :func:`tag_of`."""
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 

@@ -8,9 +8,9 @@ from api.http.notes import notes_in
 _CODE = re.compile(r"^(/v1/invitations/)[^/]+")
 
 
-def logged(path: str) -> str:
+def loggable_path(path: str) -> str:
     return _CODE.sub(r"\1…", path)
 
 
-def logged_request(scope: Any) -> str:
-    return f"{scope['method']} {logged(scope['path'])} {notes_in(scope).ids.in_words()}"
+def loggable_request(scope: Any) -> str:
+    return f"{scope['method']} {loggable_path(scope['path'])} {notes_in(scope).ids.in_words()}"

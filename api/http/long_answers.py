@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from api.http.headers import Req, matching_etag, packed_tag, tag_by, takes_gzip
+from api.http.headers import Req, matching_etag, packed_tag, tag_of_body, takes_gzip
 from api.http.member_texts import NO_TEXTS, MemberTexts
-from api.http.packing import PACK_FROM, packed
+from api.http.packing import PACK_FROM, compress
 from api.http.replies import GZIP, JSON, PRIVATE, Reply, etag_headers, not_modified
 from api.http.threads import in_long_thread
 from referee.store.command import Busy
@@ -22,7 +22,7 @@ async def long_reply(
     body = await texts.put_in(body, media_type)
     if len(body) >= PACK_FROM and takes_gzip(request):
         try:
-            body = await in_long_thread(packed, body)
+            body = await in_long_thread(compress, body)
         except Busy:
             pass  # and send the body uncompressed
         else:
@@ -39,7 +39,7 @@ async def marked_reply(
     media_type: str = JSON,
 ) -> Reply:
     """Return :func:`long_reply` with a hash as its ETag, or 304 if the caller already has the answer."""
-    tag = tag_by(body)
+    tag = tag_of_body(body)
     if has := matching_etag(request, tag, texts):
         return not_modified(has, headers)
     return await long_reply(request, body, tag, texts, headers=headers, media_type=media_type)

@@ -38,6 +38,6 @@ class Packer:
         return self._ready + self._deflate.flush() + foot
 
 
-def packed(body: bytes) -> bytes:
+def compress(body: bytes) -> bytes:
     packer = Packer(body)
     return packer.take(body) + packer.end()

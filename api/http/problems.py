@@ -23,9 +23,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from api.http.cors import Cors
-from api.http.faults import FAULTS_MAX, Fault, Wrong, first_of, in_words, type_of
+from api.http.faults import FAULTS_MAX, Fault, Wrong, first_fault_text, type_of, wrong_of
 from api.http.headers import POLICY, SECURE, Headers, Req, header, language_of
-from api.http.logged_paths import logged_request
+from api.http.logged_paths import loggable_request
 from api.http.notes import AnsweredProblem, notes_in
 from api.http.replies import encode
 from api.http.request_ids import ID_MAX, REQUEST_ID, TRACE_LENGTH, RequestIds
@@ -180,9 +180,9 @@ def _link_header(document: Document) -> str:
 
 def document_of(problem: Problem, instance: str, language: Language) -> Document:
     text, facts = TEXTS[problem.code], {name: _fact_as_text(value) for name, value in problem.facts.items()}
-    errors = tuple(in_words(fault, language) for fault in problem.faults)
+    errors = tuple(wrong_of(fault, language) for fault in problem.faults)
     if errors:
-        facts["reason"] = first_of(errors, language)
+        facts["reason"] = first_fault_text(errors, language)
     elif "what" in facts:
         facts["reason"] = _reason_clause({**problem.facts, "code": facts["what"]}, language)
     if "reasons" in facts:
@@ -208,7 +208,7 @@ def _answer_problem(request: Req, problem: Problem) -> Response[bytes]:
     return _problem_response(request, problem.code, language, document, problem.headers)
 
 
-def as_sent(
+def problem_answer(
     problem: Problem,
     path: str,
     ids: RequestIds,
@@ -263,7 +263,7 @@ NOT_AN_ID = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
 
 def _answer_litestar_error(request: Req, error: HTTPException) -> Response[bytes]:
     """Return the answer to an error of Litestar. 404, 405 and 413 keep their status. Other errors below 500 become
-    400 bad_parameter; errors from 500 are :func:`unforeseen`."""
+    400 bad_parameter; errors from 500 are :func:`problem_of_unexpected`."""
     status = error.status_code
     if status == HTTPStatus.NOT_FOUND:
         if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
@@ -314,24 +314,24 @@ def _has_no_id(path: str) -> bool:
     return False
 
 
-def unforeseen(scope: Any, error: Exception) -> Problem:
+def problem_of_unexpected(scope: Any, error: Exception) -> Problem:
     """Log an unexpected error, and return its problem: internal or clock_wrong.
 
     If memory or file descriptors are short, the problem is busy for GET and HEAD, else outcome_unknown.
     """
     if not is_shortage(error):
-        log.error("%s failed", logged_request(scope), exc_info=error)
+        log.error("%s failed", loggable_request(scope), exc_info=error)
         try:
             utc_now()  # because a wrong clock makes libraries fail
         except ClockWrong as wrong:
             return _clock_problem(wrong)
         return Problem("internal")
-    log.error("%s: %s: %s", logged_request(scope), type(error).__name__, error)
+    log.error("%s: %s: %s", loggable_request(scope), type(error).__name__, error)
     return Problem("busy" if scope["method"] in ("GET", "HEAD") else "outcome_unknown", headers=RETRY_AFTER)
 
 
 def _answer_unforeseen(request: Req, error: Exception) -> Response[bytes]:
-    return _answer_problem(request, unforeseen(request.scope, error))
+    return _answer_problem(request, problem_of_unexpected(request.scope, error))
 
 
 def _clock_problem(wrong: ClockWrong) -> Problem:
@@ -340,7 +340,7 @@ def _clock_problem(wrong: ClockWrong) -> Problem:
 
 def _answer_store_failure(request: Req, error: Exception) -> Response[bytes]:
     reason = " ".join(str(error).split())[:REASON_MAX]
-    log.error("%s: %s: %s", logged_request(request.scope), type(error).__name__, reason)
+    log.error("%s: %s: %s", loggable_request(request.scope), type(error).__name__, reason)
     return _answer_problem(request, Problem("store_away", headers=RETRY_AFTER))
 
 
@@ -357,14 +357,14 @@ def _answer_damaged_attempts(request: Req, damaged: DamagedAttempt) -> Response[
 
 
 def _answer_damaged_projection(request: Req, damaged: DamagedCell) -> Response[bytes]:
-    log.error("%s: a projection cannot be read: %s", logged_request(request.scope), damaged)
+    log.error("%s: a projection cannot be read: %s", loggable_request(request.scope), damaged)
     return _answer_problem(request, Problem("book_damaged", headers=RETRY_LATER))
 
 
 def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
     """Log a damaged row. ``new``: with the traceback of its cause."""
     cause = damaged.__cause__ if new else None
-    log.error("%s: %s", logged_request(request.scope), damaged, exc_info=cause)
+    log.error("%s: %s", loggable_request(request.scope), damaged, exc_info=cause)
 
 
 def encoded_problem(request: Req, error: Exception) -> msgspec.Raw:

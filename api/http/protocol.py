@@ -29,7 +29,7 @@ from api.http.cors import Cors
 from api.http.cycle import Cycle, whole_answer
 from api.http.headers import Headers
 from api.http.notes import notes_in
-from api.http.problems import RETRY_AFTER, Problem, Sent, as_sent
+from api.http.problems import RETRY_AFTER, Problem, Sent, problem_answer
 from api.http.request_ids import request_ids
 from api.http.throttle import Turns
 
@@ -352,7 +352,9 @@ class Protocol(HttpToolsProtocol):
         scope: Any = cycle.scope
         if (problem := self._count_or_refuse(scope)) is not None:
             cycle.keep_alive = False
-            sent = as_sent(problem, scope["path"], notes_in(scope).ids, scope["headers"], self._cors, closes=False)
+            sent = problem_answer(
+                problem, scope["path"], notes_in(scope).ids, scope["headers"], self._cors, closes=False
+            )
             self.loop.call_soon(self._send_without_app, cycle, *sent)
             return
         answer = None if self._refusal_over_limits is None else self._refusal_over_limits(scope)
@@ -438,7 +440,7 @@ class Protocol(HttpToolsProtocol):
             return
         path = self.url.partition(b"?")[0] if len(self.url) <= URL_MAX else b""
         shown = path.decode("ascii", "replace") if path.startswith(b"/") else ""
-        status, headers, body = as_sent(problem, shown, request_ids(self.headers), self.headers, self._cors)
+        status, headers, body = problem_answer(problem, shown, request_ids(self.headers), self.headers, self._cors)
         if self._count is not None:
             self._count("unknown", "unknown", status, problem.code)
         self.transport.write(whole_answer(status, self.server_state.default_headers + headers, body, closes=False))

@@ -9,7 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from litestar.params import QueryParameter
 
 from api.http.faults import Fault, type_of
-from api.http.headers import Req, chosen, header
+from api.http.headers import Req, header, preferred_media_type
 from api.http.problems import Problem
 from referee.games import RULESETS
 
@@ -47,7 +47,7 @@ def _declaration_of(handler: HTTPRouteHandler) -> Declared | None:
     return _DECLARED.get(operation)
 
 
-def strictly(request: Req) -> None:
+def must_fit_call(request: Req) -> None:
     """Raise Problem unless the request fits its call.
 
     Codes: 400 unknown_parameter, repeated_parameter or bad_parameter; 406 not_acceptable; 404 no_such_page for
@@ -72,7 +72,7 @@ def strictly(request: Req) -> None:
             if given.count(name) > 1:
                 raise Problem("repeated_parameter", parameter=name, count=given.count(name))
         _must_not_be_misread(sent, declared.parameters)
-    if chosen(accept, declared.offers) is None:
+    if preferred_media_type(accept, declared.offers) is None:
         raise Problem("not_acceptable", allowed=list(declared.offers))
 
 

@@ -9,9 +9,9 @@ import msgspec
 from litestar.response.streaming import ASGIStreamingResponse
 from litestar.types import Receive, Scope, Send
 
-from api.http.headers import Headers, Req, matching_etag, packed_tag, tag_by, tag_of, takes_gzip
+from api.http.headers import Headers, Req, matching_etag, packed_tag, tag_of, tag_of_body, takes_gzip
 from api.http.member_texts import NO_TEXTS, MemberTexts
-from api.http.packing import PACK_FROM, packed
+from api.http.packing import PACK_FROM, compress
 
 JSON, NDJSON, EVENT_STREAM = "application/json", "application/x-ndjson", "text/event-stream"
 HTML, PLAIN, CSV, SVG = "text/html", "text/plain", "text/csv", "image/svg+xml"
@@ -64,7 +64,7 @@ class Reply:
         await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-def bodiless(status: int, headers: Mapping[str, str]) -> Reply:
+def bodiless_reply(status: int, headers: Mapping[str, str]) -> Reply:
     return Reply(b"", NO_TEXTS, status=status, headers=headers)
 
 
@@ -74,7 +74,7 @@ def reply(
     return Reply(encode(body), texts, status=status, headers=headers)
 
 
-def of_match(
+def versioned_reply(
     body: Any,
     version: int,
     texts: MemberTexts,
@@ -86,11 +86,11 @@ def of_match(
     return Reply(encode(body), texts, status=status, headers={"ETag": tag_of(version), **PRIVATE, **headers})
 
 
-def short(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -> Reply:
+def uncompressed_reply(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -> Reply:
     """Return an uncompressed answer, or 304 without calling ``body`` if the caller already has the answer."""
     headers = {**PRIVATE, "Link": DESCRIBED}
     if has := matching_etag(request, tag, texts):
-        return bodiless(304, {"ETag": has, **headers})
+        return bodiless_reply(304, {"ETag": has, **headers})
     return Reply(encode(body()), texts, headers={"ETag": tag, **headers})
 
 
@@ -103,7 +103,7 @@ def etag_headers(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
 
 def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
     """Return a 304. ``headers``: the headers that the full answer would have (RFC 9110, 15.4.5)."""
-    return bodiless(304, etag_headers(tag, headers))
+    return bodiless_reply(304, etag_headers(tag, headers))
 
 
 class _Streamed(ASGIStreamingResponse):
@@ -117,7 +117,7 @@ class _Streamed(ASGIStreamingResponse):
             self.ended()
 
 
-def streamed(
+def streamed_reply(
     request: Req,
     pieces: AsyncIterator[bytes],
     texts: MemberTexts,
@@ -148,7 +148,7 @@ class Fixed:
         self, body: bytes, *, media_type: str = JSON, headers: Mapping[str, str] = MappingProxyType({})
     ) -> None:
         self._body, self._media_type, self._headers = body, media_type, {**FIXED, **headers}
-        self._tag, self._packed = tag_by(body), packed(body) if len(body) >= PACK_FROM else b""
+        self._tag, self._packed = tag_of_body(body), compress(body) if len(body) >= PACK_FROM else b""
 
     def reply(self, request: Req) -> Reply:
         """Return the answer, compressed if possible, or 304 if the caller already has the answer."""

@@ -8,10 +8,10 @@ from litestar.controller import Controller
 from litestar.handlers import BaseRouteHandler, HTTPRouteHandler
 
 from api.http.headers import Req
-from api.http.replies import Reply, bodiless
+from api.http.replies import Reply, bodiless_reply
 
 
-def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] = ()) -> type[Controller]:
+def controller_of(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] = ()) -> type[Controller]:
     """Return a controller with these handlers, and with HEAD and OPTIONS, which the description does not show.
 
     It is not a router, because Litestar deep-copies routers for each app and reads the signatures again.
@@ -37,7 +37,7 @@ def routed(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] 
 
 @HTTPRouteHandler(http_method="OPTIONS", include_in_schema=False)
 async def _options(request: Req) -> Reply:
-    return bodiless(204, {"Allow": request.scope["route_handler"].opt["allow"]})
+    return bodiless_reply(204, {"Allow": request.scope["route_handler"].opt["allow"]})
 
 
 def _options_for(path: str, methods: Iterable[str]) -> HTTPRouteHandler:

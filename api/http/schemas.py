@@ -342,7 +342,7 @@ def _by_discriminator(field: str, members: Mapping[str, Plain]) -> Plain:
 # Ties
 
 
-def camel(key: str) -> str:
+def camel_case(key: str) -> str:
     return "".join(part.title() for part in key.split("-"))
 
 
@@ -516,13 +516,15 @@ def _struct_reference(cls: Any, tie_values: TieValues, *, alone: bool = False) -
     tied = {what for to, what in _ties_of(cls) if to == by}
     variants = {
         value: _variant_reference(
-            cls, TieValues(**tie_values._asdict() | {by: value}), about=f"`{called(cls)}` if `{by}` is `{value}`."
+            cls,
+            TieValues(**tie_values._asdict() | {by: value}),
+            about=f"`{schema_name(cls)}` if `{by}` is `{value}`.",
         )
         for value, kinds in _tied_types()[by].items()
         if tied <= kinds.keys()
     }
     about = plain_text(cls.__doc__ or "")
-    return _reference(called(cls), cls, lambda: {"description": about, **_by_discriminator(by, variants)})
+    return _reference(schema_name(cls), cls, lambda: {"description": about, **_by_discriminator(by, variants)})
 
 
 def _variant_reference(cls: Any, tie_values: TieValues, *, alone: bool = False, about: str = "") -> Plain:
@@ -541,7 +543,7 @@ def _is_of_a_game(cls: Any) -> bool:
     return any(f"{cls.__module__}.".startswith(f"{package}.") for package in PACKAGES)
 
 
-def called(cls: type) -> str:
+def schema_name(cls: type) -> str:
     return str(getattr(cls, "SCHEMA", cls.__name__))
 
 
@@ -551,7 +553,7 @@ def _schema_name(cls: Any, tie_values: TieValues) -> str:
     ruleset = tie_values.ruleset
     if _is_of_a_game(cls):  # because every game has classes named Options, More and Detail
         ruleset = next((key for key, tied in _tied_types()["ruleset"].items() if cls in tied.values()), None)
-    return called(cls) if ruleset is None else camel(ruleset) + called(cls)
+    return schema_name(cls) if ruleset is None else camel_case(ruleset) + schema_name(cls)
 
 
 def _object_schema(cls: Any, tie_values: TieValues, about: str, *, alone: bool) -> Plain:

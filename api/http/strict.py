@@ -21,7 +21,7 @@ UNSEEN = re.compile(
 """Invisible characters: Default_Ignorable_Code_Point of Unicode, and the empty pattern of Braille."""
 
 
-def without_harm(body: bytes, decoded: Any, *, tagged: bool) -> None:
+def must_be_harmless(body: bytes, decoded: Any, *, tagged: bool) -> None:
     """Raise Problem (400 repeated_key, 422 harmful_character) for a body. ``tagged``: the body has a msgspec tag.
 
     A body with no more colons than required keys repeats no key, so the slow search for repeated keys is skipped.
@@ -85,7 +85,7 @@ def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
     """
     seen: dict[str, int] = {}
     for place, name in enumerate(names):
-        shown = shows(name)
+        shown = comparable_name(name)
         if not shown:
             if officials:
                 raise Problem("unseen_official_name", place=place)
@@ -98,6 +98,6 @@ def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
         seen[shown] = place
 
 
-def shows(name: str) -> str:
+def comparable_name(name: str) -> str:
     """Return the form in which names are compared: without case, invisible characters and extra blanks."""
     return " ".join(UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())

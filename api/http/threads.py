@@ -24,7 +24,7 @@ T = TypeVar("T")
 _HOLDER: ContextVar[str] = ContextVar("holder", default="")
 
 
-def answering_for(holder: str) -> None:
+def count_calls_for(holder: str) -> None:
     """Count the next calls of the current task for this holder."""
     _HOLDER.set(holder)
 

@@ -10,7 +10,7 @@ OPENING_KEY_MIN = 16
 """Minimum characters of an Idempotency-Key for an answer with secrets."""
 
 
-def must_be_long(key: str | None) -> None:
+def must_not_be_guessable(key: str | None) -> None:
     """Raise Problem (400 short_opening_key) for an Idempotency-Key that could be guessed."""
     if key is not None and len(key) < OPENING_KEY_MIN:
         raise Problem("short_opening_key", length_min=OPENING_KEY_MIN)
@@ -26,5 +26,5 @@ def must_be_recent(at: datetime) -> None:
         raise Problem("opening_key_expired", hours=REPEATED_FOR // timedelta(hours=1))
 
 
-def replayed(outcome: Outcome) -> dict[str, str]:
+def replay_headers(outcome: Outcome) -> dict[str, str]:
     return {"Idempotency-Replayed": "true"} if outcome.repeated else {}

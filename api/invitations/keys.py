@@ -7,8 +7,8 @@ from api.access.tokens import hash_of
 from api.clubs.new_keys import derived_secrets, key_in_club, make_key, random_bytes
 from api.clubs.schemas import KeyGiven
 from api.http.member_texts import NO_TEXTS
-from api.http.replies import Reply, of_match, reply
-from api.http.writes import replayed
+from api.http.replies import Reply, reply, versioned_reply
+from api.http.writes import replay_headers
 from api.runtime.aggregate_reader import club_of
 from api.runtime.call import ApiCall
 from api.runtime.service import Service
@@ -113,5 +113,5 @@ async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, 
     taken = key_in_club(club_of(outcome.aggregate), key_id)
     assert taken.member is not None, "only members are invited"
     given = KeyTaken(club=club.id, version=version, member=taken.member, key=new_key.view(key_id, taken))
-    headers = {"Location": f"/v1/clubs/{club.id}", **NO_STORE, **replayed(outcome)}
-    return of_match(given, version, NO_TEXTS, status=201, headers=headers)
+    headers = {"Location": f"/v1/clubs/{club.id}", **NO_STORE, **replay_headers(outcome)}
+    return versioned_reply(given, version, NO_TEXTS, status=201, headers=headers)

@@ -6,8 +6,8 @@ from api.access.codes import number_of
 from api.access.tokens import hash_of, new_token
 from api.clubs.new_keys import derived_secrets
 from api.http.member_texts import NO_TEXTS
-from api.http.replies import Reply, of_match, reply
-from api.http.writes import replayed
+from api.http.replies import Reply, reply, versioned_reply
+from api.http.writes import replay_headers
 from api.matches.schemas import OfficialOfRole, RulesetSeen, SeatOfRole
 from api.runtime.aggregate_reader import match_of
 from api.runtime.call import ApiCall
@@ -146,8 +146,8 @@ async def redeem(service: Service, request: ApiCall, match: Match, number: int, 
         stakes=match.opened.stakes,
         agreed=agreed,
     )
-    headers = {"Location": f"/v1/matches/{match.id}", **NO_STORE, **replayed(outcome)}
-    return of_match(taken, version, NO_TEXTS, status=201, headers=headers)
+    headers = {"Location": f"/v1/matches/{match.id}", **NO_STORE, **replay_headers(outcome)}
+    return versioned_reply(taken, version, NO_TEXTS, status=201, headers=headers)
 
 
 def _invited_actor(invitation: Invitation) -> Actor:

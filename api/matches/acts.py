@@ -13,8 +13,8 @@ from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, descri
 from api.http.headers import tag_of
 from api.http.params import MatchId, MinVersion
 from api.http.problems import STORE_FAILURES, Document, encoded_problem
-from api.http.replies import PRIVATE, Reply, of_match, reply, short
-from api.http.writes import replayed
+from api.http.replies import PRIVATE, Reply, reply, uncompressed_reply, versioned_reply
+from api.http.writes import replay_headers
 from api.matches.schemas import ActSchema, EventSeen, event_seen
 from api.runtime.call import ApiCall
 from referee import wire_types
@@ -113,7 +113,7 @@ async def list_legal_acts(
     caller.must_know_acts(match, actor)
     if isinstance(actor, int) and actor >= len(match.opened.players):
         raise NotInPlay("no_such_seat", None, seat=actor)
-    return short(request, tag_of(match.version), lambda: match.legal(actor), caller.texts)
+    return uncompressed_reply(request, tag_of(match.version), lambda: match.legal(actor), caller.texts)
 
 
 def _act_done(outcome: Outcome, caller: Caller) -> dict[str, Any]:
@@ -161,7 +161,7 @@ async def send_act(request: ApiCall, match_id: MatchId) -> Reply:
     _, caller = await service.access.identify_actor(request, match_id, shown, act)
     outcome = await service.commands.do(caller.command(match_id, act, key=key, expected=expected))
     done = _act_done(outcome, caller)
-    return of_match(done, done["version"], caller.texts, status=201, headers=replayed(outcome))
+    return versioned_reply(done, done["version"], caller.texts, status=201, headers=replay_headers(outcome))
 
 
 @post(
@@ -215,7 +215,7 @@ async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
     language = request.language
     headers = {**PRIVATE, "Content-Language": language, "Vary": "Accept-Language, Authorization"}
     if done and repeated == len(done):
-        headers |= replayed(outcomes[-1])
+        headers |= replay_headers(outcomes[-1])
     if done:
-        return of_match(answer, done[-1]["version"], caller.texts, headers=headers)
+        return versioned_reply(answer, done[-1]["version"], caller.texts, headers=headers)
     return reply(answer, caller.texts, headers=headers)

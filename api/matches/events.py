@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from api.access.caller import Caller
 from api.access.tickets import TICKET_LENGTH
-from api.http.describe import Text, described, in_header
+from api.http.describe import Text, described, header_parameter
 from api.http.headers import header, matching_etag, packed_tag, prefers, tag_of, takes_gzip
 from api.http.long_answers import long_reply
 from api.http.member_texts import NO_TEXTS
@@ -27,11 +27,11 @@ from api.http.replies import (
     GZIP,
     NDJSON,
     PRIVATE,
-    bodiless,
+    bodiless_reply,
     encode,
     etag_headers,
     not_modified,
-    streamed,
+    streamed_reply,
 )
 from api.http.threads import in_stream_thread, in_thread
 from api.matches.schemas import (
@@ -48,7 +48,7 @@ from api.runtime.aggregate_reader import is_over
 from api.runtime.call import ApiCall
 from api.runtime.long_polls import wait_for_news
 from api.runtime.service import Service
-from api.runtime.wakeups import set_within
+from api.runtime.wakeups import wait_until_set
 from referee import wire_types
 from referee.events import MatchOpened
 from referee.store.aggregate import event_type, fold
@@ -199,7 +199,7 @@ def read_encoded(
     tags=["Events"],
     operation_class=described(
         gives=EventPage,
-        takes=(in_header("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
+        takes=(header_parameter("Accept", "`application/json` or `application/x-ndjson`.", example=NDJSON),),
         others={
             NDJSON: Text(
                 "One `EventSeen` per line; for the official with the `request` of an act that it begins.",
@@ -240,10 +240,10 @@ async def _ndjson_reply(
     first = await in_thread(read_encoded, service, match, caller, after, end, _ndjson_line)
     lines = _ndjson_pieces(service, match, caller, first, end)
     if len(first[0]) < PACK_FROM or not takes_gzip(request):
-        return streamed(request, lines, caller.texts, headers=etag_headers(tag, headers), media_type=NDJSON)
+        return streamed_reply(request, lines, caller.texts, headers=etag_headers(tag, headers), media_type=NDJSON)
     headers = etag_headers(packed_tag(tag), headers | GZIP)
     packed = partial(_gzipped, padding_seed=first[0])
-    return streamed(request, lines, caller.texts, headers=headers, media_type=NDJSON, packed=packed)
+    return streamed_reply(request, lines, caller.texts, headers=headers, media_type=NDJSON, packed=packed)
 
 
 async def _gzipped(pieces: AsyncIterator[bytes], padding_seed: bytes) -> AsyncIterator[bytes]:
@@ -289,7 +289,7 @@ def _ndjson_line(shown: VisibleEvent) -> bytes:
         others={EVENT_STREAM: STREAM_DESCRIPTION},
         headers=("X-Accel-Buffering",),
         takes=(
-            in_header(
+            header_parameter(
                 "Last-Event-ID", "The number of the last event received.", pattern=r"^[0-9]{1,9}$", example="12"
             ),
         ),
@@ -331,7 +331,7 @@ async def stream_events(
         except (Problem, UnknownAggregate) as refused:
             if not prefers(request.accepted, EVENT_STREAM, to=MEDIA_TYPE):
                 raise
-            return streamed(
+            return streamed_reply(
                 request,
                 _refused_stream(request, refused, names),
                 NO_TEXTS,
@@ -339,14 +339,14 @@ async def stream_events(
                 media_type=EVENT_STREAM,
             )
     if is_over(match) and start >= match.version:
-        return bodiless(204, PRIVATE)
+        return bodiless_reply(204, PRIVATE)
     if service.hub.closed:
         raise Busy
     ended = service.quotas.count_stream(
         request, None if caller.secret_hash is None else service.limits.limit_key_of(caller.secret_hash)
     )
     pieces = _stream(request, match_id, caller, start, names)
-    return streamed(request, pieces, caller.texts, headers=STREAM_HEADERS, media_type=EVENT_STREAM, ended=ended)
+    return streamed_reply(request, pieces, caller.texts, headers=STREAM_HEADERS, media_type=EVENT_STREAM, ended=ended)
 
 
 def _last_event_id(request: ApiCall) -> int | None:
@@ -403,7 +403,7 @@ async def _stream(
                 yield _end_message("match_over", names)
                 return
             left = caller.seconds_left(utc_now())
-            if not await set_within(changed, min(KEEP_ALIVE_SECONDS, left)) and left > KEEP_ALIVE_SECONDS:
+            if not await wait_until_set(changed, min(KEEP_ALIVE_SECONDS, left)) and left > KEEP_ALIVE_SECONDS:
                 yield b": keep-alive\n\n"
 
 

@@ -10,7 +10,7 @@ from api.access.tokens import hash_of
 from api.http.bodies import Body
 from api.http.describe import IF_MATCH, TOKEN, described
 from api.http.params import MatchId
-from api.http.replies import Reply, of_match
+from api.http.replies import Reply, versioned_reply
 from api.matches.schemas import OfficialOfRole, SeatOfRole
 from api.runtime.call import ApiCall
 from referee import wire_types
@@ -96,4 +96,4 @@ async def invite(request: ApiCall, match_id: MatchId) -> Reply:
         code=code,
         expires_at=invited.expires_at,
     )
-    return of_match(given, version, caller.texts, status=201, headers={"Cache-Control": "no-store"})
+    return versioned_reply(given, version, caller.texts, status=201, headers={"Cache-Control": "no-store"})

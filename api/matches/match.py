@@ -5,7 +5,7 @@ from litestar import get
 from api.http.describe import described
 from api.http.headers import matching_etag
 from api.http.params import MatchId, MinVersion, Wait
-from api.http.replies import Reply, short
+from api.http.replies import Reply, uncompressed_reply
 from api.matches.schemas import MatchSeen, seen_fields, tag_now
 from api.runtime.call import ApiCall
 from api.runtime.long_polls import wait_for_news
@@ -32,4 +32,4 @@ async def get_match(request: ApiCall, match_id: MatchId, min_version: MinVersion
         request, match, caller, wait, lambda now: matching_etag(request, tag_now(now), caller.texts) is not None
     )
     viewer = caller.deal_viewer(match.version <= match.public_to)
-    return short(request, tag_now(match), lambda: seen_fields(match, viewer), caller.texts)
+    return uncompressed_reply(request, tag_now(match), lambda: seen_fields(match, viewer), caller.texts)

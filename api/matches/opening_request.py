@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 from msgspec import Meta, structs
 
-from api.http.faults import FAULTS_MAX, faults_in, type_of, under
+from api.http.faults import FAULTS_MAX, faults_in, faults_of_part, type_of
 from api.http.problems import Problem
 from api.http.ruleset_schemas import options_schema
 from api.http.strict import must_be_distinct
@@ -137,7 +137,7 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
     try:
         resolved: dict[str, Any] = msgspec.to_builtins(msgspec.convert(given, rules.options))
     except msgspec.ValidationError:
-        faults = tuple(islice(under("options", faults_in(type_of(rules.options), given)), FAULTS_MAX))
+        faults = tuple(islice(faults_of_part("options", faults_in(type_of(rules.options), given)), FAULTS_MAX))
         name = str(faults[0].at[1])
         schema = options_schema(rules.key)["properties"][name]
         allowed = {key: schema[key] for key in ("type", "enum", "minimum", "maximum", "default") if key in schema}

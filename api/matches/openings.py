@@ -15,7 +15,7 @@ from api.access.idempotent_secrets import Derived
 from api.access.tokens import hash_of, new_token
 from api.http.bodies import Body
 from api.http.describe import OPENING_KEY, described, link
-from api.http.replies import Reply, of_match
+from api.http.replies import Reply, versioned_reply
 from api.http.threads import in_thread
 from api.http.writes import must_be_recent
 from api.matches.opening_request import OpenMatch, official_names, officials_of, opening_event, with_official_names
@@ -149,7 +149,7 @@ async def open_match(request: ApiCall) -> Reply:
     headers = _replayed_headers(match, tokens.seat_tokens) if before is not None or outcome.repeated else {}
     match, texts = await service.member_names.with_names(match, service.member_names.texts_in(match))
     headers |= {"Location": f"/v1/matches/{match_id}", "Cache-Control": "no-store"}
-    return of_match(_match_made(match, version, tokens), version, texts, status=201, headers=headers)
+    return versioned_reply(_match_made(match, version, tokens), version, texts, status=201, headers=headers)
 
 
 class _Tokens(NamedTuple):

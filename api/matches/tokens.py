@@ -12,7 +12,7 @@ from api.http.bodies import Body
 from api.http.describe import IF_MATCH, TOKEN, described
 from api.http.member_texts import NO_TEXTS
 from api.http.params import MatchId
-from api.http.replies import Reply, of_match, reply
+from api.http.replies import Reply, reply, versioned_reply
 from api.matches.schemas import SeatOfRole
 from api.runtime.call import ApiCall
 from referee import wire_types
@@ -78,7 +78,7 @@ async def issue_token(request: ApiCall, match_id: MatchId) -> Reply:
     outcome = await service.commands.do(caller.command(match_id, issue, expected=expected))
     version = outcome.events[-1].originator_version
     given = TokenGiven(match=match_id, version=version, role=wanted.role, seat=wanted.seat, token=token)
-    return of_match(given, version, caller.texts, status=201, headers={"Cache-Control": "no-store"})
+    return versioned_reply(given, version, caller.texts, status=201, headers={"Cache-Control": "no-store"})
 
 
 class OfficialToken(Value):

@@ -8,8 +8,8 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.docs.pages import policy_of_kind
-from api.http.describe import KEY, LANGUAGE, Text, described, in_header
-from api.http.headers import chosen
+from api.http.describe import KEY, LANGUAGE, Text, described, header_parameter
+from api.http.headers import preferred_media_type
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
@@ -43,7 +43,7 @@ from projections.audit.tree import Checkpoint
         gives=Audit,
         others={HTML: Text("A page.", begins="<!doctype html>")},
         headers=("Content-Language",),
-        takes=(in_header("Accept", "`application/json` or `text/html`.", example=HTML), LANGUAGE),
+        takes=(header_parameter("Accept", "`application/json` or `text/html`.", example=HTML), LANGUAGE),
         errors=(400, 401, 403, 404, 409, 503),
     ),
 )
@@ -77,7 +77,7 @@ async def get_audit(request: ApiCall, club_id: ClubId, min_version: ClubMinVersi
         partial(audit_texts.sentence, language=language),
         members,
     )
-    kind = chosen(request.accepted, (JSON, HTML)) or JSON
+    kind = preferred_media_type(request.accepted, (JSON, HTML)) or JSON
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language", "Content-Language": language}
     if kind == HTML:
         body = audit_page.page(found, language)

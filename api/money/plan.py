@@ -7,8 +7,8 @@ from litestar.params import PathParameter, QueryParameter
 from msgspec import Meta, field
 
 from api.access.clubs import ClubCaller, must_have, must_see_books, sees_books
-from api.http.describe import KEY, Text, described, in_header
-from api.http.headers import chosen
+from api.http.describe import KEY, Text, described, header_parameter
+from api.http.headers import preferred_media_type
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion, Fresh
@@ -164,7 +164,7 @@ async def get_plan(
     operation_class=described(
         gives=PaymentCode,
         others={SVG: Text("A picture, in modules of four pixels.", begins="<svg ")},
-        takes=(in_header("Accept", "`application/json` or `image/svg+xml`.", example=SVG),),
+        takes=(header_parameter("Accept", "`application/json` or `image/svg+xml`.", example=SVG),),
         errors=(400, 401, 403, 404, 409, 422, 503),
     ),
 )
@@ -206,7 +206,7 @@ async def get_payment_code(
 
 async def _code_reply(request: ApiCall, payload: str, title: str) -> Reply:
     """Return a code as JSON, or as a picture if the client prefers one."""
-    kind = chosen(request.accepted, (JSON, SVG)) or JSON
+    kind = preferred_media_type(request.accepted, (JSON, SVG)) or JSON
     if kind == SVG:
         body = (await in_long_thread(payable.svg, payload, title)).encode()
     else:

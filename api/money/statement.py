@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 
 from api.access.clubs import must_see_books
 from api.docs.pages import policy_of_kind
-from api.http.describe import KEY, LANGUAGE, Text, described, in_header
-from api.http.headers import chosen
+from api.http.describe import KEY, LANGUAGE, Text, described, header_parameter
+from api.http.headers import preferred_media_type
 from api.http.long_answers import marked_reply
 from api.http.member_texts import NO_TEXTS
 from api.http.pages import LIMIT, Cursor, Limit, after_of, next_link, page_by_number
@@ -60,7 +60,7 @@ from referee.log.notes import base64, checkpoint_in
             HTML: Text("A page. It says if another page follows, and its `cursor`.", begins="<!doctype html>"),
         },
         headers=("Content-Language",),
-        takes=(in_header("Accept", "`application/json`, `text/csv` or `text/html`.", example=CSV), LANGUAGE),
+        takes=(header_parameter("Accept", "`application/json`, `text/csv` or `text/html`.", example=CSV), LANGUAGE),
         errors=(400, 401, 403, 404, 409, 422, 503),
     ),
 )
@@ -147,7 +147,7 @@ def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -
 
 
 async def _negotiated_reply(request: ApiCall, statement: Statement) -> Reply:
-    kind = chosen(request.accepted, (JSON, CSV, HTML)) or JSON
+    kind = preferred_media_type(request.accepted, (JSON, CSV, HTML)) or JSON
     language = request.language
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}
     if kind == HTML:

@@ -11,7 +11,7 @@ from uuid import UUID
 from api.http.problems import Problem
 from api.http.threads import in_thread
 from api.runtime.metrics import Metrics
-from api.runtime.wakeups import Hub, set_within
+from api.runtime.wakeups import Hub, wait_until_set
 from referee.phases import Over
 from referee.store.aggregate import Aggregate
 from referee.store.clock import utc_now
@@ -115,7 +115,7 @@ class AggregateReader:
             now = await in_thread(self._desk.get, aggregate_id, min_version=min_version)
             while now.version < min_version:
                 left = deadline - asyncio.get_running_loop().time()
-                if left <= 0 or self._hub.closed or not await set_within(changed, left):
+                if left <= 0 or self._hub.closed or not await wait_until_set(changed, left):
                     raise Problem("version_not_reached", version=now.version, min_version=min_version)
                 found = self._desk.cached(aggregate_id)
                 now = await in_thread(self._desk.get, aggregate_id) if found is None else found

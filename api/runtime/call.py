@@ -8,7 +8,7 @@ from litestar import Request
 from api.access.credentials import Credential, credential_of
 from api.http.headers import header, language_of, version_of
 from api.http.problems import CHALLENGE, Problem
-from api.http.writes import must_be_long
+from api.http.writes import must_not_be_guessable
 from api.runtime.service import Service
 from referee.sentences import Language
 
@@ -54,7 +54,7 @@ class ApiCall(Request[Any, Any, Any]):
         Raises Problem (400 bad_idempotency_key or short_opening_key).
         """
         key = self.idempotency_key
-        must_be_long(key)
+        must_not_be_guessable(key)
         return key
 
     @property

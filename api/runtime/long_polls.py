@@ -9,7 +9,7 @@ from api.access.caller import Caller
 from api.http.headers import Req
 from api.runtime.aggregate_reader import is_over
 from api.runtime.call import ApiCall
-from api.runtime.wakeups import set_within
+from api.runtime.wakeups import wait_until_set
 from referee.store.clock import utc_now
 from referee.store.match import Match
 
@@ -35,7 +35,7 @@ async def wait_for_news(
                 left = deadline - asyncio.get_running_loop().time()
                 if left <= 0 or service.hub.closed:
                     break
-                await set_within(changed, min(left, caller.seconds_left(utc_now())))
+                await wait_until_set(changed, min(left, caller.seconds_left(utc_now())))
                 caller = await service.access.current_caller(match, caller)
         finally:
             disconnected.cancel()

@@ -7,10 +7,10 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from api.access.clubs import ClubCaller, KeyHolder
-from api.http.headers import letters
+from api.http.headers import number_in_letters
 from api.http.member_texts import NO_TEXTS, MemberTexts
 from api.http.problems import Problem
-from api.http.strict import shows
+from api.http.strict import comparable_name
 from api.http.threads import in_long_thread, in_thread
 from api.personal_data.erasures import Erasures, Redactions
 from api.personal_data.names import Names
@@ -29,7 +29,7 @@ CACHED_CLUBS_MAX = 1000
 
 def may_be_shown(field: str, name: str) -> None:
     """Raise Problem (422) for a name without visible characters. ``field``: JSON pointer of the name."""
-    if not shows(name):
+    if not comparable_name(name):
         raise Problem("unseen_text", field=field)
 
 
@@ -117,7 +117,7 @@ class MemberNames:
             names.get(member, shown) for member, shown in zip(opened.members, opened.players, strict=True)
         )
         named = replace(match, opened=replace(opened, players=players))
-        return named, texts._replace(tag_mark=f"-names-{letters(club.version)}")
+        return named, texts._replace(tag_mark=f"-names-{number_in_letters(club.version)}")
 
     async def names_by_number(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
         """Return by number the names of members that are not erased; empty if the club cannot be read."""

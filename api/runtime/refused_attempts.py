@@ -6,7 +6,7 @@ from api.access.attempts import Tried
 from api.access.caller import Caller
 from api.http.notes import AnsweredProblem
 from api.runtime.metrics import Metrics
-from api.runtime.wakeups import set_within
+from api.runtime.wakeups import wait_until_set
 from referee.store.attempts import HELD_BACK, OFFICIALS_VIEW, Attempt, Attempts
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.desk import Desk
@@ -51,4 +51,4 @@ class RefusedAttempts:
         """Wait, at most :data:`STORE_WAIT_SECONDS`, until recorded attempts are stored."""
         loop, stored = asyncio.get_running_loop(), asyncio.Event()
         self._attempts.call_when_written(lambda: loop.call_soon_threadsafe(stored.set))
-        await set_within(stored, STORE_WAIT_SECONDS)
+        await wait_until_set(stored, STORE_WAIT_SECONDS)

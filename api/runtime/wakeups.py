@@ -62,7 +62,7 @@ class Hub:
         self._wake(list(self._waiting))
 
 
-async def set_within(changed: asyncio.Event, seconds: float) -> bool:
+async def wait_until_set(changed: asyncio.Event, seconds: float) -> bool:
     """Wait at most ``seconds`` for the event, and clear it. Return whether it was set."""
     try:
         await asyncio.wait_for(changed.wait(), seconds)

@@ -8,7 +8,7 @@ from uuid import UUID
 import msgspec
 
 from api.access.codes import CODES
-from api.http.problems import Problem, as_sent
+from api.http.problems import Problem, problem_answer
 from api.http.request_ids import RequestIds
 from tests.conformance.club_examples import WRONG_HEADERS, Club
 from tests.conformance.recorded_calls import (
@@ -65,7 +65,7 @@ def provoked(
                 problem = too_many or SAID[status]
                 if status == 503 and operation["operationId"] == "health_ready":
                     problem = Problem("not_ready", reasons=[{"code": "store_silent"}])
-                _, _, said = as_sent(problem, path, IDS, (), None)
+                _, _, said = problem_answer(problem, path, IDS, (), None)
             elif of_clubs(template, operation) or (operation["operationId"], status) in OF_CLUBS:
                 said = club.provoked(method, template, status, UNKNOWN)
             elif "{invitation}" in template:

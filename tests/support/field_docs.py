@@ -14,7 +14,7 @@ from typing import Any, is_typeddict
 
 from msgspec import Struct
 
-from api.http.schemas import WORDS, called, plain_text
+from api.http.schemas import WORDS, plain_text, schema_name
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("api", "projections", "referee")
@@ -43,7 +43,7 @@ def _docs(cls: Any) -> dict[str, str]:
         inherited = names.get(ast.unparse(base))
         if getattr(inherited, "__module__", "").partition(".")[0] in PACKAGES:
             docs |= _docs(inherited)
-    return docs | dict(_below(node)) | WORDS.of.get(called(cls), {})
+    return docs | dict(_below(node)) | WORDS.of.get(schema_name(cls), {})
 
 
 def field_docs() -> str:

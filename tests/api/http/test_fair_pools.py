@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from api.http.threads import Threads, answering_for, in_long_thread
+from api.http.threads import Threads, count_calls_for, in_long_thread
 from referee.store.command import Busy
 from tests.support.club_client import ClubTable
 from tests.support.match_client import Table
@@ -61,7 +61,7 @@ async def asked(threads: Threads, gate: Gate, holder: str, calls: int) -> list[a
     """Start this number of calls for a holder; return them when they wait."""
 
     async def call() -> str:
-        answering_for(holder)
+        count_calls_for(holder)
         return await threads(gate, holder)
 
     tasks = [asyncio.create_task(call()) for _ in range(calls)]

@@ -14,7 +14,7 @@ import pytest
 from msgspec import inspect as types
 
 from api.http.bodies import Body
-from api.http.faults import FAULTS_MAX, PARTS_MAX, TEXTS, Fault, faults_in, faults_of, in_words, json_pointer, type_of
+from api.http.faults import FAULTS_MAX, PARTS_MAX, TEXTS, Fault, faults_in, faults_of, json_pointer, type_of, wrong_of
 from api.matches.opening_request import options_of
 from referee.games import RULESETS
 from referee.sentences import Language, fields
@@ -236,7 +236,7 @@ def resolves(value: Any, at: str) -> bool:
 
 def assert_in_plain_words(fault: Fault) -> None:
     for language in LANGUAGES:
-        detail = in_words(fault, language).detail
+        detail = wrong_of(fault, language).detail
         assert detail.isprintable()
         assert detail.endswith(".")
         assert "…" not in detail
@@ -353,7 +353,7 @@ def test_mended_it_is_no_longer_unreadable(client: Client, path: str, body: str)
             continue
         found = faults_of(kind, msgspec.json.encode(value))
         document = problem(client.post(url, content=json.dumps(value), headers=headers), 400, "unreadable")
-        assert document["errors"] == json.loads(msgspec.json.encode([in_words(fault, "en") for fault in found]))
+        assert document["errors"] == json.loads(msgspec.json.encode([wrong_of(fault, "en") for fault in found]))
         value = repaired(value, found, rng)
         if readable(kind, value):
             assert client.post(url, content=json.dumps(value), headers=headers).status_code in (201, 401, 404, 422)

@@ -21,7 +21,7 @@ from tests.support.paths import ROOT
 from tests.support.service_in_memory import Client
 
 WITHOUT_TEXTS = {
-    "api.http.replies.bodiless": "has no body",
+    "api.http.replies.bodiless_reply": "has no body",
     "api.http.replies.not_modified": "has no body",
     "api.http.replies.Fixed": "is made when the process starts",
 }
@@ -52,7 +52,9 @@ def handlers(app: Litestar) -> Iterator[HTTPRouteHandler]:
 
 def test_every_function_that_makes_an_answer_needs_the_texts_of_the_caller() -> None:
     found = dict(makers())
-    assert {"api.http.replies.Reply", "api.http.replies.streamed", "api.http.long_answers.long_reply"} <= set(found)
+    assert {"api.http.replies.Reply", "api.http.replies.streamed_reply", "api.http.long_answers.long_reply"} <= set(
+        found
+    )
     for name, made in found.items():
         texts = inspect.signature(made).parameters.get("texts")
         if name in WITHOUT_TEXTS:

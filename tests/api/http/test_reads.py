@@ -10,7 +10,7 @@ import httpx
 import pytest
 from litestar.routes import HTTPRoute
 
-from api.http.packing import PACK_FROM, PAD_MAX, Packer, packed
+from api.http.packing import PACK_FROM, PAD_MAX, Packer, compress
 from api.matches import events
 from tests.api.http.test_security_headers import requests
 from tests.conformance.description_check import Description
@@ -283,7 +283,7 @@ class TestGzip:
 
     def test_packed_bodies_are_valid_gzip(self) -> None:
         for body in (b"", b"x", bytes(range(256)) * 5000):
-            assert gzip.decompress(packed(body)) == body
+            assert gzip.decompress(compress(body)) == body
             packer = Packer(body[:100])
             pieces = [packer.take(body[start : start + 7000]) for start in range(0, len(body), 7000)]
             assert gzip.decompress(b"".join([*pieces, packer.end()])) == body
@@ -292,9 +292,9 @@ class TestGzip:
         """A text that repeats a secret compresses better. The random name in the header hides that, also on
         repeats."""
         answers = [json.dumps({"note": f"{number}", "hand": "SASKSQ"}).encode() * 50 for number in range(100, 200)]
-        lengths = {len(packed(answer)) for answer in answers}
+        lengths = {len(compress(answer)) for answer in answers}
         assert max(lengths) - min(lengths) > PAD_MAX / 2
-        assert all(packed(answer) == packed(answer) for answer in answers)
+        assert all(compress(answer) == compress(answer) for answer in answers)
 
 
 class TestLinks:

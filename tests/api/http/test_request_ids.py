@@ -6,7 +6,7 @@ import pytest
 from litestar import Litestar
 from litestar.testing import TestClient
 
-from api.http.problems import unforeseen
+from api.http.problems import problem_of_unexpected
 from api.http.request_ids import request_ids
 from tests.api.http.test_protocol import wire
 from tests.support.running_service import served
@@ -68,7 +68,9 @@ def test_a_problem_has_both_in_its_instance(client: Client) -> None:
 def test_a_log_line_has_both(caplog: pytest.LogCaptureFixture) -> None:
     headers = [(b"x-request-id", OWN.encode()), (b"traceparent", TRACE.encode())]
     with caplog.at_level(logging.ERROR):
-        unforeseen({"method": "GET", "path": "/v1/matches", "headers": headers, "state": {}}, RuntimeError("fault"))
+        problem_of_unexpected(
+            {"method": "GET", "path": "/v1/matches", "headers": headers, "state": {}}, RuntimeError("fault")
+        )
     assert f"GET /v1/matches request={OWN} trace={TRACE} failed" in caplog.text
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from api.access.codes import CODES
 from api.access.tokens import hash_of
-from api.http.problems import unforeseen
+from api.http.problems import problem_of_unexpected
 from referee.admission import Invite
 from referee.invitations import INVITATION_DAYS
 from referee.store.clock import utc_now
@@ -170,7 +170,7 @@ class TestCodes:
     def test_it_is_not_logged(self, caplog: pytest.LogCaptureFixture) -> None:
         with caplog.at_level(logging.ERROR):
             scope = {"method": "POST", "path": f"/v1/invitations/{NOBODY}", "headers": [], "state": {}}
-            unforeseen(scope, RuntimeError("no reason"))
+            problem_of_unexpected(scope, RuntimeError("no reason"))
         assert NOBODY not in caplog.text
         assert "/v1/invitations/…" in caplog.text
 

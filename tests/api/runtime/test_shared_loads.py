@@ -2,7 +2,7 @@
 
 import asyncio
 
-from api.http.threads import answering_for, in_thread
+from api.http.threads import count_calls_for, in_thread
 from api.runtime.aggregate_reader import AggregateReader
 from api.runtime.metrics import Metrics
 from api.runtime.wakeups import Hub
@@ -24,7 +24,7 @@ def test_a_load_that_is_refused_to_one_caller_is_not_refused_to_the_others(sqlit
         reader = AggregateReader(referee, desk, Hub(asyncio.get_running_loop()), Metrics(), 1.0)
 
         async def load(holder: str) -> int:
-            answering_for(holder)
+            count_calls_for(holder)
             return (await reader.match(match)).version
 
         busy = await asked(in_thread, gate, "many", in_thread.places - 1)
