@@ -175,12 +175,12 @@ class Boundary:
         self.cors = cors_of(settings.cors_origins)
         self._refused_tokens = RefusedTokens()
 
-    async def before(self, request: Req) -> None:
+    async def before_request(self, request: Req) -> None:
         """Attribute the work to the client. Raises ``Problem`` (400, 406) for a bad query or ``Accept``."""
         count_calls_for(self.addresses.of(request.scope).limit_key)
         must_fit_call(request)
 
-    def refused(self, scope: Any) -> Sent | None:
+    def count_or_refuse(self, scope: Any) -> Sent | None:
         """Count a request. Return the refusal if it is above a limit, otherwise ``None``."""
         scope.setdefault("state", {})
         problem = self.limits.count_request(scope)
@@ -193,7 +193,7 @@ class Boundary:
         )
         return status, [*headers, *self.limits.headers(notes.counted)], body
 
-    def begun(self, message: HTTPResponseStartEvent, scope: Any) -> None:
+    def begin_answer(self, message: HTTPResponseStartEvent, scope: Any) -> None:
         """Add the common headers to an answer, count it, and record a refused attempt."""
         notes = notes_in(scope)
         notes.is_answered = True
@@ -214,7 +214,7 @@ class Boundary:
 
 
 @asynccontextmanager
-async def running(
+async def running_service(
     app: Litestar, settings: Settings, boundary: Boundary, signing: Sequence[SigningKey], wait_seconds: float
 ) -> AsyncIterator[None]:
     """Open the store, and run the parts of the service while the context is open."""
@@ -224,12 +224,12 @@ async def running(
         hub = Hub(asyncio.get_running_loop())
         referee = await asyncio.to_thread(construct, settings.database_url)
         open_parts.push_async_callback(asyncio.to_thread, referee.close)
-        projections = Projections(referee, settings.database_url, lambda page: service.followed(page))
+        projections = Projections(referee, settings.database_url, lambda page: service.on_page(page))
         open_parts.push_async_callback(asyncio.to_thread, projections.close)
         names = Names(settings.database_url, projections.engine)
         open_parts.push_async_callback(asyncio.to_thread, names.close)
         cache_bytes = settings.cache_megabytes * MEGABYTE
-        desk = Desk(referee, cache_bytes=cache_bytes, committed=lambda recorded: service.committed(recorded))
+        desk = Desk(referee, cache_bytes=cache_bytes, committed=lambda recorded: service.on_commit(recorded))
         open_parts.push_async_callback(asyncio.to_thread, desk.close)
         open_parts.callback(hub.close)
         refused = Attempts(referee.attempts_recorder, metrics.attempts)
@@ -274,12 +274,14 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
     """Return the service, which opens the store when it starts. Raises SettingsError for unusable keys."""
     signing, boundary = signing_keys(settings), Boundary(settings)
     addresses, metrics = boundary.addresses, boundary.metrics
-    lifespan = partial(running, settings=settings, boundary=boundary, signing=signing, wait_seconds=wait_seconds)
+    lifespan = partial(
+        running_service, settings=settings, boundary=boundary, signing=signing, wait_seconds=wait_seconds
+    )
     app = App(
         [rulesets.CALLS, CALLS, health.CALLS, reference.CALLS, guides.CALLS, problem_pages.CALLS],
         lifespan=[lifespan],
         exception_handlers=HANDLERS,
-        before_request=boundary.before,
+        before_request=boundary.before_request,
         request_class=ApiCall,
         state=State(
             {
@@ -288,13 +290,13 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
                 ),
                 "count": metrics.count_answer,
                 "cors": boundary.cors,
-                "damaged": metrics.found_damaged,
-                "refused": boundary.refused,
+                "damaged": metrics.note_damaged,
+                "refused": boundary.count_or_refuse,
             }
         ),
         request_max_body_size=settings.body_limit_bytes,
         logging_config=None,
         openapi_config=reference.openapi_config(),
     )
-    app.begins, app.direct_acts = boundary.begun, DirectActs(app, acts.send_act, boundary.before)
+    app.begins, app.direct_acts = boundary.begin_answer, DirectActs(app, acts.send_act, boundary.before_request)
     return app

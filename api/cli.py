@@ -92,7 +92,7 @@ def rebuild(settings: Settings, name: str) -> int:
                 return 2
             names = list(projections.by_name) if name == ALL else [name]
             print(f"{', '.join(names)} rebuilt to position {projections.rebuild(*names)}")
-            aside = [one for one in projections.set_aside() if one.projection in names]
+            aside = [one for one in projections.matches_set_aside() if one.projection in names]
             for one in aside:
                 print(
                     f"{one.projection}: match {one.match} is set aside at event {one.event}: {one.error}",

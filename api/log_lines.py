@@ -10,7 +10,7 @@ _FIELDS = ("name", "levelno", "pathname", "lineno", "msg", "args", "exc_info", "
 """Attributes of a record, in the order of its arguments."""
 
 
-def record_of(*fields: Any) -> logging.LogRecord:
+def make_record(*fields: Any) -> logging.LogRecord:
     """Return a log record, dated 1970 if Python cannot represent its time."""
     try:
         record = logging.LogRecord(*fields)
@@ -21,4 +21,4 @@ def record_of(*fields: Any) -> logging.LogRecord:
 
 
 def survive_any_clock() -> None:
-    logging.setLogRecordFactory(record_of)
+    logging.setLogRecordFactory(make_record)

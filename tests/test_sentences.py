@@ -10,8 +10,8 @@ import pytest
 
 import referee
 from api.docs.problem_list import (
+    API_PROBLEMS,
     EXAMPLES,
-    OWNS,
     problems_markdown,
     refusals,
 )
@@ -440,7 +440,7 @@ class TestTheListOfProblems:
         assert page == problems_markdown(), "run: make describe"
 
     def test_no_type_stands_for_two_problems(self) -> None:
-        types = [problem_type(code) for code in (*refusals(), *(code for code, _ in OWNS))]
+        types = [problem_type(code) for code in (*refusals(), *(code for code, _ in API_PROBLEMS))]
         assert len(types) == len(set(types))
 
     def test_codes_are_found_where_they_are_written(self) -> None:

@@ -93,7 +93,7 @@ async def list_attempts(
     cursor: Cursor = None,
 ) -> ASGIApp:
     service = request.service
-    request.must_show()
+    request.require_credential()
     match, caller = await service.access.identify_viewer(request, match_id)
     caller.must_be_official(match)
     await service.refused_attempts.wait_until_stored()

@@ -158,7 +158,10 @@ def entries_of_kind(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
 
 
 def case_of(match: Match, entries: Sequence[Entry], version: int, language: Language, at: datetime) -> Case:
-    """Return a case with its status at a time. ``entries``: its events as the caller may see them."""
+    """Return a case with its status at a time. ``entries``: its events as the caller may see them.
+
+    ``version``: the version of the match that the answer names.
+    """
     first = entries[0].fact
     if isinstance(first, ActTakenBack):
         return _case_of_take_back(match, entries[0], version, language)

@@ -112,7 +112,7 @@ async def list_cases(
     fresh: Fresh = False,
 ) -> Reply:
     service, at = request.service, utc_now()
-    request.must_show()
+    request.require_credential()
     found, following, behind = await read_list_page(
         service.projections,
         service.projections.cases,

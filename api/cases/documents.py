@@ -12,7 +12,7 @@ from api.access.caller import Caller, ViewerSeen, viewer_seen
 from api.cases.case import Case
 from api.docs.rule_texts import RuleShown, rule_shown
 from api.http.problems import Document, document_of_refusal, rule_page
-from api.matches.schemas import EventSeen, RulesetSeen, Seated, event_seen, seated
+from api.matches.schemas import EventSeen, RulesetSeen, Seated, event_seen, seated_players
 from projections.cases import Listed
 from referee import rulebook, sentences, wire_types
 from referee.actors import Actor, actor_at, officials
@@ -383,7 +383,7 @@ def file_of(
         ruleset=match.opened.ruleset,
         viewer=viewer_seen(viewer),
         made_at=at,
-        players=seated(match),
+        players=seated_players(match),
         officials=() if terms is None else terms.officials,
         case=drafted.case,
         facts=drafted.facts,

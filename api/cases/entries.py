@@ -25,7 +25,7 @@ async def read_entries(service: Service, match: Match, case: int, version: int, 
     return await service.projections.ask_of(cases, match.id, version, read)
 
 
-async def entries_to(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
+async def entries_up_to(service: Service, match: Match, case: int, version: int, caller: Caller) -> tuple[Entry, ...]:
     """Return the events of a case up to ``version`` of the match. Raises Problem (404) for a missing case."""
     found = await read_entries(service, match, case, version, caller)
     return tuple(entry for entry in found if entry.event <= version)

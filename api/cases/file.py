@@ -79,7 +79,7 @@ async def _sight_of_first_official(service: Service, match: Match) -> Sight:
 )
 async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, min_version: MinVersion = 0) -> Reply:
     service = request.service
-    request.must_show()
+    request.require_credential()
     match, caller = await service.access.identify_viewer(request, match_id, min_version)
     caller.must_not_be_held_back()
     language, as_page = request.language, prefers(request.accepted, HTML)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from api.access.caller import Caller
 from api.cases.case import Case, appealable_tag, case_of, entries_of, language_headers, rule_link
-from api.cases.entries import entries_to
+from api.cases.entries import entries_up_to
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.headers import tag_in_language, tag_of
@@ -90,7 +90,7 @@ async def _read_and_record(
 
     Raises Problem if the caller may not send it, ``Refused`` if the match refuses it.
     """
-    shown = request.must_show()
+    shown = request.require_credential()
     case_request = request_class(case=case, **_fields_by_name(await body.read(request)))
     _, caller = await request.service.access.identify_actor(request, match_id, shown, case_request)
     await request.service.reader.match_with_case(match_id, case)
@@ -104,7 +104,7 @@ async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, c
     match, texts = await service.member_names.with_names(match_of(outcome.aggregate), caller.texts)
     version = outcome.events[-1].originator_version
     language, at = request.language, utc_now()
-    entries = await entries_to(service, match, case, version, caller)
+    entries = await entries_up_to(service, match, case, version, caller)
     decided = case_of(match, entries, version, language, at)
     tag = tag_in_language(version, language, *(() if outcome.repeated else appealable_tag(match, at)))
     headers = {"ETag": tag, **language_headers(language), **replay_headers(outcome), **rule_link(decided)}
@@ -190,7 +190,7 @@ async def rule_on_case(
     preview: Annotated[bool, QueryParameter(description="Only return the consequences, without a ruling.")] = False,
 ) -> Reply:
     service = request.service
-    shown = request.must_show()
+    shown = request.require_credential()
     sent = await RULING.read(request)
     ruling = Ruling(case=case, **_fields_by_name(sent))
     _, caller = await service.access.identify_actor(request, match_id, shown, ruling, noted=not preview)
@@ -241,7 +241,7 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
         for number, event in enumerate(decided.events, match.version + 1)
         if not isinstance(event, ShuffleCommitted)  # the seed does not exist yet
     ]
-    entries = await entries_to(service, match, ruling.case, match.version, caller)
+    entries = await entries_up_to(service, match, ruling.case, match.version, caller)
     new_entries = entries_of(made, ruling.case, caller, match.version + len(made))
     language, protocols = request.language, service.projections.protocols
     sheet = await service.projections.ask_of(

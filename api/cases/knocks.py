@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from api.access.caller import Caller
 from api.cases.case import Case, appealable_tag, case_of, entries_of, language_headers, rule_link
-from api.cases.entries import entries_to, read_entries
+from api.cases.entries import entries_up_to, read_entries
 from api.http.bodies import Body
 from api.http.describe import IDEMPOTENCY_KEY, IF_MATCH, LANGUAGE, TOKEN, described
 from api.http.faults import Fault, type_of
@@ -146,7 +146,7 @@ def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenC
 )
 async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
-    shown = request.must_show()
+    shown = request.require_credential()
     key, expected, sent = request.idempotency_key, request.expected_version, await KNOCK.read(request)
     match, caller = await service.access.identify_actor(request, match_id, shown)
     caller.note_attempt(request, match, sent)
@@ -159,7 +159,7 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
     )
     after, texts = await service.member_names.with_names(match_of(outcome.aggregate), caller.texts)
     if isinstance(first, CaseStated):
-        entries = await entries_to(service, after, first.case, version, caller)
+        entries = await entries_up_to(service, after, first.case, version, caller)
     else:
         entries = entries_of(outcome.events, first.case, caller)
     case = case_of(after, entries, version, language, utc_now())

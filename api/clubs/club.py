@@ -12,7 +12,7 @@ from api.http.member_texts import NO_TEXTS
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, uncompressed_reply
 from api.runtime.call import ApiCall
-from api.runtime.member_names import Numbers, sees_numbers
+from api.runtime.member_names import Numbers, may_see_payment_numbers
 from referee import wire_types
 from referee.clubs.facts import Currencies, IbanRef, NumberRef, SieAccounts, Zone
 from referee.events import StakesNeed
@@ -88,6 +88,8 @@ def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
 async def get_club(request: ApiCall, club_id: ClubId, min_version: ClubMinVersion = 0) -> Reply:
     service = request.service
     caller = await service.club_access.caller(request, club_id, min_version)
-    found = await service.member_names.numbers_of(caller.club, [None]) if sees_numbers(caller, None) else {}
+    found = (
+        await service.member_names.numbers_of(caller.club, [None]) if may_see_payment_numbers(caller, None) else {}
+    )
     numbers = found.get(None, Numbers())
     return uncompressed_reply(request, tag_of(caller.club.version), lambda: club_seen(caller.club, numbers), NO_TEXTS)

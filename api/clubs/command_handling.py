@@ -21,7 +21,7 @@ from api.http.threads import in_long_thread, in_thread
 from api.http.writes import must_not_be_guessable, replay_headers
 from api.money.decision_basis import WITH_BASIS, BasisSent, as_first_decided, read_basis
 from api.runtime.aggregate_reader import club_of
-from api.runtime.member_names import may_be_shown, numbers_meant
+from api.runtime.member_names import must_be_visible, with_stored_numbers
 from api.runtime.service import Service
 from referee import wire_types
 from referee.clubs import commands, facts
@@ -132,7 +132,7 @@ class ActExecution:
 
     async def _set_payee(self, sent: commands.PayeeAct) -> Reply:
         """Set payment numbers. The events get only their refs."""
-        member, sent = commands.payee_of(sent), numbers_meant(sent)
+        member, sent = commands.payee_of(sent), with_stored_numbers(sent)
         given = {"swish": sent.swish, "iban": sent.iban}
         texts = [text for text in given.values() if text is not None]
         refs_for, act = self._service.commands.refs_for, self._act_hash
@@ -325,7 +325,7 @@ async def _check_texts(sent: ClubSent) -> None:
     """Raise ``Problem`` (422) for an invisible text or an unknown timezone."""
     for field in ("name", "app", "label", "season"):
         if (text := getattr(sent, field, None)) is not None:
-            may_be_shown(f"/{field}", text)
+            must_be_visible(f"/{field}", text)
     if isinstance(sent, commands.Set) and sent.timezone is not None:
         await must_be_zone(sent.timezone)
 

@@ -18,7 +18,7 @@ from api.http.threads import in_thread
 from api.http.writes import must_be_recent
 from api.runtime.aggregate_reader import club_of
 from api.runtime.call import ApiCall
-from api.runtime.member_names import may_be_shown
+from api.runtime.member_names import must_be_visible
 from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
@@ -94,8 +94,8 @@ async def found_club(request: ApiCall) -> Reply:
     service = request.service
     actor: Actor = service.club_access.founder(request)
     key, body = request.secret_idempotency_key, await BODY.read(request)
-    may_be_shown("/name", body.name)
-    may_be_shown("/founder/name", body.founder.name)
+    must_be_visible("/name", body.name)
+    must_be_visible("/founder/name", body.founder.name)
     check_currencies(body.currencies)
     await must_be_zone(body.timezone)
     club_id, random = uuid4(), random_bytes()

@@ -13,7 +13,7 @@ from api.http.pages import LIMIT, LIMIT_MAX, Cursor, Limit, numbered_page, page_
 from api.http.params import ClubId, ClubMinVersion
 from api.http.replies import Reply, encode
 from api.runtime.call import ApiCall
-from api.runtime.member_names import Numbers, sees_numbers
+from api.runtime.member_names import Numbers, may_see_payment_numbers
 from referee import wire_types
 from referee.clubs.facts import IbanRef, NumberRef, Ref
 from referee.value import Value, Version
@@ -68,7 +68,7 @@ async def list_members(
     names = await service.member_names.names_of(caller.club, dict(page.items))
     known = names if isinstance(caller, KeyHolder) else {}
     numbers = await service.member_names.numbers_of(
-        caller.club, (one for one, _ in page.items if sees_numbers(caller, one))
+        caller.club, (one for one, _ in page.items if may_see_payment_numbers(caller, one))
     )
     seen = tuple(
         MemberSeen(

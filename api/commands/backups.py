@@ -9,8 +9,8 @@ from tempfile import NamedTemporaryFile
 from api.commands.operator_store import NotDone
 from api.maintenance.archive import Archive, Damaged, Manifest
 from api.maintenance.backup import NoStore, write_backup
-from api.maintenance.files import store_files, sync
-from api.maintenance.restore import NotEmpty, install, refuse_unless_empty, staged
+from api.maintenance.files import flush_to_disk, store_files
+from api.maintenance.restore import NotEmpty, install, refuse_unless_empty, staged_store
 from api.maintenance.verify import verify
 from api.settings import Settings
 from referee.store.clock import utc_now
@@ -68,7 +68,7 @@ def backup(settings: Settings, arguments: argparse.Namespace) -> int:
         finally:
             with suppress(FileNotFoundError):
                 partial.unlink()
-    sync(goal.absolute().parent)
+    flush_to_disk(goal.absolute().parent)
     print(summary(manifest), file=sys.stderr)
     print(goal)
     return 0
@@ -93,7 +93,7 @@ def restore(settings: Settings, arguments: argparse.Namespace) -> int:
             print(summary(archive.manifest))
             # beside a SQLite store, because then files are only moved
             files = () if check else store_files(url)
-            with staged(archive, files[-1].absolute().parent if files else None, print) as store:
+            with staged_store(archive, files[-1].absolute().parent if files else None, print) as store:
                 if verify(store, None, print, _print_error_line) != 0:
                     raise NotDone("the backup is damaged" if check else "nothing is restored: take another backup")
                 if not check:

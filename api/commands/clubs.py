@@ -56,14 +56,14 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         type=argument_type(ZoneSent),
         help="a name of the IANA database, such as Europe/Stockholm",
     )
-    founding.set_defaults(run=found)
+    founding.set_defaults(run=found_club)
     club.add_parser("list", help="list the clubs", description=LIST).set_defaults(run=list_all)
     showing = club.add_parser("show", help="show a club", description=SHOW)
     add_club_argument(showing)
     showing.set_defaults(run=show)
 
 
-def found(settings: Settings, arguments: argparse.Namespace) -> int:
+def found_club(settings: Settings, arguments: argparse.Namespace) -> int:
     if arguments.timezone not in zones():
         raise NotDone(
             f"unknown timezone {arguments.timezone!r}: name one of the IANA database, such as Europe/Stockholm"

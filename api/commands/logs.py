@@ -17,10 +17,10 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     log = commands.add_parser("log", help="make a key that signs the log").add_subparsers(dest="what", required=True)
     making = log.add_parser("key", help="make a private key that signs the log", description=KEY)
     making.add_argument("origin", metavar="ORIGIN", help="the name of the log, such as cards.example/log")
-    making.set_defaults(run=make)
+    making.set_defaults(run=make_log_key)
 
 
-def make(settings: Settings, arguments: argparse.Namespace) -> int:
+def make_log_key(settings: Settings, arguments: argparse.Namespace) -> int:
     """Make a key that signs the log, and print it. Return 0, or 2 for an unusable name."""
     try:
         key = SigningKey(arguments.origin, secrets.token_bytes(SEED_BYTES))

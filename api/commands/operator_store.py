@@ -15,7 +15,7 @@ from api.http.strict import must_be_harmless
 from api.money.decision_basis import BasisSent, basis_of
 from api.personal_data.erasures import Erasures
 from api.personal_data.names import Names
-from api.runtime.member_names import may_be_shown
+from api.runtime.member_names import must_be_visible
 from api.runtime.projections import Projections
 from referee.clubs.facts import Ref
 from referee.refusals import Refused
@@ -133,7 +133,7 @@ def argument_type(kind: Any) -> Callable[[str], Any]:
             value = msgspec.convert(text, kind, strict=False)
             if isinstance(value, str):
                 must_be_harmless(msgspec.json.encode(value), value, tagged=False)
-                may_be_shown(repr(value), value)
+                must_be_visible(repr(value), value)
         except msgspec.ValidationError as error:
             raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
         except Problem as problem:

@@ -6,7 +6,6 @@ from typing import Any
 
 from api.http.schemas import REFS, Plain
 
-NULL = {"type": "null"}
 PYTHON_END = r"$(?!\n)"
 """End of a text in a Python pattern. JSON Schema gets ``$``, because Go supports no lookahead."""
 

@@ -27,11 +27,11 @@ def preload() -> None:
     for name in _TEMPLATES.list_templates():
         _TEMPLATES.get_template(name)
     for file in (files("api.docs") / "static").iterdir():
-        static(file.name)
+        static_file(file.name)
 
 
 @cache
-def static(name: str) -> bytes:
+def static_file(name: str) -> bytes:
     return (files("api.docs") / "static" / name).read_bytes()
 
 
@@ -40,7 +40,7 @@ def render(template: str, kind: str, language: str, title: str, **values: Any) -
 
     ``template``: a file of ``templates/`` that extends ``frame.html``. ``kind``: the style sheet, such as ``case``.
     """
-    style = Markup(static(f"{kind}.css").decode())
+    style = Markup(static_file(f"{kind}.css").decode())
     page = _TEMPLATES.get_template(template).render(language=language, title=title, style=style, **values)
     return page.encode()
 

@@ -110,12 +110,12 @@ _FAULTS = {
 }
 """Values for ``errors`` in the examples, by code."""
 
-OWNS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
+API_PROBLEMS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
 """Codes and texts of the API's own problems, sorted by status."""
 
 
 @cache
-def recorded() -> dict[str, Document]:
+def recorded_examples() -> dict[str, Document]:
     """Return by type the example problems of the description. They are answers of a running service."""
     return {name: msgspec.convert(one, Document) for name, one in problem_examples().items()}
 
@@ -123,12 +123,12 @@ def recorded() -> dict[str, Document]:
 def preload() -> None:
     """Read the files of the examples."""
     refusals()
-    recorded()
+    recorded_examples()
 
 
-def answer(code: str, language: Language) -> Document:
+def example_of(code: str, language: Language) -> Document:
     """Return an example of a problem, with the facts of the recorded example if there is one."""
-    real = recorded().get(code.replace("_", "-"))
+    real = recorded_examples().get(code.replace("_", "-"))
     if real is not None and real.errors and language == "en":
         return real
     if code in TEXTS:
@@ -182,7 +182,7 @@ def _rule_text(example: Document, language: Language) -> str:
 
 def page_markdown(code: str, language: Language) -> str:
     """Return the page of a problem type: an example, its rule, and advice."""
-    example = answer(code, language)
+    example = example_of(code, language)
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
     return f"""\
 # {example.title}
@@ -214,7 +214,7 @@ def problems_markdown(language: Language = "en", *, served: bool = False) -> str
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
 
     def row(code: str, facts: Iterable[str]) -> str:
-        example = answer(code, language)
+        example = example_of(code, language)
         shown = f"[`{example.type}`]({example.type})" if served else f"`{example.type}`"
         listed = ", ".join(f"`{name}`" for name in sorted(facts))
         return f"| {' | '.join((shown, str(example.status), example.title, listed, _table_cell(example.detail)))} |"
@@ -229,7 +229,7 @@ def problems_markdown(language: Language = "en", *, served: bool = False) -> str
         "",
         words["columns"],
         "|---|---|---|---|---|",
-        *(row(code, answer(code, language).facts or ()) for code, _ in OWNS),
+        *(row(code, example_of(code, language).facts or ()) for code, _ in API_PROBLEMS),
         "",
         f"## {words['refusals']}",
         "",

@@ -14,7 +14,7 @@ from litestar.openapi.spec import Components, Contact, License, SecurityScheme, 
 
 from api import VERSION
 from api.docs.generators import add_hints, written_pattern
-from api.docs.pages import policy_of, static
+from api.docs.pages import policy_of, static_file
 from api.http.describe import ANYBODY, named_headers, named_responses, show_examples
 from api.http.headers import Req
 from api.http.replies import SVG, Fixed, Reply
@@ -135,17 +135,17 @@ def _json_value(value: Any) -> Any:
 @cache
 def _page() -> Fixed:
     policy = {"Content-Security-Policy": page_policy()}
-    return Fixed(static("docs.html"), media_type="text/html", headers=policy)
+    return Fixed(static_file("docs.html"), media_type="text/html", headers=policy)
 
 
 @cache
 def _favicon() -> Fixed:
-    return Fixed(static("favicon.svg"), media_type=SVG)
+    return Fixed(static_file("favicon.svg"), media_type=SVG)
 
 
 @cache
 def _script(name: str) -> Fixed:
-    return Fixed(static(name), media_type="text/javascript")
+    return Fixed(static_file(name), media_type="text/javascript")
 
 
 @get(["/openapi.json", "/docs/openapi.json"], include_in_schema=False)
@@ -183,7 +183,7 @@ async def script(request: Req) -> Reply:
 
 
 def page_policy() -> str:
-    return policy_of(static("docs.html"), "script-src 'self'", "connect-src 'self'", "img-src 'self'")
+    return policy_of(static_file("docs.html"), "script-src 'self'", "connect-src 'self'", "img-src 'self'")
 
 
 def openapi_config() -> OpenAPIConfig:

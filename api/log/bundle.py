@@ -21,13 +21,13 @@ from api.log.bundle_schemas import (
     Extended,
     Last,
     bundle_of,
+    decode_placed,
     must_extend,
-    recorded_in,
     result_rows,
-    settlement_by,
+    settlement_from_rows,
 )
 from api.runtime.call import ApiCall
-from api.runtime.proofs import Placed, answer, in_tree, last_signed, rows_of
+from api.runtime.proofs import Placed, ask_signed_tree, last_signed, proof_reply, rows_of
 from projections.follow.page import topics
 from referee.log.tree import Tree
 from referee.officials.events.cases import FACTS
@@ -43,7 +43,7 @@ def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
     over = isinstance(match.play, Over)
     # Rulings and agreements show nothing of an unfinished deal.
     public = over or number <= max(match.public_to, 1) or topic in RULED | AGREED
-    recorded = recorded_in(placed)
+    recorded = decode_placed(placed)
     if not public and match.rules.between_deals(match.play):
         public = not recorded.event.HIDDEN
     if not public and topic not in CASES:
@@ -92,7 +92,7 @@ async def get_bundle(
         if not rows:
             raise Problem("not_signed_yet", event=1, size=signed.size)
         given = visible_rows(match, caller, rows)
-        settled = settlement_by(match_id, match.opened, result_rows(given))
+        settled = settlement_from_rows(match_id, match.opened, result_rows(given))
         bundle = bundle_of(
             BundleAbout(kind="match", id=str(match_id), closing=None),
             signed,
@@ -106,7 +106,7 @@ async def get_bundle(
         )
         return encode(bundle)
 
-    return await answer(request, await in_tree(service, signed, read_bundle, takes_long=True), PRIVATE)
+    return await proof_reply(request, await ask_signed_tree(service, signed, read_bundle, takes_long=True), PRIVATE)
 
 
 def visible_rows(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:

@@ -250,7 +250,7 @@ def _signed_statement(origin: str, whose: str, last: Last, tree: Tree, keys: Seq
     return signed(LastRow(origin=origin, aggregate=whose, number=number, leaf=leaf, size=last.size), keys)
 
 
-def recorded_in(placed: Placed) -> Recorded:
+def decode_placed(placed: Placed) -> Recorded:
     return from_row(StoredEvent(*placed.row[1:]))
 
 
@@ -259,15 +259,15 @@ def result_rows(found: Iterable[Placed]) -> Iterator[Placed]:
     over = False
     for one in found:
         topic = one.row[3]
-        if topic in ENDS or (topic in RULED and (over or getattr(recorded_in(one).event, "won", None) is not None)):
+        if topic in ENDS or (topic in RULED and (over or getattr(decode_placed(one).event, "won", None) is not None)):
             over = True
             yield one
 
 
-def settlement_by(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -> BundleSettlement | None:
+def settlement_from_rows(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -> BundleSettlement | None:
     """Return the result of a match from its rows with results; ``None``: nothing is owed."""
     found: BundleSettlement | None = None
-    for recorded in map(recorded_in, rows):
+    for recorded in map(decode_placed, rows):
         amounts = amounts_owed(recorded.event, 0 if found is None else found.event)
         if amounts is None:
             continue

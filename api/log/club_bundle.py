@@ -25,16 +25,16 @@ from api.log.bundle_schemas import (
     Extended,
     Last,
     bundle_of,
+    decode_placed,
     entry_view,
     must_extend,
     published_id,
-    recorded_in,
     result_rows,
-    settlement_by,
+    settlement_from_rows,
 )
 from api.money.ledger_access import ask_the_books
 from api.runtime.call import ApiCall
-from api.runtime.proofs import Placed, answer, in_tree, last_signed, rows_of
+from api.runtime.proofs import Placed, ask_signed_tree, last_signed, proof_reply, rows_of
 from api.runtime.service import Service
 from projections.follow.page import topics
 from projections.ledger.tables import Closing
@@ -110,7 +110,7 @@ async def get_club_bundle(
         )
         return encode(bundle)
 
-    return await answer(request, await in_tree(service, signed, read_bundle, takes_long=True), PRIVATE)
+    return await proof_reply(request, await ask_signed_tree(service, signed, read_bundle, takes_long=True), PRIVATE)
 
 
 class IncludedMatch(NamedTuple):
@@ -152,9 +152,9 @@ class ClosingRows:
     def matches(self) -> Iterator[IncludedMatch]:
         """Yield the matches with entries. Raises ``Problem`` (403) if the caller may not see one or its rows."""
         for match_id, last in self._last.items():
-            kinds = OPENED | ENDS | RULED | AGREED
-            found = rows_of(self._service, self._connection, match_id, 1, last, kinds)
-            opened, ended = recorded_in(found[0]).event, next(result_rows(found[1:])).row[2]
+            topics = OPENED | ENDS | RULED | AGREED
+            found = rows_of(self._service, self._connection, match_id, 1, last, topics)
+            opened, ended = decode_placed(found[0]).event, next(result_rows(found[1:])).row[2]
             assert isinstance(opened, MatchOpened), "a match begins with its opening"
             agreed = max((one.row[2] for one in found if one.row[3] in AGREED), default=1)
             rows = rows_of(self._service, self._connection, match_id, 1, agreed)
@@ -163,4 +163,4 @@ class ClosingRows:
             if opened.visibility == "private" or any(one.row[3] not in FOR_TREASURERS for one in rows):
                 must_audit(self._caller)
             first = next(one.leaf for one in rows if one.row[2] == ended)
-            yield IncludedMatch(first, rows, settlement_by(match_id, opened, result_rows(rows)))
+            yield IncludedMatch(first, rows, settlement_from_rows(match_id, opened, result_rows(rows)))

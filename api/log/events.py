@@ -8,7 +8,7 @@ from api.http.params import EventAsked, MatchId
 from api.http.problems import Problem
 from api.http.replies import PLAIN, PRIVATE, Reply
 from api.runtime.call import ApiCall
-from api.runtime.proofs import answer, in_base64, in_tree, last_signed, rows_of
+from api.runtime.proofs import ask_signed_tree, in_base64, last_signed, proof_reply, rows_of
 from referee.log.tree import Tree
 
 
@@ -42,7 +42,7 @@ async def get_event_proof(request: ApiCall, match_id: MatchId, event: EventAsked
         lines = ["c2sp.org/tlog-proof@v1", f"index {index}", *in_base64(tree.inclusion(index)), "", signed.note]
         return "\n".join(lines)
 
-    proof = await in_tree(service, signed, proved)
+    proof = await ask_signed_tree(service, signed, proved)
     if proof is None:
         raise Problem("not_signed_yet", event=event, size=signed.size)
-    return await answer(request, proof, PRIVATE, PLAIN)
+    return await proof_reply(request, proof, PRIVATE, PLAIN)

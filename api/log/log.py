@@ -12,7 +12,7 @@ from api.http.problems import Problem
 from api.http.replies import OPEN, PLAIN, Reply
 from api.http.threads import in_thread
 from api.runtime.call import ApiCall
-from api.runtime.proofs import ProofText, answer, in_base64, in_tree, last_signed
+from api.runtime.proofs import ProofText, ask_signed_tree, in_base64, last_signed, proof_reply
 from api.runtime.signer import stored_log
 from referee.log.facts import LogSize, Origin
 from referee.value import Value
@@ -73,7 +73,7 @@ async def get_log(request: ApiCall) -> Reply:
         vkeys=tuple([key.vkey for key in signer.keys]) if signer else (),
         signed=last.size if last else None,
     )
-    return await answer(request, shown, OPEN)
+    return await proof_reply(request, shown, OPEN)
 
 
 @get(
@@ -91,7 +91,7 @@ async def get_log(request: ApiCall) -> Reply:
 async def get_checkpoint(request: ApiCall) -> Reply:
     check_authorization(request)
     signed = await last_signed(request.service)
-    return await answer(request, signed.note, OPEN, PLAIN)
+    return await proof_reply(request, signed.note, OPEN, PLAIN)
 
 
 @get(
@@ -120,5 +120,5 @@ async def get_consistency(
     if not from_ <= end <= signed.size:
         raise Problem("no_such_size", size=signed.size)
 
-    proof = await in_tree(service, signed, lambda _, tree: tree.first(end).consistency(from_))
-    return await answer(request, ConsistencyProof(from_=from_, to=end, proof=in_base64(proof)), OPEN)
+    proof = await ask_signed_tree(service, signed, lambda _, tree: tree.first(end).consistency(from_))
+    return await proof_reply(request, ConsistencyProof(from_=from_, to=end, proof=in_base64(proof)), OPEN)

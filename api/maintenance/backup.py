@@ -40,7 +40,7 @@ def write_backup(url: str, file: IO[bytes]) -> Manifest:
 
     Raises :class:`NoStore` and the databases' errors.
     """
-    with closing(StoreReader(url)) as stored, at_one_moment(stored, url) as sections:
+    with closing(StoreReader(url)) as stored, sections_at_one_moment(stored, url) as sections:
         taken_at, events = utc_now(), sections[-1].connection
         if missing := NEEDED - {part.name for part in sections[-1].parts}:
             raise NoStore(f"the store has no {', '.join(sorted(missing))}: start `knacka serve` once to create them")
@@ -69,7 +69,7 @@ def write_backup(url: str, file: IO[bytes]) -> Manifest:
 
 
 @contextmanager
-def at_one_moment(stored: StoreReader, url: str) -> Iterator[list[Section]]:
+def sections_at_one_moment(stored: StoreReader, url: str) -> Iterator[list[Section]]:
     """Yield the sections of the store at one moment, the events last. Raises :class:`NoStore`."""
     with ExitStack() as stack:
         yield _sqlite_sections(stored, url, stack) if stored.files else _postgres_sections(stored, stack)

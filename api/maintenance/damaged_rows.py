@@ -18,13 +18,13 @@ class Damage(NamedTuple):
     row: DamagedRow
 
 
-def damages(stored: StoreReader) -> Iterator[Damage]:
+def damaged_rows(stored: StoreReader) -> Iterator[Damage]:
     """Yield each row that cannot be decoded, and the first missing row of each gap.
 
     Skip rows whose aggregate id is not a UUID.
     """
     known: dict[UUID, tuple[str, int]] = {}
-    for rows in stored.log():
+    for rows in stored.pages_of_log():
         for _, stored_id, number, topic, state in rows:
             try:
                 aggregate_id = UUID(str(stored_id))

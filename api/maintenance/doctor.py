@@ -15,7 +15,7 @@ from uuid import UUID
 from sqlalchemy import Connection, Engine, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.maintenance.damaged_rows import damages
+from api.maintenance.damaged_rows import damaged_rows
 from api.maintenance.raw_store import SET_ASIDE, StoreReader, one_line_message
 from api.runtime.checkpoint_file import CheckpointFile, extends, file_for
 from api.runtime.projections import all_projections, match_projections
@@ -239,7 +239,7 @@ def _check_rows(stored: StoreReader) -> Problems:
     except (NotInstalled, OlderStore) as unreadable:
         yield str(unreadable)
         return
-    damaged = damages(stored)
+    damaged = damaged_rows(stored)
     for kind, row in islice(damaged, NAMED_MAX):
         yield (
             f"event {row.number} of {kind} {row.aggregate_id} {row.what}: restore its row from a backup "

@@ -27,7 +27,7 @@ def files_open_to_others(url: str) -> list[Path]:
     return [file for file in store_files(url) if file.exists() and file.stat().st_mode & OWNER_ALONE]
 
 
-def sync(path: Path) -> None:
+def flush_to_disk(path: Path) -> None:
     """Flush a file or a folder to disk."""
     opened = os.open(path, os.O_RDONLY)
     try:

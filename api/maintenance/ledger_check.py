@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Table, select
 
 from api.maintenance.projection_check import with_json_as_text
 from api.maintenance.raw_store import POSITIONS, ROWS_PER_QUERY, StoreReader
-from api.runtime.projections import decoded
+from api.runtime.projections import decode_row
 from projections.follow.engine import DamagedCell, engine_for
 from projections.follow.page import Page
 from projections.follow.projection import rebuild
@@ -27,10 +27,10 @@ def check_ledger(stored: StoreReader) -> Iterator[str]:
 
 
 def _table_differences(stored: StoreReader, ledger: Ledger, kept: Connection, position: int) -> Iterator[str]:
-    pages = stored.log()
+    pages = stored.pages_of_log()
 
     def read(_: int, __: int) -> Page:
-        return Page([row for row in next(pages, ()) if row[0] <= position], decoded)
+        return Page([row for row in next(pages, ()) if row[0] <= position], decode_row)
 
     with TemporaryDirectory() as folder:
         engine = engine_for(f"sqlite:///{folder}/knacka.db")

@@ -27,12 +27,12 @@ def check_tree(stored: StoreReader) -> Iterator[str]:
     memory = create_engine("sqlite://", poolclass=StaticPool)
     with memory.connect() as made:
         tree.metadata.create_all(made)
-        for rows in stored.log():
+        for rows in stored.pages_of_log():
             tree.apply(made, Page(rows, _refuse_to_decode))
         if tree.key in stored.positions():
             yield from _tile_differences(stored, tree, made)
         size = tree.size(made)
-        for row in (row for page in stored.rows(LOG_ID.hex) for row in page):
+        for row in (row for page in stored.pages_of_rows(LOG_ID.hex) for row in page):
             if row.topic == LogSigned.TOPIC:
                 try:
                     signed = _decode_row(row.state).event

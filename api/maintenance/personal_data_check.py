@@ -7,7 +7,7 @@ import msgspec
 
 from api.maintenance.raw_store import StoreReader
 from api.maintenance.replay_check import History
-from api.personal_data.erasures import Redactions, folded_over
+from api.personal_data.erasures import Redactions, combined_changes
 from api.personal_data.names import Origin, ref_of
 from referee.clubs.facts import MemberErased, PayeeSet
 from referee.store.club import Club
@@ -54,8 +54,8 @@ class TextCheck:
         stored, members = self._stored, club.state.members
         payees = (club.state.payee, *(member.payee for member in members))
         numbers = [ref for payee in payees for ref in (payee.swish, payee.iban) if ref is not None]
-        found, lists = stored.replacements(club.id), stored.erased(club.id)
-        erased = folded_over(club.state.erasures, lists)
+        found, lists = stored.replacements(club.id), stored.changes_by_erasure(club.id)
+        erased = combined_changes(club.state.erasures, lists)
         wrong = []
         if not found.keys() >= set(numbers) and not stored.has_event_after(club.id.hex, club.version, PayeeSet.TOPIC):
             wrong.append("a payment number is missing without a recorded erasure")
@@ -88,5 +88,5 @@ class TextCheck:
         if reload or club not in self._erased:
             rows = self._stored.events_of_topic(club.hex, MemberErased.TOPIC)
             erasures = [msgspec.json.decode(row, type=_Row).event.texts for row in rows]
-            self._erased[club] = folded_over(erasures, self._stored.erased(club))
+            self._erased[club] = combined_changes(erasures, self._stored.changes_by_erasure(club))
         return {ref for ref, redacted in self._erased[club].items() if redacted is None}

@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from api.maintenance.raw_store import POSITIONS, SET_ASIDE, Row, StoreReader
-from api.maintenance.replay_check import History, differing
+from api.maintenance.replay_check import History, difference_lines
 from api.runtime.projections import match_projections
 from projections.follow.engine import Json
 from projections.follow.follow import Projection
@@ -196,7 +196,7 @@ def _rows_by_key(table: Table, rows: Sequence[RowMapping]) -> dict[str, RowMappi
 def _cell_differences(column: Any, actual: Any, expected: Any) -> Iterator[str]:
     if isinstance(column.type, Json) and actual is not None and expected is not None:
         try:
-            yield from differing(msgspec.json.decode(actual), msgspec.json.decode(expected), column.name)
+            yield from difference_lines(msgspec.json.decode(actual), msgspec.json.decode(expected), column.name)
         except (msgspec.MsgspecError, ValueError) as error:
             yield f"{column.name} cannot be read: {error}"
     else:

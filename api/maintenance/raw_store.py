@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import SQLAlchemyError
 
-from api.personal_data.erasures import Redactions, lists_in
+from api.personal_data.erasures import Redactions, changes_by_digest
 from api.personal_data.names import DUE, ERASED, names_file
 from api.personal_data.names import TABLE as NAMES_TABLE
 from projections.follow.engine import Json, Utc, books_file, engine_for
@@ -152,14 +152,14 @@ class StoreReader:
     def count_rows(self) -> int:
         return int(self._fetch_all(select(func.count()).select_from(self.rows_table))[0][0])
 
-    def log(self) -> Iterator[list[Any]]:
+    def pages_of_log(self) -> Iterator[list[Any]]:
         """Yield pages of the log's rows in order: position, aggregate id, number, topic, state."""
         this = self.rows_table.c
         query = select(self._position, this.originator_id, this.originator_version, this.topic, this.state)
         for page in self._pages(self.events, query, self._position, ROWS_PER_QUERY):
             yield [tuple(row) for row in page]
 
-    def ids(self) -> Iterator[str]:
+    def aggregate_ids(self) -> Iterator[str]:
         return self._distinct_ids(self.events, self.rows_table.c.originator_id)
 
     def ids_of(self, topic: str) -> Iterator[str]:
@@ -185,7 +185,7 @@ class StoreReader:
         for (one,) in chain.from_iterable(self._pages(engine, query, ids, IDS_PER_QUERY)):
             yield str(one).replace("-", "") if engine.dialect.name == "postgresql" else one
 
-    def rows(self, aggregate_id: str) -> Iterator[list[Row]]:
+    def pages_of_rows(self, aggregate_id: str) -> Iterator[list[Row]]:
         """Yield the aggregate's rows in pages, by number."""
         this = self.rows_table.c
         query = select(self._position, this.originator_version, this.topic, this.state)
@@ -270,12 +270,12 @@ class StoreReader:
             query = select(this.ref, this.redacted).where(this.club == club)
             return {row.ref: row.redacted for row in connection.execute(query)}
 
-    def erased(self, club: UUID) -> dict[str, Redactions]:
+    def changes_by_erasure(self, club: UUID) -> dict[str, Redactions]:
         """Return the texts that each planned or finished erasure of a club changes, by the digest of the erasure."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
-            return lists_in(connection, club)
+            return changes_by_digest(connection, club)
 
     def is_rewriting_due(self) -> bool:
         """Return whether the files of the names may contain erased data until a service rewrites them."""

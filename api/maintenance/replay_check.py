@@ -232,7 +232,7 @@ class History:
             self.report(number, f"its snapshot is of a {kept.kind}")
         if kept.head != whole.head:
             self.report(number, "its snapshot names a hash that is not the row's")
-        for place in differing(actual, expected):
+        for place in difference_lines(actual, expected):
             self.report(number, f"its snapshot differs: {place}")
 
 
@@ -302,7 +302,7 @@ def _act_differences(act: list[_ReadRow], events: Sequence[Event], request: byte
         if type(event) is not type(stored):
             yield number, f"{stored.TOPIC} is stored, but today's rules make {event.TOPIC} from the request"
         elif event != stored:
-            for place in differing(msgspec.to_builtins(stored), msgspec.to_builtins(event)):
+            for place in difference_lines(msgspec.to_builtins(stored), msgspec.to_builtins(event)):
                 yield number, f"today's rules decide differently: {place}"
         elif expected.state != kept.stored.state:
             if kept.recorded.digest != digest_of(request):
@@ -316,16 +316,16 @@ def _act_differences(act: list[_ReadRow], events: Sequence[Event], request: byte
         yield number, f"today's rules also make {event.TOPIC} from the request, which is missing"
 
 
-def differing(actual: Any, expected: Any, path: str = "") -> Iterator[str]:
+def difference_lines(actual: Any, expected: Any, path: str = "") -> Iterator[str]:
     """Yield a line for each place at which two JSON values differ. ``path``: the start of each line."""
     if isinstance(actual, dict) and isinstance(expected, dict):
         for key in dict.fromkeys((*expected, *actual)):
             if (one := actual.get(key, _NOTHING)) != (other := expected.get(key, _NOTHING)):
-                yield from differing(one, other, f"{path}.{key}" if path else str(key))
+                yield from difference_lines(one, other, f"{path}.{key}" if path else str(key))
     elif isinstance(actual, list | tuple) and isinstance(expected, list | tuple) and len(actual) == len(expected):
         for place, (one, other) in enumerate(zip(actual, expected, strict=True)):
             if one != other:
-                yield from differing(one, other, f"{path}[{place}]")
+                yield from difference_lines(one, other, f"{path}[{place}]")
     else:
         yield f"{path} is {_shortened_json(actual)}, not {_shortened_json(expected)}"
 

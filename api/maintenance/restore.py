@@ -18,7 +18,7 @@ from sqlalchemy import Connection, create_engine, delete, func, select, text
 
 from api.maintenance.archive import Archive, Damaged
 from api.maintenance.backup import write_backup
-from api.maintenance.files import store_files, sync
+from api.maintenance.files import flush_to_disk, store_files
 from api.maintenance.raw_store import StoreReader
 from api.maintenance.tables import (
     SHARED_PARTS,
@@ -56,7 +56,7 @@ class Connections(NamedTuple):
 
 
 @contextmanager
-def staged(archive: Archive, folder: Path | None, say: Say) -> Iterator[str]:
+def staged_store(archive: Archive, folder: Path | None, say: Say) -> Iterator[str]:
     """Load a backup into a temporary store in ``folder``, carry out its erasures, and yield the store's URL.
 
     Raises :class:`~api.maintenance.archive.Damaged`.
@@ -107,9 +107,9 @@ def _move_files(staged_url: str, url: str) -> None:
     for source, goal in zip(store_files(staged_url), store_files(url), strict=True):
         with closing(sqlite3.connect(source)) as connection:  # a reader may have left a write-ahead log
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        sync(source)
+        flush_to_disk(source)
         source.rename(goal)
-    sync(goal.absolute().parent)
+    flush_to_disk(goal.absolute().parent)
 
 
 def load(archive: Archive, url: str, say: Say) -> None:
@@ -172,7 +172,7 @@ def _fill_table(archive: Archive, connection: Connection, part: Part, keys: froz
 
 def _converted_rows(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell]]:
     try:
-        yield from part.converted(rows)
+        yield from part.with_column_types(rows)
     except (TypeError, ValueError) as error:
         raise Damaged(f"its part {part.name} cannot be read: {error}") from None
 

@@ -79,7 +79,7 @@ class Part(NamedTuple):
         while page := list(islice(rows, ROWS_AT_ONCE)):
             connection.execute(insert(self.table), [dict(zip(columns, row, strict=True)) for row in page])
 
-    def converted(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Cell]]:
+    def with_column_types(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Cell]]:
         """Yield a backup's rows with the table's types. Raises ``ValueError`` or ``TypeError`` for a wrong cell."""
         conversions = [FROM_JSON[type(one.type)] for one in self.table.c]
         for cells in rows:

@@ -64,7 +64,7 @@ def verify_aggregate(
         attempts = AttemptCheck(valid_id, stored.attempts(aggregate_id))
         projection_check = projections.check_for(valid_id)
         history, refs = History(valid_id, stored.snapshots(aggregate_id)), dict[str, int]()
-        for rows in stored.rows(aggregate_id):
+        for rows in stored.pages_of_rows(aggregate_id):
             recorded = history.add(rows)
             projection_check.add(rows, recorded, history.readable)
             attempts.add(rows)
@@ -81,11 +81,11 @@ def verify_aggregate(
     return AggregateResult(history.kind, history.events, history.snapshots_of_other_releases, history.differences)
 
 
-def ids(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
+def ids_to_verify(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
     """Yield the ids of all aggregates that have rows, snapshots, attempts or projections, in order."""
     ids_of_projections = [ids for projection in projections.existing for ids in stored.ids_in(projection)]
     others = stored.ids_of_snapshots(), stored.ids_of_attempts()
-    for one, _ in groupby(heapq.merge(stored.ids(), *others, *ids_of_projections)):
+    for one, _ in groupby(heapq.merge(stored.aggregate_ids(), *others, *ids_of_projections)):
         yield one
 
 
@@ -116,7 +116,7 @@ def _verify(
     for difference in chain(_projections_ahead_of_log(stored, projections), *checks_of_all):
         wrong += 1
         say(difference)
-    for aggregate_id in ids(stored, projections) if match is None else [UUID(match).hex]:
+    for aggregate_id in ids_to_verify(stored, projections) if match is None else [UUID(match).hex]:
         found = verify_aggregate(stored, projections, aggregate_id, texts, dockets)
         if match is not None and not found.events and not found.differences:
             progress(f"there is no match or club {match}")

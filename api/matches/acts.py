@@ -107,7 +107,7 @@ async def list_legal_acts(
     min_version: MinVersion = 0,
 ) -> Reply:
     access = request.service.access
-    request.must_show()
+    request.require_credential()
     match, caller = await access.identify_viewer(request, match_id, min_version)
     actor: Viewer = caller.viewer if seat is None else seat
     caller.must_know_acts(match, actor)
@@ -156,7 +156,7 @@ def _act_done(outcome: Outcome, caller: Caller) -> dict[str, Any]:
 )
 async def send_act(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
-    shown = request.must_show()
+    shown = request.require_credential()
     key, expected, act = request.idempotency_key, request.expected_version, await ACT.read(request)
     _, caller = await service.access.identify_actor(request, match_id, shown, act)
     outcome = await service.commands.do(caller.command(match_id, act, key=key, expected=expected))
@@ -190,7 +190,7 @@ async def send_act(request: ApiCall, match_id: MatchId) -> Reply:
 )
 async def send_acts(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
-    shown = request.must_show()
+    shown = request.require_credential()
     key, expected, acts = request.idempotency_key, request.expected_version, (await BATCH.read(request)).acts
     match, caller = await service.access.identify_actor(request, match_id, shown, *acts)
     outcomes: list[Outcome] = []

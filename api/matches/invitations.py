@@ -75,7 +75,7 @@ WANTED: Body[InvitationWanted] = Body(InvitationWanted)
 )
 async def invite(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
-    shown = request.must_show()
+    shown = request.require_credential()
     expected, wanted = request.expected_version, await WANTED.read(request)
     code = new_code(match_id)
     invite_request = Invite(role=wanted.role, hash=hash_of(code), seat=wanted.seat, official=wanted.official)

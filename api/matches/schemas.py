@@ -128,7 +128,7 @@ def taking_back_seen(match: Match) -> TakingBackSeen | None:
     return TakingBackSeen(first=last.first, last=last.last, agreed=last.asked, awaited=waiting)
 
 
-def seated(match: Match) -> tuple[Seated, ...]:
+def seated_players(match: Match) -> tuple[Seated, ...]:
     names, members = match.opened.players, match.opened.members
     return tuple(
         Seated(seat=seat, name=name, member=members[seat] if members else None) for seat, name in enumerate(names)
@@ -151,7 +151,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
         "ruleset": opened.ruleset,
         "edition": opened.edition,
         "options": opened.options,
-        "players": seated(match),
+        "players": seated_players(match),
         "dealing": opened.dealing,
         "enforcement": opened.enforcement,
         "stakes": opened.stakes,

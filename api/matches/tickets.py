@@ -37,6 +37,6 @@ class Ticket(Value):
 )
 async def issue_ticket(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
-    shown = request.must_show()
+    shown = request.require_credential()
     ticket, expires = await service.access.give_ticket(match_id, shown)
     return reply(Ticket(ticket=ticket, expires=expires), NO_TEXTS, status=201, headers={"Cache-Control": "no-store"})

@@ -71,7 +71,7 @@ WANTED: Body[TokenWanted] = Body(TokenWanted)
 )
 async def issue_token(request: ApiCall, match_id: MatchId) -> Reply:
     service = request.service
-    shown = request.must_show()
+    shown = request.require_credential()
     expected, wanted, token = request.expected_version, await WANTED.read(request), new_token()
     issue = IssueToken(seat=wanted.seat, role=wanted.role, hash=hash_in_match(match_id, hash_of(token)))
     _, caller = await service.access.identify_actor(request, match_id, shown, issue)

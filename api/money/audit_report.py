@@ -10,9 +10,9 @@ from uuid import UUID
 from msgspec.structs import asdict
 
 from api.money.ledger_access import Day
-from api.personal_data.erasures import Redactions, lists_in
+from api.personal_data.erasures import Redactions, changes_by_digest
 from api.personal_data.names import Names
-from api.runtime.projections import Projections, decoded
+from api.runtime.projections import Projections, decode_row
 from projections.audit.books import Compared, entries_of_club
 from projections.audit.findings import CHECKS, DIFFERENCES_MAX, Check, Difference, Findings, is_account
 from projections.audit.history import (
@@ -207,7 +207,7 @@ class TextsOfClub:
     def erased(self) -> Mapping[str, Redactions]:
         """Return the deleted and replaced texts, by the digest of their erasure."""
         with self._names.reader.connect() as connection:
-            return lists_in(connection, self._club)
+            return changes_by_digest(connection, self._club)
 
 
 def audit_books(
@@ -225,7 +225,7 @@ def audit_books(
     def since(version: int) -> Sequence[Row]:
         return projections.rows(club, after=version, limit=VERSION_MAX).rows
 
-    with Rows(club, decoded, settlement_basis, TextsOfClub(names, club), since, findings, members) as rows:
+    with Rows(club, decode_row, settlement_basis, TextsOfClub(names, club), since, findings, members) as rows:
         rows.read(projections.log_after, to)
         last, trial = _compare_books(projections, rows, to, signed, findings)
         keeping, history = rows.keeping, rows.history

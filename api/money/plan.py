@@ -18,7 +18,7 @@ from api.http.threads import in_long_thread
 from api.money.ledger_access import OneCurrency, currency_of
 from api.money.plan_source import plan_of
 from api.runtime.call import ApiCall
-from api.runtime.member_names import Numbers, sees_numbers
+from api.runtime.member_names import Numbers, may_see_payment_numbers
 from api.runtime.service import Service
 from projections import payable
 from projections.journal import decimal
@@ -232,7 +232,7 @@ class _VisiblePlan(NamedTuple):
     payments: tuple[Payment, ...]
 
     def sees_payee_number(self, payment: Payment) -> bool:
-        return sees_numbers(self.caller, payment.payee) or _is_among(self.caller.member, payment.payer)
+        return may_see_payment_numbers(self.caller, payment.payee) or _is_among(self.caller.member, payment.payer)
 
 
 def _is_among(member: int | None, *nodes: Node) -> bool:

@@ -97,7 +97,7 @@ async def _proposal_seen(
     yours = refusal_to_confirm(caller.club.state, proposal, caller.actor, utc_now()) is None
     act, others = proposal.act, other_parties(proposal)
     if isinstance(act, PayeeAct):
-        act = replace(act, **await service.member_names.numbers_seen(caller, act, confirms=yours))
+        act = replace(act, **await service.member_names.visible_numbers(caller, act, confirms=yours))
     return ProposalSeen(
         proposal=number,
         act=act,

@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from api.personal_data.names import ERASED, SALT_BYTES, TABLE, Names, Origin, batches, is_intact, note_due, ref_of
-from api.personal_data.redaction import Redactor, folded
+from api.personal_data.redaction import Redactor, fold
 from referee.actors import Actor
 from referee.clubs.commands import Erase, EraseSent
 from referee.refusals import Refused
@@ -90,7 +90,7 @@ def digest_of(club: UUID, member: int, changes: Redactions) -> str:
     return sha256(msgspec.json.encode([club.hex, member, sorted(changes.items())])).hexdigest()
 
 
-def folded_over(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dict[str, str | None]:
+def combined_changes(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dict[str, str | None]:
     """Return the combined changes of erasures; a later one overrides. ``lists``: the known changes by digest."""
     found: dict[str, str | None] = {}
     for erasure in erasures:
@@ -98,7 +98,7 @@ def folded_over(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dic
     return found
 
 
-def lists_in(connection: Connection, club: UUID) -> dict[str, Redactions]:
+def changes_by_digest(connection: Connection, club: UUID) -> dict[str, Redactions]:
     """Return by digest the changes of each erasure of a club. Leave out changes that do not match their digest."""
     this = ERASED.c
     query = select(this.erasure, this.member, this.ref, this.redacted).where(this.club == club)
@@ -140,7 +140,7 @@ class Erasures:
     def redactions(self, club: Club) -> Redactions:
         """Return the changes of a club's texts by all its recorded erasures."""
         with self._names.reader.connect() as connection:
-            return folded_over(club.state.erasures, lists_in(connection, club.id))
+            return combined_changes(club.state.erasures, changes_by_digest(connection, club.id))
 
     def plan(self, referee: Referee, club: Club, member: int) -> Plan:
         """Carry out the recorded erasures. Then return the plan of a member's erasure."""
@@ -233,8 +233,8 @@ class _Planning:
         names = [row for row in intact if row.kind == "name"]
         self._names = sorted((row.at, row.text) for row in names if row.ref in theirs)
         self._numbers = tuple(row.text for row in intact if row.kind == "number" and row.ref in theirs)
-        shared = {folded(row.text) for row in names if row.ref not in theirs}
-        self._unshared = {folded(name): since for since, name in reversed(self._names) if folded(name) not in shared}
+        shared = {fold(row.text) for row in names if row.ref not in theirs}
+        self._unshared = {fold(name): since for since, name in reversed(self._names) if fold(name) not in shared}
         """Folded names that no other member has had, each with the time when the member got it."""
         self._redactors: dict[tuple[str, ...], Redactor] = {}
         self._matches: dict[UUID, tuple[bool, frozenset[str]]] = {}
@@ -288,7 +288,7 @@ class _Planning:
     def _is_unshared_name(self, ref: str) -> bool:
         """Return whether a text is just a name of the member, and no other member has had the name."""
         row = self._by_ref.get(ref)
-        since = None if row is None else self._unshared.get(folded(row.text))
+        since = None if row is None else self._unshared.get(fold(row.text))
         return row is not None and since is not None and since <= row.at
 
     def _acted_with_key_in(self, match_id: UUID) -> bool:

@@ -98,7 +98,7 @@ class _SoughtName(NamedTuple):
         return not _is_word(self.folded[-1]) or not _is_joined(after) or (not self.one_letter and _is_genitive(after))
 
 
-def folded(text: str) -> str:
+def fold(text: str) -> str:
     return _Folded(text.strip()).text
 
 

@@ -62,7 +62,7 @@ def _may_contain_free_text(kind: type) -> bool:
     return within(inspect.type_info(kind))
 
 
-def replaced(value: Any, change: Callable[[str], str]) -> Any:
+def with_texts_changed(value: Any, change: Callable[[str], str]) -> Any:
     """Return a request, or a part of one, with ``change`` applied to each free text that is not empty."""
     match value:
         case msgspec.Struct():
@@ -70,17 +70,17 @@ def replaced(value: Any, change: Callable[[str], str]) -> Any:
             news = {}
             for name in value.__struct_fields__:
                 old = getattr(value, name)
-                new = (change(old) if old else old) if name in prose else replaced(old, change)
+                new = (change(old) if old else old) if name in prose else with_texts_changed(old, change)
                 if new is not old:
                     news[name] = new
             return structs.replace(value, **news) if news else value
         case tuple():
-            parts = tuple(replaced(part, change) for part in value)
+            parts = tuple(with_texts_changed(part, change) for part in value)
             return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
     return value
 
 
-def written(request: Value) -> tuple[str, ...]:
+def free_texts_of(request: Value) -> tuple[str, ...]:
     """Return the free texts in a request, each once."""
     if not _may_contain_free_text(type(request)):  # because most requests have none
         return ()
@@ -90,7 +90,7 @@ def written(request: Value) -> tuple[str, ...]:
         found[text] = None
         return text
 
-    replaced(request, note)
+    with_texts_changed(request, note)
     return tuple(found)
 
 

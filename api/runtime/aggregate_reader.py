@@ -63,7 +63,7 @@ class AggregateReader:
         except UnknownAggregate:
             return None
         except DamagedRow as damaged:
-            self._metrics.found_damaged(damaged)
+            self._metrics.note_damaged(damaged)
             log.error("the names of the members of a club are not shown: %s", damaged)
             return None
         return club if isinstance(club, Club) else None

@@ -24,7 +24,7 @@ class ApiCall(Request[Any, Any, Any]):
         service: Service = self.scope["litestar_app"].state["service"]
         return service
 
-    def must_show(self) -> Credential:
+    def require_credential(self) -> Credential:
         """Return the token or key of the request. Raises Problem (401) without one."""
         found = credential_of(self)
         if found is None:

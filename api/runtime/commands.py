@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from api.http.problems import STORE_FAILURES
 from api.http.threads import in_thread
 from api.personal_data.names import Kind, Names
-from api.personal_data.texts import replaced, written
+from api.personal_data.texts import free_texts_of, with_texts_changed
 from api.runtime.aggregate_reader import AggregateReader
 from referee.actors import seat_of
 from referee.clubs.lookup import member_of_actor
@@ -95,14 +95,14 @@ class Commands:
         In a club's match the desk gets refs instead of texts, so that texts can be erased. Without an answer in time
         it raises :class:`Busy` if nothing was done, else :class:`InDoubt`.
         """
-        texts = written(command.request)
+        texts = free_texts_of(command.request)
         match = await self._reader.match_perhaps_stale(command.id) if texts else None
         if match is None or match.opened.club is None:
             return await self._submit(command)
         key, writer = command.key, await self._writer(match, command)
         act = None if key is None else f"{command.id} {key_of(command.actor, key).hex()}"
         async with self.refs_for(match.opened.club, texts, member=writer, act=act, match=command.id) as refs:
-            request = replaced(command.request, dict(zip(texts, refs, strict=True)).__getitem__)
+            request = with_texts_changed(command.request, dict(zip(texts, refs, strict=True)).__getitem__)
             return await self._submit(replace(command, request=request))
 
     @asynccontextmanager

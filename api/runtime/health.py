@@ -51,7 +51,7 @@ class Health:
             found.append({"code": "desk_waits", "seconds": round(self._desk.busy_seconds)})
         if (failed := self._desk.failed) is not None and failed[0] < FAILED_SECONDS:
             found.append({"code": "store_refuses", "seconds": round(failed[0]), "error": failed[1]})
-        for name, fault in sorted(self._projections.standing_still().items()):
+        for name, fault in sorted(self._projections.stalled_projections().items()):
             seconds = round(time.monotonic() - fault.since)
             reason: Reason = {"code": f"book_{fault.how}", "book": name, "position": fault.position}
             # Only the kind of the error is shown, because its text may name cards.
@@ -67,7 +67,7 @@ class Health:
 
     def gauges(self) -> Gauges:
         """Return the gauges, without the lag if the database cannot be read. Touches the database."""
-        aside, lag = self._projections.set_aside(), {}
+        aside, lag = self._projections.matches_set_aside(), {}
         with suppress(*STORE_FAILURES):
             lag = {"follower_lag_events": ("Stored events that the slowest projection has not applied.", self.lag())}
         damaged = {f'{{id="{aggregate_id}",event="{number}"}}': 1 for aggregate_id, number in self._still_damaged()}
@@ -80,7 +80,10 @@ class Health:
             "damaged_rows": ("Rows that cannot be read.", damaged),
             "books_set_aside": ("Matches that projections have set aside.", len(aside)),
             "book_set_aside_at": ("The event at which a projection has set a match aside.", named),
-            "books_standing_still": ("Projections that make no progress.", len(self._projections.standing_still())),
+            "books_standing_still": (
+                "Projections that make no progress.",
+                len(self._projections.stalled_projections()),
+            ),
         }
 
     def _still_damaged(self) -> list[tuple[UUID, int]]:

@@ -27,7 +27,7 @@ CACHED_CLUBS_MAX = 1000
 """Maximum number of clubs whose names are cached."""
 
 
-def may_be_shown(field: str, name: str) -> None:
+def must_be_visible(field: str, name: str) -> None:
     """Raise Problem (422) for a name without visible characters. ``field``: JSON pointer of the name."""
     if not comparable_name(name):
         raise Problem("unseen_text", field=field)
@@ -40,7 +40,7 @@ class Numbers(NamedTuple):
     iban: str | None = None
 
 
-def numbers_meant(sent: PayeeAct) -> PayeeAct:
+def with_stored_numbers(sent: PayeeAct) -> PayeeAct:
     """Return the act with its numbers in the stored form. Raises Problem (422) for a wrong number."""
     try:
         swish = None if sent.swish is None else swish_number(sent.swish)
@@ -54,7 +54,7 @@ def numbers_meant(sent: PayeeAct) -> PayeeAct:
         raise Problem("bad_iban", field="/iban") from None
 
 
-def sees_numbers(caller: ClubCaller, member: int | None) -> bool:
+def may_see_payment_numbers(caller: ClubCaller, member: int | None) -> bool:
     """Return whether a caller may see the payment numbers of ``member`` (None: the club).
 
     A key sees those of the club and of its own member. With ``treasury`` or ``keys`` it sees all.
@@ -156,10 +156,10 @@ class MemberNames:
             one: Numbers(found.get(payee.swish or ""), found.get(payee.iban or "")) for one, payee in known.items()
         }
 
-    async def numbers_seen(self, caller: ClubCaller, sent: PayeeAct, *, confirms: bool = False) -> dict[str, str]:
+    async def visible_numbers(self, caller: ClubCaller, sent: PayeeAct, *, confirms: bool = False) -> dict[str, str]:
         """Return the act's numbers by field: in clear if the caller may see or ``confirms`` them, else as refs."""
         refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
-        if not (confirms or sees_numbers(caller, payee_of(sent))):
+        if not (confirms or may_see_payment_numbers(caller, payee_of(sent))):
             return refs
         texts = await self._texts_of(caller.club.id, refs.values())
         return {name: texts.get(ref, ref) for name, ref in refs.items()}

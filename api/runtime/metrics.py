@@ -24,7 +24,7 @@ class Metrics:
         self.damaged: set[tuple[UUID, int]] = set()
         """Aggregate and event number of rows that could not be read."""
 
-    def found_damaged(self, row: DamagedRow) -> bool:
+    def note_damaged(self, row: DamagedRow) -> bool:
         """Note an unreadable row. Return False if it is already noted, or :data:`DAMAGED_MAX` rows are."""
         place = row.aggregate_id, row.number
         if place in self.damaged or len(self.damaged) >= DAMAGED_MAX:

@@ -30,7 +30,7 @@ WAIT_SECONDS = 5.0
 """Seconds that a read waits for a projection."""
 
 
-def decoded(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
+def decode_row(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
     """Return the event of a row. Raises DamagedRow if it cannot be read."""
     return from_row(StoredEvent(aggregate, number, topic, state))
 
@@ -39,10 +39,10 @@ def log_of(referee: Referee) -> Log:
     """Return the functions with which a follower reads all rows."""
 
     def read(after: int, limit: int) -> Page:
-        return Page(referee.placed(after, limit), decoded)
+        return Page(referee.placed(after, limit), decode_row)
 
     def history(aggregate: UUID, after: int, limit: int) -> Page:
-        return Page(referee.placed_of_aggregate(aggregate, after, limit), decoded)
+        return Page(referee.placed_of_aggregate(aggregate, after, limit), decode_row)
 
     return Log(read, history, lambda: referee.recorder.max_notification_id() or 0)
 
@@ -59,8 +59,8 @@ def all_projections(secret: Callable[[], bytes] | None = None) -> tuple[Projecti
 class Projections:
     """Call methods that are not ``async`` in a thread, because they block."""
 
-    def __init__(self, referee: Referee, url: str, seen: Callable[[Page], None] | None = None) -> None:
-        """``seen``: called with each page of new events."""
+    def __init__(self, referee: Referee, url: str, on_page: Callable[[Page], None] | None = None) -> None:
+        """``on_page``: called with each page of new events."""
         self._referee = referee
         self.engine = engine_for(url)
         self.protocols, self.cases, self.matches, self.pots = of_matches = match_projections(lambda: referee.secret)
@@ -68,7 +68,7 @@ class Projections:
         projections: tuple[Projection, ...] = (*of_matches, self.ledger, self.tree)
         self.by_name = {projection.name: projection for projection in projections}
         self._log = log_of(referee)
-        self.follower = Follower(self._log, self.engine, projections, seen=seen, listen=url, in_thread=in_thread)
+        self.follower = Follower(self._log, self.engine, projections, seen=on_page, listen=url, in_thread=in_thread)
 
     def prepare(self) -> None:
         prepare(self.engine, self.follower.projections)
@@ -104,11 +104,11 @@ class Projections:
         """Return how many events the slowest projection is behind the log."""
         return self.follower.lag(self.head())
 
-    def set_aside(self) -> tuple[Aside, ...]:
+    def matches_set_aside(self) -> tuple[Aside, ...]:
         """Return the matches with a row that a projection cannot apply."""
         return self.follower.set_aside()
 
-    def standing_still(self) -> dict[str, Fault]:
+    def stalled_projections(self) -> dict[str, Fault]:
         """Return by name the faults of the projections that make no progress."""
         return self.follower.standing_still()
 

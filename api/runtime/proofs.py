@@ -74,7 +74,7 @@ async def last_signed(service: Service) -> LogSigned:
     return last
 
 
-async def in_tree(
+async def ask_signed_tree(
     service: Service, signed: LogSigned, question: Callable[[Connection, Tree], T], *, takes_long: bool = False
 ) -> T:
     """Return the answer to ``question`` about the signed tree.
@@ -100,15 +100,15 @@ def rows_of(
     aggregate_id: UUID,
     first: int,
     last: int,
-    kinds: Collection[str] | None = None,
+    topics: Collection[str] | None = None,
 ) -> list[Placed]:
     """Return the rows ``first`` to ``last`` of a match or club. Stop before the first that is not yet in the tree.
 
-    ``kinds``: topics of the rows to return.
+    ``topics``: return only rows with these topics.
     """
     placed = []
     for row in service.projections.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
-        if kinds is not None and row[3] not in kinds:
+        if topics is not None and row[3] not in topics:
             continue
         if (index := service.projections.tree.index(connection, row[0])) is None:
             break
@@ -116,7 +116,7 @@ def rows_of(
     return placed
 
 
-async def answer(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
+async def proof_reply(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
     """Return proofs, or 304 if the caller has them. Refs are not replaced by texts."""
     written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
     return await marked_reply(request, written, NO_TEXTS, headers=headers, media_type=media_type)

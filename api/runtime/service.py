@@ -58,13 +58,13 @@ class Service:
         self.access = Access(self.reader, self.member_names, limits, self.tickets, in_thread, held_back)
         self.club_access = ClubAccess(self.reader, limits, operator, anybody_founds=anybody_founds)
 
-    def committed(self, recorded: Sequence[Recorded]) -> None:
+    def on_commit(self, recorded: Sequence[Recorded]) -> None:
         """Count a transaction, and wake requests and projections that wait for it. The desk's thread calls this."""
         self.metrics.count_transaction(len(recorded))
         self.hub.wake(one.originator_id for one in recorded)
         self.projections.follower.wake()
 
-    def followed(self, page: Page) -> None:
+    def on_page(self, page: Page) -> None:
         """Wake the requests that wait for these rows of any process. The follower's thread calls this."""
         for aggregate_id, (*_, last) in page.histories.items():
             self.desk.mark_stored(aggregate_id, last[2])

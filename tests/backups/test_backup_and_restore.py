@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from api.maintenance.archive import Archive
-from api.maintenance.backup import at_one_moment
+from api.maintenance.backup import sections_at_one_moment
 from api.maintenance.raw_store import StoreReader
 from api.personal_data.names import Names, names_file
 from referee.clubs.commands import Set
@@ -153,7 +153,7 @@ def test_all_parts_are_of_the_moment_at_which_it_began(store_url: str) -> None:
     club_in(store_url)
     stored, names = StoreReader(store_url), Names(store_url)
     rows: dict[str, list[Any]] = {}
-    with at_one_moment(stored, store_url) as sections:
+    with sections_at_one_moment(stored, store_url) as sections:
         if stored.files:
             another = sqlite3.connect(names_file(store_url), timeout=0, isolation_level=None)
             with closing(another), pytest.raises(sqlite3.OperationalError, match="locked"):

@@ -14,10 +14,10 @@ from api.log.bundle_schemas import (
     BundleSettlement,
     Last,
     bundle_of,
+    decode_placed,
     entry_view,
-    recorded_in,
     result_rows,
-    settlement_by,
+    settlement_from_rows,
 )
 from api.runtime.proofs import Placed
 from projections.closings import digest
@@ -91,11 +91,11 @@ def bundled(about: BundleAbout, rows: list[Placed], settled: BundleSettlement | 
 
 
 def row_hash_of(placed: Placed) -> str:
-    return row_hash(to_row(recorded_in(placed)))
+    return row_hash(to_row(decode_placed(placed)))
 
 
 def settled_by(rows: list[Placed]) -> BundleSettlement | None:
-    return settlement_by(MATCH, OPENED, result_rows(rows))
+    return settlement_from_rows(MATCH, OPENED, result_rows(rows))
 
 
 OF_MATCH = BundleAbout(kind="match", id=str(MATCH), closing=None)

@@ -6,7 +6,7 @@ from uuid import uuid4
 from eventsourcing.persistence import StoredEvent
 from sqlalchemy import Engine, select, update
 
-from api.runtime.projections import decoded
+from api.runtime.projections import decode_row
 from projections.audit.findings import Difference, Findings
 from projections.audit.reading import Redactions, Rows, TextFound
 from projections.audit.tree import Checkpoint, compare
@@ -33,7 +33,7 @@ def told(referee: Referee, engine: Engine, signed: Checkpoint | None = None) -> 
     """Return what the audit of a club without rows finds in the log."""
     findings, to = Findings(), head(referee)
     with (
-        Rows(uuid4(), decoded, lambda _: None, NoTexts(), lambda _: (), findings, {}) as rows,
+        Rows(uuid4(), decode_row, lambda _: None, NoTexts(), lambda _: (), findings, {}) as rows,
         engine.connect() as kept,
     ):
         rows.read(reader(referee), to)

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 from msgspec.structs import replace
 from sqlalchemy import Connection, Engine, select
 
-from api.runtime.projections import decoded
+from api.runtime.projections import decode_row
 from projections.audit.findings import Findings
 from projections.audit.reading import Rows
 from projections.follow.follow import rebuild
@@ -124,7 +124,7 @@ def test_the_audit_lists_what_was_left_out(referee: Referee, engine: Engine) -> 
     books = Books(referee, engine)
     books.won((-HUGE, HUGE, 0))
     second = books.won((-HUGE, HUGE, 0))
-    with Rows(books.club.id, decoded, lambda _: None, NoTexts(), lambda _: (), Findings(), {}) as rows:
+    with Rows(books.club.id, decode_row, lambda _: None, NoTexts(), lambda _: (), Findings(), {}) as rows:
         rows.read(reader(referee), head(referee))
         (left,) = rows.left_out()
         assert (left.match, left.event, left.why) == (str(second), 3, "balance_too_large")

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from api.personal_data.names import Names
-from api.personal_data.texts import replaced, written
+from api.personal_data.texts import free_texts_of, with_texts_changed
 from referee.actors import officials
 from referee.clubs.facts import SCOPES
 from referee.events import MatchOpened, TokenMade, Visibility
@@ -176,13 +176,19 @@ class Kept:
         """Return the history in its stored form: its texts are kept among the names, with different words in each
         club."""
         asked = [None if one.request is None else request_of(bytes(one.request)) for one in history]
-        texts = {text for one in (*(one.event for one in history), *filter(None, asked)) for text in written(one)}
+        texts = {
+            text for one in (*(one.event for one in history), *filter(None, asked)) for text in free_texts_of(one)
+        }
         put = {text: text if whose is self.home else f"{text} They say so." for text in sorted(texts)}
         refs = dict(zip(put, self.names.put(whose.club.id, None, [*put.values()], match=match_id), strict=True))
 
         def kept(recorded: Recorded, request: Any) -> Recorded:
-            event: Event = replaced(recorded.event, refs.__getitem__)
-            sent = None if request is None else msgspec.Raw(msgspec.json.encode(replaced(request, refs.__getitem__)))
+            event: Event = with_texts_changed(recorded.event, refs.__getitem__)
+            sent = (
+                None
+                if request is None
+                else msgspec.Raw(msgspec.json.encode(with_texts_changed(request, refs.__getitem__)))
+            )
             return replace(recorded, event=event, request=sent)
 
         return [kept(*one) for one in zip(history, asked, strict=True)]

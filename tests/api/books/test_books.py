@@ -63,9 +63,9 @@ def test_a_match_that_a_projection_has_set_aside_is_reported_at_once(own_client:
             assert other.get("/protocol").status_code == 200
             listed = own_client.get("/v1/matches?fresh=true").json()["items"]
             assert [entry["version"] for entry in listed] == [number - 1, other.version()]
-            assert {(str(aside.match), aside.event) for aside in books.set_aside()} == {(one.id, number)}
+            assert {(str(aside.match), aside.event) for aside in books.matches_set_aside()} == {(one.id, number)}
             said = exposition(metrics, own_client.app.state.service.health.gauges())
-            assert f"knacka_books_set_aside {len(books.set_aside())}\n" in said
+            assert f"knacka_books_set_aside {len(books.matches_set_aside())}\n" in said
             assert f'knacka_book_set_aside_at{{book="protocols",match="{one.id}"}} {number}\n' in said
         books.rebuild(*books.by_name)
         assert one.get("/protocol").status_code == 200

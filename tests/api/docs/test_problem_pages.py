@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from api.docs.markdown import to_html
-from api.docs.problem_list import PAGES, advice, answer, refusals
+from api.docs.problem_list import PAGES, advice, example_of, refusals
 from api.docs.problem_pages import HTML, MARKDOWN, _page, problem_policy
 from api.http.problems import TEXTS, Document, problem_type
 from api.http.replies import encode
@@ -48,7 +48,7 @@ class TestTexts:
     def test_the_example_has_the_facts_that_the_text_shows(self) -> None:
         for code, language in product(TEXTS, LANGUAGES):
             assert fields(TEXTS[code].en) <= {*PAGES.problems[code].facts, "reason"}
-            assert "…" not in answer(code, language).detail
+            assert "…" not in example_of(code, language).detail
 
 
 class TestPages:
@@ -59,7 +59,7 @@ class TestPages:
             assert page.headers["content-type"].startswith("text/markdown")
             assert page.headers["content-language"] == language
             body = msgspec.json.decode(page.text.partition("```json")[2].partition("```")[0], type=Document)
-            assert encode(body) == encode(answer(code, language))
+            assert encode(body) == encode(example_of(code, language))
             assert body.type == problem_type(code)
             assert page.text.startswith(f"# {body.title}\n")
             assert advice(code, language) in page.text
@@ -70,8 +70,8 @@ class TestPages:
             real = described.get(problem_type(code).rpartition("/")[2])
             if real is not None:
                 ((example,),) = (media["examples"].values() for media in real["content"].values())
-                assert msgspec.json.decode(encode(answer(code, "en"))) == example["value"]
-        cited = {code: answer(code, "en").rule for code in refusals()}
+                assert msgspec.json.decode(encode(example_of(code, "en"))) == example["value"]
+        cited = {code: example_of(code, "en").rule for code in refusals()}
         assert sum(rule is None for rule in cited.values()) <= 80, "the rules of clubs and of forms have no number"
         assert (cited["bid_too_low"], cited["must_trump"], cited["already_cut"]) == ("A21", "E29", "B16")
         page = client.get("/problems/must-trump", headers={"Accept-Language": "sv"}).text

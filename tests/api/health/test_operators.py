@@ -103,13 +103,13 @@ class TestHealth:
             Table(own_client)
             eventually(own_client, 503)
             en, sv = (
-                "; ".join(said.format(name) for name in sorted(books.standing_still())) + r"\."
+                "; ".join(said.format(name) for name in sorted(books.stalled_projections())) + r"\."
                 for said in (
                     r"The projection {} has waited after position \d+ for \d+ seconds: the database does not answer",
                     r"Projektionen {} har väntat efter position \d+ i \d+ sekunder: databasen svarar inte",
                 )
             )
-            unready(own_client, en, sv, *["book_unanswered"] * len(books.standing_still()))
+            unready(own_client, en, sv, *["book_unanswered"] * len(books.stalled_projections()))
         eventually(own_client, 200)
 
     def test_it_is_not_ready_when_nothing_keeps_the_books_or_decides(self, sqlite_url: str) -> None:
@@ -117,7 +117,7 @@ class TestHealth:
             service = service_of(client)
             service.projections.follower.close()
             service.desk.close()
-            names = sorted(service.projections.standing_still())
+            names = sorted(service.projections.stalled_projections())
             assert "protocols" in names
             en, sv = (
                 "; ".join([idle, *(said.format(name) for name in names)]) + r"\."

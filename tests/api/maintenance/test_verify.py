@@ -140,16 +140,16 @@ class TestUnchangedStores:
         self, editor: Editor, match_id: UUID, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Books and snapshots are read before the rows, so acts in between only add rows."""
-        read = StoreReader.rows
+        read = StoreReader.pages_of_rows
 
-        def rows(stored: StoreReader, aggregate_id: str) -> Any:
+        def pages_of_rows(stored: StoreReader, aggregate_id: str) -> Any:
             with construct(editor.url) as referee:
                 desk = Desk(referee)
                 list(play_out(desk, UUID(aggregate_id), 20))
                 desk.close()
             return read(stored, aggregate_id)
 
-        monkeypatch.setattr(StoreReader, "rows", rows)
+        monkeypatch.setattr(StoreReader, "pages_of_rows", pages_of_rows)
         assert differences(editor.url, match_id) == ()
 
 

@@ -15,7 +15,7 @@ import pytest
 from msgspec import inspect
 from msgspec.structs import replace
 
-from api.personal_data.texts import is_prose, replaced, written
+from api.personal_data.texts import free_texts_of, is_prose, with_texts_changed
 from referee import acts, notation, requests, wire_types
 from referee.clubs.commands import Rename
 from referee.store.connection import Postgres, parse_store_url
@@ -103,13 +103,13 @@ def test_the_texts_of_a_request_are_found_wherever_they_stand() -> None:
         reason="two",
         remedy=requests.RemedySent(result=result),
     )
-    assert sorted(written(ruling)) == ["one", "two"]
-    changed = replaced(ruling, str.upper)
+    assert sorted(free_texts_of(ruling)) == ["one", "two"]
+    changed = with_texts_changed(ruling, str.upper)
     assert (changed.reason, changed.remedy.result.knocks[0].note) == ("TWO", "ONE")
     assert replace(changed, reason="two", remedy=ruling.remedy) == ruling
     play = acts.Play(seat=0, card="SA")
-    assert replaced(play, str.upper) is play
-    assert written(acts.Knock(seat=0, accused=1)) == ()
+    assert with_texts_changed(play, str.upper) is play
+    assert free_texts_of(acts.Knock(seat=0, accused=1)) == ()
 
 
 # Output: the callers who see a text
