@@ -177,7 +177,7 @@ class Boundary:
 
     async def before_request(self, request: Req) -> None:
         """Attribute the work to the client. Raises ``Problem`` (400, 406) for a bad query or ``Accept``."""
-        count_calls_for(self.addresses.of(request.scope).limit_key)
+        count_calls_for(self.addresses.client_address(request.scope).limit_key)
         must_fit_call(request)
 
     def count_or_refuse(self, scope: Any) -> Sent | None:
@@ -208,7 +208,7 @@ class Boundary:
         if problem is None:
             return
         if code in WRONG:
-            self._refused_tokens.log_refused(self.addresses.of(scope).text, notes.ids)
+            self._refused_tokens.log_refused(self.addresses.client_address(scope).text, notes.ids)
         if (tried := noted_attempt(scope)) is not None:
             scope["litestar_app"].state.service.refused_attempts.record(tried, problem)
 
@@ -256,7 +256,7 @@ async def running_service(
         await asyncio.to_thread(projections.start)
         await asyncio.to_thread(service.tickets.prepare)
         await asyncio.to_thread(names.prepare)
-        await asyncio.to_thread(service.erasures.finish, referee)
+        await asyncio.to_thread(service.erasures.carry_out_unfinished, referee)
         rewriter = Rewriter(names)
         open_parts.push_async_callback(asyncio.to_thread, rewriter.close)
         rewriter.start()
@@ -286,7 +286,7 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         state=State(
             {
                 "connections": Connections(
-                    addresses.of, settings.address_connections, loopback=settings.limit_loopback
+                    addresses.client_address, settings.address_connections, loopback=settings.limit_loopback
                 ),
                 "count": metrics.count_answer,
                 "cors": boundary.cors,

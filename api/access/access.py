@@ -44,7 +44,7 @@ class Matches(Clubs, Protocol):
     async def match_at_opening(self, match_id: UUID) -> Match:
         """Return the match after its first event. Raises ``DamagedRow`` (503) if that event cannot be read."""
 
-    async def newest(self, match: Match) -> Match: ...
+    async def newest_match(self, match: Match) -> Match: ...
 
 
 class Names(Protocol):
@@ -225,7 +225,9 @@ class Access:
         """Return the match, perhaps in a newer version, and the caller. Note that a token is valid."""
         caller = _caller_of(match, credential, key)
         if caller is None and credential is not None and key is None:
-            match = await self._matches.newest(match)  # because a different process may just have issued the token
+            match = await self._matches.newest_match(
+                match
+            )  # because a different process may just have issued the token
             caller = _caller_of(match, credential, key)
         elif caller is None and caller_without_credential(match) is None:
             with suppress(UnknownAggregate):  # because the time must not show whether the match exists

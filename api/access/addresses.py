@@ -54,7 +54,7 @@ class Addresses:
         # A peer without an IP address is on this machine.
         self._cached_peer = lru_cache(CACHE_MAX)(lambda text: self._address_or_none(text) or self._local)
 
-    def of(self, scope: Any) -> Address:
+    def client_address(self, scope: Any) -> Address:
         """Return the client's address: the right-most one that is not a trusted proxy, or :data:`UNREADABLE`."""
         found: Address | None = scope.get(SCOPE_KEY)
         if found is None:

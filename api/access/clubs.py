@@ -8,7 +8,7 @@ from uuid import UUID
 
 from api.access.keys import Named, parse_key
 from api.access.limits import Limits
-from api.access.tokens import hash_in, token_of
+from api.access.tokens import cached_hash_of, token_of
 from api.http.headers import Req
 from api.http.problems import Problem
 from projections.visibility import UNAUTHENTICATED, Sight
@@ -158,7 +158,7 @@ class ClubAccess:
         text = token_of(request, missing="founding_needs_key", challenge=CHALLENGE)
         if text is None and self._anybody_founds:
             return "key:k1"
-        if text is None or not is_operator_hash(hash_in(request, text), self._operator_hash):
+        if text is None or not is_operator_hash(cached_hash_of(request, text), self._operator_hash):
             raise Problem("founding_needs_key", headers=CHALLENGE)
         return "operator"
 
@@ -169,7 +169,7 @@ class ClubAccess:
         key_revoked).
         """
         text = _key_text(request)
-        secret_hash = hash_in(request, text)
+        secret_hash = cached_hash_of(request, text)
         return await holder_by(club_and_id_in(text, secret_hash), secret_hash, self._clubs, self._limits)
 
     async def caller(self, request: Req, club_id: UUID, min_version: int = 0) -> ClubCaller:
@@ -178,7 +178,7 @@ class ClubAccess:
         Raises the Problems of :meth:`holder`, and Problem (404 no_such_club, also for a key of a different club; 409
         version_not_reached).
         """
-        secret_hash = hash_in(request, _key_text(request))
+        secret_hash = cached_hash_of(request, _key_text(request))
         try:
             if is_operator_hash(secret_hash, self._operator_hash):
                 self._limits.mark_valid(secret_hash)

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from api.access.clubs import club_and_id_in
 from api.access.keys import BEGINS, Named
-from api.access.tokens import TOKEN_LENGTH, hash_in, token_of
+from api.access.tokens import TOKEN_LENGTH, cached_hash_of, token_of
 from api.http.headers import Req
 from referee.value import Value
 
@@ -37,7 +37,7 @@ def credential_of(request: Req) -> Credential | None:
     token = token_of(request)
     if token is None:
         return None
-    secret_hash = hash_in(request, token)
+    secret_hash = cached_hash_of(request, token)
     if not token.startswith(BEGINS) or len(token) == TOKEN_LENGTH:  # because a token may begin with BEGINS by chance
         return Credential(secret_hash=secret_hash)
     return Credential(secret_hash=secret_hash, named=club_and_id_in(token, secret_hash))

@@ -197,7 +197,7 @@ class Limits:
         policy = self._acts if scope["method"] in WRITES else self._reads
         if policy is None or scope["path"].startswith(HEALTH):
             return None
-        address = self._addresses.of(scope)
+        address = self._addresses.client_address(scope)
         if address.is_local and not self._loopback:
             return None
         secret_hash = notes.secret_hash = _secret_hash_in(scope["headers"])

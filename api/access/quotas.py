@@ -62,7 +62,7 @@ class Quotas:
 
         ``caller``: result of :meth:`Limits.limit_key_of` for a valid key or token; ``None``: count for the address.
         """
-        address = self._addresses.of(request.scope)
+        address = self._addresses.client_address(request.scope)
         if address.is_local and not self._loopback:
             return lambda: None
         who = caller or address.limit_key
@@ -78,7 +78,7 @@ class Quotas:
         return ended
 
     def _take_or_refuse(self, request: Req, pace: Pace, quota: str) -> None:
-        address = self._addresses.of(request.scope)
+        address = self._addresses.client_address(request.scope)
         if (self._loopback or not address.is_local) and pace.take(address.limit_key)[0] < 0:
             raise _quota_reached(quota, pace.most)
 

@@ -57,7 +57,7 @@ def hash_of(token: str) -> str:
     return sha256(token.encode()).hexdigest()
 
 
-def hash_in(request: Req, token: str) -> str:
+def cached_hash_of(request: Req, token: str) -> str:
     """Return the SHA-256 of ``token``. Use the hash in the request's notes if it is there."""
     return notes_in(request.scope).secret_hash or hash_of(token)
 

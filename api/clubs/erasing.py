@@ -73,7 +73,7 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
     answer = ErasureForeseen(
         version=club.version,
         member=sent.member,
-        erased=TextsErased(deleted=plan.deleted, changed=plan.changed),
+        erased=TextsErased(deleted=plan.deleted_count, changed=plan.changed_count),
         texts=tuple(
             TextForeseen(match=str(one.match), deleted=one.after is None, places=one.places) for one in listed
         ),

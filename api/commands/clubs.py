@@ -101,7 +101,7 @@ def found_club(settings: Settings, arguments: argparse.Namespace) -> int:
 def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
     url = settings.database_url
     with open_store(url) as store, closing(StoreReader(url)) as stored:
-        for club_id in stored.ids_of(ClubFounded.TOPIC):
+        for club_id in stored.ids_of_topic(ClubFounded.TOPIC):
             club = store.club(UUID(club_id))
             current = sum(member.left is None for member in club.state.members)
             print(f"{club.id}\t{current}\t{club.state.name}")

@@ -56,7 +56,7 @@ def erase(settings: Settings, arguments: argparse.Namespace) -> int:
             return 0
         except Stale:
             raise NotDone("not done: the club was changed at the same time; try again") from None
-    counts = f"{plan.deleted} texts deleted, {plan.changed} changed"
+    counts = f"{plan.deleted_count} texts deleted, {plan.changed_count} changed"
     if arguments.preview:
         print(f"member {member} would be erased: {counts}")
         for one in plan.texts:

@@ -140,7 +140,7 @@ def matching_etag(request: Req, tag: str, texts: MemberTexts) -> str | None:
 
     Return ``None`` if the caller does not have this answer.
     """
-    tag = texts.tag(tag)
+    tag = texts.mark_tag(tag)
     given = header(request, b"if-none-match")
     if given is None:
         return None

@@ -19,7 +19,7 @@ async def long_reply(
     headers: Mapping[str, str] = PRIVATE,
     media_type: str = JSON,
 ) -> Reply:
-    body = await texts.put_in(body, media_type)
+    body = await texts.resolve(body, media_type)
     if len(body) >= PACK_FROM and takes_gzip(request):
         try:
             body = await in_long_thread(compress, body)
@@ -27,7 +27,7 @@ async def long_reply(
             pass  # and send the body uncompressed
         else:
             headers, tag = {**headers, **GZIP}, packed_tag(tag)
-    return Reply(body, NO_TEXTS, media_type=media_type, headers=etag_headers(texts.tag(tag), headers))
+    return Reply(body, NO_TEXTS, media_type=media_type, headers=etag_headers(texts.mark_tag(tag), headers))
 
 
 async def marked_reply(

@@ -5,10 +5,10 @@ from typing import NamedTuple, Protocol
 
 
 class Resolver(Protocol):
-    def may_be_in(self, body: bytes, /) -> bool:
+    def may_contain_refs(self, body: bytes, /) -> bool:
         """Return whether a body may contain a ref."""
 
-    async def put_in(self, body: bytes, media_type: str, /) -> bytes:
+    async def resolve(self, body: bytes, media_type: str, /) -> bytes:
         """Return the body with texts instead of refs."""
 
 
@@ -20,17 +20,17 @@ class MemberTexts(NamedTuple):
     tag_mark: str = ""
     """Part of an ETag that changes with the names of players; empty: the answer shows no names."""
 
-    async def put_in(self, body: bytes, media_type: str) -> bytes:
-        if self.resolver is None or not self.resolver.may_be_in(body):
+    async def resolve(self, body: bytes, media_type: str) -> bytes:
+        if self.resolver is None or not self.resolver.may_contain_refs(body):
             return body
-        return await self.resolver.put_in(body, media_type)
+        return await self.resolver.resolve(body, media_type)
 
-    async def put_in_all(self, pieces: AsyncIterator[bytes], media_type: str) -> AsyncIterator[bytes]:
+    async def resolve_all(self, pieces: AsyncIterator[bytes], media_type: str) -> AsyncIterator[bytes]:
         """Yield the pieces with texts instead of refs. No ref is split between pieces."""
         async for piece in pieces:
-            yield await self.put_in(piece, media_type)
+            yield await self.resolve(piece, media_type)
 
-    def tag(self, tag: str) -> str:
+    def mark_tag(self, tag: str) -> str:
         """Return the ETag with :attr:`tag_mark`, unless it has the mark already."""
         if not self.tag_mark or self.tag_mark in tag:
             return tag

@@ -53,12 +53,12 @@ class Reply:
         self._media_type, self._headers = media_type, headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body = await self._texts.put_in(self._body, self._media_type)
+        body = await self._texts.resolve(self._body, self._media_type)
         headers: Headers = []
         if self._status not in BODILESS:
             headers += (_content_type(self._media_type), (b"content-length", b"%d" % len(body)))
         for name, value in self._headers.items():
-            shown = self._texts.tag(value) if name == "ETag" else value
+            shown = self._texts.mark_tag(value) if name == "ETag" else value
             headers.append((name.lower().encode(), shown.encode("latin-1")))
         await send({"type": "http.response.start", "status": self._status, "headers": headers})
         await send({"type": "http.response.body", "body": body, "more_body": False})
@@ -131,8 +131,8 @@ def streamed_reply(
 
     ``packed`` compresses the pieces. ``ended`` is called when the answer ends, even before its first piece.
     """
-    shown = {name: texts.tag(value) if name == "ETag" else value for name, value in headers.items()}
-    sent = packed(texts.put_in_all(pieces, media_type))
+    shown = {name: texts.mark_tag(value) if name == "ETag" else value for name, value in headers.items()}
+    sent = packed(texts.resolve_all(pieces, media_type))
     answer = _Streamed(iterator=sent, headers=shown, media_type=media_type)
     answer.ended = ended
     answer.is_head_response = (

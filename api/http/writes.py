@@ -11,7 +11,7 @@ OPENING_KEY_MIN = 16
 
 
 def must_not_be_guessable(key: str | None) -> None:
-    """Raise Problem (400 short_opening_key) for an Idempotency-Key that could be guessed."""
+    """Raise Problem (400 short_opening_key) for a short Idempotency-Key."""
     if key is not None and len(key) < OPENING_KEY_MIN:
         raise Problem("short_opening_key", length_min=OPENING_KEY_MIN)
 

@@ -78,7 +78,7 @@ async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int]
         match = await service.reader.match(match_id)
         number = number_of(code, match.seating.invitations)
         if number is None:  # a different process may just have made the invitation
-            match = await service.reader.newest(match)
+            match = await service.reader.newest_match(match)
             number = number_of(code, match.seating.invitations)
     except UnknownAggregate:
         return None

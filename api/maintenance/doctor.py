@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from api.maintenance.damaged_rows import damaged_rows
 from api.maintenance.raw_store import SET_ASIDE, StoreReader, one_line_message
-from api.runtime.checkpoint_file import CheckpointFile, extends, file_for
+from api.runtime.checkpoint_file import CheckpointFile, extends_checkpoint, file_for
 from api.runtime.projections import all_projections, match_projections
 from api.settings import PREFIX, Settings, SettingsError, from_environment
 from projections.follow.engine import DamagedCell
@@ -361,7 +361,7 @@ def _check_log(settings: Settings, stored: StoreReader) -> Problems:
             return
         with stored.projections.connect() as connection:
             size = projection.size(connection)
-            if extends(connection, projection, size, kept):
+            if extends_checkpoint(connection, projection, size, kept):
                 return
         if size < kept.size and (size := stored.count_rows()) >= kept.size:
             return  # the projection of the log is behind
@@ -379,7 +379,7 @@ def _unknown_match(stored: StoreReader, projection: Projection) -> str | None:
 
     Look up at most :data:`NAMED_MAX` matches of each table.
     """
-    for ids in stored.ids_in(projection):
+    for ids in stored.ids_per_table(projection):
         some = list(islice(ids, NAMED_MAX))
         with stored.events.connect() as connection:
             this = stored.rows_table.c.originator_id

@@ -28,7 +28,7 @@ def files_open_to_others(url: str) -> list[Path]:
 
 
 def flush_to_disk(path: Path) -> None:
-    """Flush a file or a folder to disk."""
+    """``path``: a file or a folder."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)

@@ -162,7 +162,7 @@ class StoreReader:
     def aggregate_ids(self) -> Iterator[str]:
         return self._distinct_ids(self.events, self.rows_table.c.originator_id)
 
-    def ids_of(self, topic: str) -> Iterator[str]:
+    def ids_of_topic(self, topic: str) -> Iterator[str]:
         """Yield the ids of the aggregates whose first event has this topic, in order."""
         this = self.rows_table.c
         return self._distinct_ids(self.events, this.originator_id, this.originator_version == 1, this.topic == topic)
@@ -175,7 +175,7 @@ class StoreReader:
             self._distinct_ids(self.events, self.attempts_table.c.originator_id) if self._has_attempts else iter(())
         )
 
-    def ids_in(self, projection: Projection) -> list[Iterator[str]]:
+    def ids_per_table(self, projection: Projection) -> list[Iterator[str]]:
         """Return, for each table of a projection, an iterator over the ids of its aggregates in order."""
         tables = [table(name, column("match", ID)) for name in projection.metadata.tables]
         return [self._distinct_ids(self.projections, one.c.match) for one in tables]

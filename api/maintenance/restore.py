@@ -206,7 +206,7 @@ def erase_again(url: str, say: Say) -> None:
     """Carry out the recorded erasures. Report each member who still had names or texts. Skip unreadable clubs."""
     with closing(Names(url)) as names, closing(StoreReader(url)) as stored, construct(url) as referee:
         erasures = Erasures(names)
-        for club_id in stored.ids_of(ClubFounded.TOPIC):
+        for club_id in stored.ids_of_topic(ClubFounded.TOPIC):
             try:
                 club = referee.load(UUID(club_id)).aggregate
             except Exception:  # a damaged row can cause any error; the verification reports it

@@ -83,7 +83,7 @@ def verify_aggregate(
 
 def ids_to_verify(stored: StoreReader, projections: StoredProjections) -> Iterator[str]:
     """Yield the ids of all aggregates that have rows, snapshots, attempts or projections, in order."""
-    ids_of_projections = [ids for projection in projections.existing for ids in stored.ids_in(projection)]
+    ids_of_projections = [ids for projection in projections.existing for ids in stored.ids_per_table(projection)]
     others = stored.ids_of_snapshots(), stored.ids_of_attempts()
     for one, _ in groupby(heapq.merge(stored.aggregate_ids(), *others, *ids_of_projections)):
         yield one

@@ -32,7 +32,7 @@ from api.money.ledger_access import (
 )
 from api.money.statements import Checkpointed, Statement, StatementLine
 from api.runtime.call import ApiCall
-from api.runtime.proofs import find_last_signed
+from api.runtime.proofs import last_signed_or_none
 from projections.ledger import Ledger
 from projections.ledger.tables import Line
 from referee.clubs.facts import ACCOUNT, Account, EntryKind, member_of
@@ -89,7 +89,7 @@ async def get_statement(
     account, unit = must_be_account(caller, account), currency_of(caller, currency)
     must_be_period(first, last)
     names = await names_by_member(service, caller, () if owner is None else (owner,))
-    signed = await find_last_signed(service)
+    signed = await last_signed_or_none(service)
     checkpoint = None if signed is None else checkpoint_in(signed.note)
     part = _Part(account, unit, after_of(cursor), first, last, limit)
 

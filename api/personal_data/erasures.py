@@ -77,13 +77,12 @@ class Plan(NamedTuple):
         return tuple(sorted(texts, key=lambda one: (one.at, one.ref)))
 
     @property
-    def deleted(self) -> int:
-        """Number of deleted texts."""
+    def deleted_count(self) -> int:
         return sum(one.after is None for one in self.texts)
 
     @property
-    def changed(self) -> int:
-        return len(self.texts) - self.deleted
+    def changed_count(self) -> int:
+        return len(self.texts) - self.deleted_count
 
 
 def digest_of(club: UUID, member: int, changes: Redactions) -> str:
@@ -122,7 +121,7 @@ def prepare_erasure(
         if refused.code != "member_erased":
             raise
     plan = erasures.plan(referee, club, sent.member)
-    request = Erase(**sends, deleted=plan.deleted, changed=plan.changed, texts=plan.digest)
+    request = Erase(**sends, deleted=plan.deleted_count, changed=plan.changed_count, texts=plan.digest)
     _raise_if_refused(club, actor, request)
     return request, plan
 
@@ -166,7 +165,7 @@ class Erasures:
         with self._names.writer.begin() as connection:
             connection.execute(delete(ERASED).where(ERASED.c.erasure == digest, ERASED.c.version.is_not(None)))
 
-    def finish(self, referee: Referee) -> None:
+    def carry_out_unfinished(self, referee: Referee) -> None:
         """Carry out the recorded erasures of earlier processes. Skip clubs that cannot be read."""
         with self._names.reader.connect() as connection:
             clubs = connection.scalars(select(ERASED.c.club).where(ERASED.c.version.is_not(None)).distinct()).all()

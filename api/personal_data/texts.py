@@ -125,11 +125,10 @@ class Texts:
         """``redactions``: returns the changes of a club's recorded erasures."""
         self._names, self._matches, self._redactions = names, matches, redactions
 
-    def may_be_in(self, body: bytes) -> bool:
-        """Return whether a body may contain refs."""
+    def may_contain_refs(self, body: bytes) -> bool:
         return _REF_PREFIX in body
 
-    async def put_in(self, body: bytes, media_type: str) -> bytes:
+    async def resolve(self, body: bytes, media_type: str) -> bytes:
         """Return a body with texts instead of refs. Keep refs of deleted texts, and of texts of other matches."""
         escaped = _ESCAPES.get(media_type)
         if escaped is None or not (refs := set(_REF.findall(body))):

@@ -50,7 +50,7 @@ class AggregateReader:
         """Return the state of the match after its first event. Raises ``DamagedRow`` if that is unreadable."""
         return match_of(await in_thread(self._referee.replay, match_id, 1))
 
-    async def newest(self, match: Match) -> Match:
+    async def newest_match(self, match: Match) -> Match:
         return match_of(await self._read_again(match))
 
     async def newest_club(self, club: Club) -> Club:
@@ -72,7 +72,7 @@ class AggregateReader:
         """Return the match, read again if needed. Raises Problem (404) if it has no such case."""
         match = await self.match(match_id)
         if case > match.play.table.ledger.cases:
-            match = await self.newest(match)
+            match = await self.newest_match(match)
         last = match.play.table.ledger.cases
         if not 1 <= case <= last:
             raise Problem("no_such_case", last=last)

@@ -62,6 +62,6 @@ class CheckpointFile:
                 os.close(directory)
 
 
-def extends(connection: Connection, tree: Log, size: int, signed: Checkpoint) -> bool:
+def extends_checkpoint(connection: Connection, tree: Log, size: int, signed: Checkpoint) -> bool:
     """Return whether the first ``size`` rows of ``tree`` extend a signed checkpoint."""
     return signed.size <= size and tree.tree(connection, signed.size).root() == signed.root

@@ -109,7 +109,7 @@ class Projections:
         return self.follower.set_aside()
 
     def stalled_projections(self) -> dict[str, Fault]:
-        """Return by name the faults of the projections that make no progress."""
+        """Return their faults by name."""
         return self.follower.standing_still()
 
     async def ask_of(

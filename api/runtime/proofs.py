@@ -60,7 +60,7 @@ def in_base64(proof: Sequence[bytes]) -> tuple[str, ...]:
     return tuple(map(base64, proof))
 
 
-async def find_last_signed(service: Service) -> LogSigned | None:
+async def last_signed_or_none(service: Service) -> LogSigned | None:
     """Return the last signed checkpoint, or None before the first."""
     log = await in_thread(stored_log, service.desk)
     return log.state.last if log else None
@@ -68,7 +68,7 @@ async def find_last_signed(service: Service) -> LogSigned | None:
 
 async def last_signed(service: Service) -> LogSigned:
     """Return the last signed checkpoint. Raises Problem (404) before the first."""
-    last = await find_last_signed(service)
+    last = await last_signed_or_none(service)
     if last is None:
         raise Problem("log_unsigned")
     return last

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from api.http.problems import STORE_FAILURES, Reason
-from api.runtime.checkpoint_file import CheckpointFile, extends
+from api.runtime.checkpoint_file import CheckpointFile, extends_checkpoint
 from api.runtime.projections import Projections
 from referee.log.facts import LogOpened, Sign
 from referee.log.notes import Checkpoint, SigningKey, checkpoint_in, signed
@@ -151,7 +151,7 @@ class Signer:
             for known_checkpoint in known:
                 if known_checkpoint.size > size and not at_head:
                     return None
-                if not extends(connection, tree, size, known_checkpoint):
+                if not extends_checkpoint(connection, tree, size, known_checkpoint):
                     trouble: Reason = {"code": "log_forked", "size": known_checkpoint.size, "has": size}
                     self._report_trouble(trouble)
                     return None

@@ -160,7 +160,7 @@ def test_all_parts_are_of_the_moment_at_which_it_began(store_url: str) -> None:
                 another.execute("BEGIN IMMEDIATE")
         else:
             names.put(UUID(int=1), None, ["Olle"])
-        club_id = UUID(next(stored.ids_of("club/founded")))
+        club_id = UUID(next(stored.ids_of_topic("club/founded")))
         with construct(store_url) as referee:
             desk = Desk(referee)
             desk.submit(Command(id=club_id, actor="operator", request=Set(keep_years=7))).result(30)

@@ -95,7 +95,7 @@ class Club:
         service = self.service
         plan, club = recorded(service.referee, service.desk, service.erasures, self.id, member, 0)
         service.erasures.carry_out(club)
-        return plan.deleted, plan.changed
+        return plan.deleted_count, plan.changed_count
 
 
 class ClubTable(Table):

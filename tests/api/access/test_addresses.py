@@ -33,16 +33,18 @@ def addresses() -> Addresses:
     ],
 )
 def test_addresses_of_one_network_have_one_owner(addresses: Addresses, one: str, other: str, same: bool) -> None:
-    assert (addresses.of(scope(one)).limit_key == addresses.of(scope(other)).limit_key) is same
+    assert (
+        addresses.client_address(scope(one)).limit_key == addresses.client_address(scope(other)).limit_key
+    ) is same
 
 
 def test_the_whole_address_is_logged(addresses: Addresses) -> None:
-    assert addresses.of(scope("2001:db8:0:1::5")).text == "2001:db8:0:1::5"
+    assert addresses.client_address(scope("2001:db8:0:1::5")).text == "2001:db8:0:1::5"
 
 
 @pytest.mark.parametrize("peer", ["127.0.0.1", "127.4.5.6", "::1", "::ffff:127.0.0.1", None, "a socket"])
 def test_this_machine(addresses: Addresses, peer: str | None) -> None:
-    assert addresses.of(scope(peer)).is_local
+    assert addresses.client_address(scope(peer)).is_local
 
 
 @pytest.mark.parametrize(
@@ -64,12 +66,12 @@ def test_this_machine(addresses: Addresses, peer: str | None) -> None:
 def test_the_right_most_that_is_no_trusted_proxy_counts(
     addresses: Addresses, peer: str, forwarded: list[str], found: str
 ) -> None:
-    assert addresses.of(scope(peer, *forwarded)).text == found
+    assert addresses.client_address(scope(peer, *forwarded)).text == found
 
 
 @pytest.mark.parametrize("said", ["", "unknown", "_hidden", "203.0.113.9, 1.2.3.4.5", "7" * 5000])
 def test_unreadable_addresses_of_a_proxy_count_as_one_remote_address(addresses: Addresses, said: str) -> None:
-    assert addresses.of(scope(HERE, said)) == UNREADABLE
+    assert addresses.client_address(scope(HERE, said)) == UNREADABLE
 
 
 class TestForwarded:
@@ -97,7 +99,7 @@ class TestForwarded:
     def test_the_right_most_that_is_no_trusted_proxy_counts(
         self, addresses: Addresses, peer: str, standard: list[str], found: str
     ) -> None:
-        assert addresses.of(scope(peer, standard=tuple(standard))).text == found
+        assert addresses.client_address(scope(peer, standard=tuple(standard))).text == found
 
     @pytest.mark.parametrize(
         "standard",
@@ -127,21 +129,21 @@ class TestForwarded:
     def test_unreadable_forwarded_headers_count_as_one_remote_address(
         self, addresses: Addresses, standard: str
     ) -> None:
-        assert addresses.of(scope(HERE, standard=(standard,))) == UNREADABLE
+        assert addresses.client_address(scope(HERE, standard=(standard,))) == UNREADABLE
 
     def test_a_quote_ends_with_its_header(self, addresses: Addresses) -> None:
-        assert addresses.of(scope(HERE, standard=('a="x', 'for="203.0.113.9"'))) == UNREADABLE
+        assert addresses.client_address(scope(HERE, standard=('a="x', 'for="203.0.113.9"'))) == UNREADABLE
 
     def test_through_a_proxy_no_one_is_on_this_machine(self, addresses: Addresses) -> None:
-        assert not addresses.of(scope(HERE, standard=("for=127.0.0.1",))).is_local
+        assert not addresses.client_address(scope(HERE, standard=("for=127.0.0.1",))).is_local
 
     def test_both_headers_must_name_one_address(self, addresses: Addresses) -> None:
         """A proxy sets one of them and passes on the client's other one. The service cannot know which is which."""
         agree = scope(HERE, "198.51.100.7, 203.0.113.9", standard=('for=10.0.0.7, for="203.0.113.9:80"',))
-        assert addresses.of(agree).text == "203.0.113.9"
+        assert addresses.client_address(agree).text == "203.0.113.9"
         for standard in ("for=198.51.100.1", "for=unknown", "", "for=127.0.0.1"):
-            assert addresses.of(scope(HERE, "203.0.113.9", standard=(standard,))) == UNREADABLE
-        assert addresses.of(scope(HERE, "unknown", standard=("for=203.0.113.9",))) == UNREADABLE
+            assert addresses.client_address(scope(HERE, "203.0.113.9", standard=(standard,))) == UNREADABLE
+        assert addresses.client_address(scope(HERE, "unknown", standard=("for=203.0.113.9",))) == UNREADABLE
 
     def test_the_limits_count_it(self, sqlite_url: str) -> None:
         with client_of(sqlite_url, reads_per_minute=1, limit_loopback=True) as client:
@@ -151,8 +153,8 @@ class TestForwarded:
 
 
 def test_through_a_proxy_no_one_is_on_this_machine(addresses: Addresses) -> None:
-    assert not addresses.of(scope("10.0.0.1", "127.0.0.1")).is_local
-    assert not addresses.of(scope(HERE, "127.0.0.1")).is_local
+    assert not addresses.client_address(scope("10.0.0.1", "127.0.0.1")).is_local
+    assert not addresses.client_address(scope(HERE, "127.0.0.1")).is_local
 
 
 def test_networks_that_are_none_are_named() -> None:
