@@ -163,9 +163,9 @@ class Settlement(NamedTuple):
 # fmt: off
 SETTLEMENTS = {  # E43-E45, E-O21, E-O24, E-O36
     "declarer has more":    Settlement("made", "E43",   "E43",   "everybody",     "nobody",        "declarer's side"),
-    "level: opponent_only": Settlement("tie",  "E44",   "E-O24", "the opponents", "nobody",        "the next deal"),
-    "level: carry":         Settlement("tie",  "E44",   "E-O24", "the opponents", "the next deal", "the next deal"),
-    "level: bete":          Settlement("bete", "E-O21", "E-O21", "the opponents", "the opponents", "the opponents"),
+    "tied: opponent_only":  Settlement("tie",  "E44",   "E-O24", "the opponents", "nobody",        "the next deal"),
+    "tied: carry":          Settlement("tie",  "E44",   "E-O24", "the opponents", "the next deal", "the next deal"),
+    "tied: bete":           Settlement("bete", "E-O21", "E-O21", "the opponents", "the opponents", "the opponents"),
     "opponents have more":  Settlement("bete", "E45",   "E45",   "the opponents", "the opponents", "the opponents"),
 }
 BETE_SPLIT = {  # E48, E-O23, E-O38: halves for the opponent with more points, and for the other
@@ -184,7 +184,7 @@ def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int
     each = [own[seat] for seat in opponents]
     theirs = max(each) if table.seats == 3 and table.options.three_player_compare == "each" else sum(each)
     if ours == theirs:
-        return SETTLEMENTS[f"level: {table.options.tie_rule}"], ours
+        return SETTLEMENTS[f"tied: {table.options.tie_rule}"], ours
     return SETTLEMENTS["declarer has more" if ours > theirs else "opponents have more"], ours
 
 
