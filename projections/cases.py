@@ -44,8 +44,7 @@ from projections.follow.projection import LIVE, own_name
 from projections.matches import Row
 from projections.visibility import Sight, of_club
 from referee.actors import Actor, seat_of
-from referee.events import ENDS as MATCH_ENDS
-from referee.events import LAYS_OPEN, KnockDismissed, KnockUpheld, MatchOpened, PenaltyImposed
+from referee.events import DEAL_ENDS, MATCH_ENDS, KnockDismissed, KnockUpheld, MatchOpened, PenaltyImposed
 from referee.officials.events.cases import (
     CaseAppealed,
     CaseOpened,
@@ -158,7 +157,7 @@ class _Changes:
             self._add_to_case(match, recorded, number)
         if isinstance(event, ENDS):
             match = match._replace(over=not isinstance(event, ProtocolCorrected) or event.won is not None)
-        if type(event) in LAYS_OPEN:
+        if type(event) in DEAL_ENDS:
             match = match._replace(public_to=recorded.originator_version)
         return match
 
@@ -191,7 +190,7 @@ class Cases:
 
     name = "cases"
     key = "cases_4"
-    takes = topics(MatchOpened, *FACTS, *LAYS_OPEN, *ENDS)
+    takes = topics(MatchOpened, *FACTS, *DEAL_ENDS, *ENDS)
 
     def __init__(self, prefix: str = LIVE, secret: Callable[[], bytes] | None = None) -> None:
         """``secret``: returns the store's secret, for :meth:`apply` to decrypt the officials' tokens."""

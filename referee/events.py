@@ -23,7 +23,7 @@ from referee.value import (
     WonBy,
     tied,
 )
-from referee.visibility import Event, Hidden, Viewer, by_seat
+from referee.visibility import Event, Hidden, Viewer, only_own_item
 
 Dealing = Annotated[
     Literal["house", "table", "tally"],
@@ -238,7 +238,7 @@ class FirstDealerDrawn(Event):
 
 def veiled_hands(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
     """Return the hands by seat, all empty but the viewer's own; ``None`` unless seats see their hands at once."""
-    return by_seat(dealt, field, viewer) if dealt.face_up else None
+    return only_own_item(dealt, field, viewer) if dealt.face_up else None
 
 
 def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
@@ -446,7 +446,7 @@ class PlayerEliminated(Event):
     """A player is out of the match."""
 
     TOPIC: ClassVar[str] = "player/eliminated"
-    OF_THE_LINE: ClassVar[bool] = True
+    FOLLOWS_FROM_LINE: ClassVar[bool] = True
     seat: Seat
     rule: RuleId
 
@@ -455,7 +455,7 @@ class MatchWon(Event):
     """The match is over. ``settlement``: the minor units that each seat receives (below zero: pays)."""
 
     TOPIC: ClassVar[str] = "match/won"
-    OF_THE_LINE: ClassVar[bool] = True
+    FOLLOWS_FROM_LINE: ClassVar[bool] = True
     seat: Seat | None
     by: WonBy
     rule: RuleId
@@ -503,8 +503,8 @@ class MatchAbandoned(Event):
     settlement: wire_types.MoneyBySeat | None = None
 
 
-ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon))
-LAYS_OPEN: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
+MATCH_ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon))
+DEAL_ENDS: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
 """Events that end a deal. All viewers may then see the event and all earlier events."""
 
 

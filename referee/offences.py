@@ -53,7 +53,7 @@ class Ledger(Value):
         """The number of the next case or ruling on a knock."""
         return self.cases + 1
 
-    def points(self, seat: int) -> int:
+    def penalty_points(self, seat: int) -> int:
         """Return the sum of a seat's penalties."""
         if not self.penalties:
             return 0
@@ -94,7 +94,7 @@ class Ledger(Value):
             and not record.voided
         )
 
-    def without(self, offence: str, accused: int) -> "Ledger":
+    def without_breach(self, offence: str, accused: int) -> "Ledger":
         """Remove the accused's last breach of this offence that no earlier event proves, if it exists."""
         found = [
             place
@@ -121,7 +121,7 @@ class Ledger(Value):
         breaches = tuple([replace(one, case=case) if at == place else one for at, one in enumerate(self.breaches)])
         return replace(self, breaches=breaches, cases=case)
 
-    def let_go(self, case: int) -> "Ledger":
+    def reopened(self, case: int) -> "Ledger":
         """Open the breach of a withdrawn case again."""
         breaches = [replace(one, case=None) if one.case == case else one for one in self.breaches]
         return replace(self, breaches=tuple(breaches))
@@ -284,8 +284,8 @@ def taken_up(state: Any, case: int, accused: int | None, offence: str | None, re
     return with_ledger(state, state.table.ledger.taken_up(case, accused, offence, rests_on))
 
 
-def let_go(state: Any, case: int) -> Any:
-    return with_ledger(state, state.table.ledger.let_go(case))
+def reopened(state: Any, case: int) -> Any:
+    return with_ledger(state, state.table.ledger.reopened(case))
 
 
 def ruled(state: Any, event: KnockUpheld | KnockDismissed, number: int) -> Any:

@@ -1,7 +1,7 @@
 """The kernel that plays all games: decisions, the order of refusals, and automatic events.
 
-A game supplies :class:`Tables`. Requests outside the play (:data:`~referee.seating.WHENEVER`) are decided first. If
-several refusals apply to another request, it gets the first of these:
+A game supplies :class:`Tables`. Requests in :data:`~referee.seating.DECISIONS_IN_EVERY_PHASE` are
+decided first. If several refusals apply to another request, it gets the first of these:
 
 1. The match is over (``MatchOver``).
 2. The seat does not exist.
@@ -105,13 +105,13 @@ def options_of(kind: type[Options], opened: MatchOpened) -> Options:
     return msgspec.convert(known, kind)
 
 
-def by_its_source(options: Mapping[str, Any]) -> Basis | None:
-    """Return the basis ``source``, for games whose source has rules for money."""
+def source_basis(options: Mapping[str, Any]) -> Basis | None:
+    """Return ``source``: the source of the game has rules for money."""
     return "source"
 
 
-def by_house_rule(options: Mapping[str, Any]) -> Basis | None:
-    """Return the basis ``house``, for games whose source has no money; ``None`` without the option ``money``."""
+def house_basis(options: Mapping[str, Any]) -> Basis | None:
+    """Return ``house``, for games whose source has no money; ``None`` without the option ``money``."""
     return None if options.get("money", "none") == "none" else "house"
 
 
@@ -174,7 +174,7 @@ def table_after_correction(table: T, corrected: ProtocolCorrected, carries: tupl
     )
 
 
-def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: int = 0, **own: Any) -> Shown:
+def match_view(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: int = 0, **own: Any) -> Shown:
     """Return the match as this viewer may see it. ``own``: the fields that the game adds or replaces.
 
     ``tricks_done``: number of complete tricks, which decides whether a breach is open.
@@ -191,7 +191,7 @@ def shown(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_done: i
         "to_act": to_act,
         "active": table.active,
         "points": table.points,
-        "penalties": tuple([table.ledger.points(seat) for seat in range(table.seats)]),
+        "penalties": tuple([table.ledger.penalty_points(seat) for seat in range(table.seats)]),
         "breaches": breaches,
         "winner": state.winner if over else None,
     }
@@ -315,8 +315,8 @@ class Tables(Value):
     def _other_decision(self, state: Any, request: Any) -> Decision:
         """Return the decision if ``decide`` has none, or if the seat does not play this deal."""
         kind = type(request)
-        if kind in seating.WHENEVER:
-            return seating.WHENEVER[kind]
+        if kind in seating.DECISIONS_IN_EVERY_PHASE:
+            return seating.DECISIONS_IN_EVERY_PHASE[kind]
         if isinstance(state, Over):
             raise MatchOver("match_over", None, winner=state.winner)
         if kind in (Void, Close, Abandon):

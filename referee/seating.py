@@ -192,13 +192,13 @@ def _token_events(
     return TokenEnded(seat=seat, role=role, official=official), made
 
 
-WHENEVER: Mapping[type, Callable[[Any, Any, Moment], tuple[Event, ...]]] = {
+DECISIONS_IN_EVERY_PHASE: Mapping[type, Callable[[Any, Any, Moment], tuple[Event, ...]]] = {
     Invite: invite,
     RedeemInvitation: redeem,
     AgreeStakes: agree,
 }
-"""Decisions on requests that are possible in every phase."""
-REQUESTS: tuple[type, ...] = (IssueToken, *WHENEVER)
+"""Decisions on requests outside the play, by type of request."""
+REQUESTS: tuple[type, ...] = (IssueToken, *DECISIONS_IN_EVERY_PHASE)
 """Requests that are not part of the play."""
 
 
@@ -264,5 +264,5 @@ EVOLVE: Mapping[type[Event], Callable[[Any, Any, int], Any]] = {
     StakesAgreed: agreed,
     StakesDeclined: declined,
 }
-FACTS: frozenset[type[Event]] = frozenset(EVOLVE)
+SEATING_EVENTS: frozenset[type[Event]] = frozenset(EVOLVE)
 """Event types that do not change the play."""

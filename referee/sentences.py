@@ -107,7 +107,7 @@ _NUMBERS = Text(
 )
 
 
-def fields(template: str) -> set[str]:
+def fact_names(template: str) -> set[str]:
     """Return the names of the facts that a template can show."""
     return {field[1] for field in _FIELD.finditer(template)}
 
@@ -121,7 +121,7 @@ def filled(template: str, facts: Mapping[str, str]) -> str:
     def put(slot: re.Match[str]) -> str:
         if slot[2]:
             return _counted(facts.get(slot[2], "…"), slot[3], slot[4])
-        choices = (choice for choice in slot[1].split("|") if fields(choice) <= facts.keys())
+        choices = (choice for choice in slot[1].split("|") if fact_names(choice) <= facts.keys())
         return _FIELD.sub(lambda field: _counted(facts[field[1]], field[2], field[3]), next(choices, ""))
 
     return _SLOT.sub(put, template)
@@ -275,6 +275,6 @@ def kind(kind: str, language: Language) -> str:
     return TEXTS.kinds[kind].in_(language)
 
 
-def won(by: str, language: Language) -> str:
+def win_text(by: str, language: Language) -> str:
     """Return the text that follows "Berit won" or "Berit vann"."""
     return TEXTS.wins[by].in_(language)

@@ -19,6 +19,6 @@ def next_in(order: tuple[int, ...], seat: int) -> int:
     return order[(order.index(seat) + 1) % len(order)]
 
 
-def in_order(cards: Iterable[tuple[int, str]]) -> list[SeatAndCard]:
+def seats_and_cards(cards: Iterable[tuple[int, str]]) -> list[SeatAndCard]:
     """Return pairs of seat and card as answers show them."""
     return [{"seat": seat, "card": card} for seat, card in cards]

@@ -39,7 +39,7 @@ class _Replace(Protocol):
     def __call__(self, value: V, /, **changes: Any) -> V: ...
 
 
-changed = cast(_Replace, replace)
+replaced = cast(_Replace, replace)
 """:func:`msgspec.structs.replace` for a value that is typed as a Protocol."""
 
 

@@ -32,7 +32,7 @@ class Event(Value, omit_defaults=True):
 
     TOPIC: ClassVar[str]
     HIDDEN: ClassVar[Hidden] = {}
-    OF_THE_LINE: ClassVar[bool] = False
+    FOLLOWS_FROM_LINE: ClassVar[bool] = False
     """True if the event follows from a line of the protocol: a correction of the line can change it."""
 
 
@@ -118,7 +118,7 @@ def _replacement(audience: Audience, field: msgspec.structs.FieldInfo) -> Any:
     if not isinstance(audience, str):
         return audience
     if audience == "by_seat":
-        return by_seat
+        return only_own_item
     blank = _plain_type(field.type)() if field.required else field.default
     if audience == "own":
         return lambda event, name, viewer: getattr(event, name) if viewer == event.seat else blank
@@ -131,7 +131,7 @@ def _plain_type(kind: Any) -> Any:
     return get_origin(kind) or kind
 
 
-def by_seat(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
+def only_own_item(event: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
     """Return a field's items by seat, all empty but the viewer's own; ``None`` if the field is ``None``."""
     hands = getattr(event, field)
     return None if hands is None else tuple([hand if seat == viewer else () for seat, hand in enumerate(hands)])

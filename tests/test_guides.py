@@ -31,7 +31,7 @@ def test_a_guide_is_true(guide: str, sqlite_url: str, monkeypatch: pytest.Monkey
     blocks = BLOCK.findall((GUIDES / f"{guide}.md").read_text("utf-8"))
     assert blocks
     names: dict[str, Any] = {}
-    with served(sqlite_url, log_key=KEY.written, log_seconds=1) as address:
+    with served(sqlite_url, log_key=KEY.private_text, log_seconds=1) as address:
         monkeypatch.setenv("KNACKA", address)
         for block, told in blocks:
             said = io.StringIO()

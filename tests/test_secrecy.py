@@ -15,7 +15,7 @@ from msgspec import inspect
 from msgspec.structs import replace
 
 from referee.actors import actor_at
-from referee.events import LAYS_OPEN
+from referee.events import DEAL_ENDS
 from referee.store.club import Club
 from referee.store.log import Log
 from referee.store.match import Match
@@ -366,4 +366,4 @@ def test_an_event_that_hides_nothing_is_not_made_again():
 
 def test_the_cards_lie_open_when_a_deal_or_the_match_has_ended():
     ends = {"match/won", "match/closed", "match/abandoned"}
-    assert {kind.TOPIC for kind in LAYS_OPEN} == {"deal/scored", "deal/voided"} | ends
+    assert {kind.TOPIC for kind in DEAL_ENDS} == {"deal/scored", "deal/voided"} | ends

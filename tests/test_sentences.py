@@ -28,13 +28,13 @@ from referee.sentences import (
     Language,
     Text,
     case,
-    fields,
+    fact_names,
     kind,
     offence,
     refusal,
     ruling,
     title,
-    won,
+    win_text,
 )
 from referee.visibility import seen
 from tests.support.refusals import all_uses, as_toml, gathered, played, uses
@@ -126,7 +126,7 @@ class TestEverythingHasWords:
             assert text.en.strip() == text.en != "", code
             assert text.sv.strip() == text.sv != "", code
             assert text.en != text.sv, code
-            assert fields(text.en) == fields(text.sv), code
+            assert fact_names(text.en) == fact_names(text.sv), code
 
     def test_no_title_is_used_twice(self) -> None:
         for language in LANGUAGES:
@@ -150,10 +150,10 @@ class TestRefusals:
         problem = refusals()[code]
         examples = EXAMPLES.facts | EXAMPLES.of.get(code, {})
         assert problem.facts <= examples.keys(), "give the new fact an example in api/docs/problem_examples.toml"
-        assert fields(TEXTS.refusals[code].en) <= problem.facts, "only facts that this refusal gives"
+        assert fact_names(TEXTS.refusals[code].en) <= problem.facts, "only facts that this refusal gives"
         said = refusal(code, {name: examples[name] for name in problem.facts}, language)
         assert_is_a_sentence(said)
-        for shown in fields(TEXTS.refusals[code].en) - {
+        for shown in fact_names(TEXTS.refusals[code].en) - {
             "phase",
             "allowed",
             "awaited",
@@ -392,7 +392,7 @@ class TestRulings:
 def test_single_words() -> None:
     assert offence("revoke", "en") == "revoke"
     assert kind("passed_out", "sv") == "alla smög"
-    assert won("rodskagg", "en") == "by making rödskägg"
+    assert win_text("rodskagg", "en") == "by making rödskägg"
 
 
 class TestOneWordForOneThing:

@@ -222,7 +222,7 @@ def _claim_sentence(match: Match, case: Case, language: Language) -> str:
         facts["accused"] = match.opened.players[case.accused]
         facts["did"] = sentences.TEXTS.offences[offence].did.in_(language)
     template = WORDS.claims.get(case.kind)
-    if template is None or not sentences.fields(template.in_(language)) <= facts.keys():
+    if template is None or not sentences.fact_names(template.in_(language)) <= facts.keys():
         return case.why
     return sentences.sentence(template.in_(language), facts)
 

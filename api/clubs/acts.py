@@ -17,7 +17,7 @@ from api.http.replies import Reply
 from api.runtime.call import ApiCall
 from referee.clubs import commands
 from referee.clubs.commands import ClubSent
-from referee.clubs.scopes import needs
+from referee.clubs.scopes import needed_scope
 from referee.store.command import Full, TokenNotValid
 
 _ACT_SAYS = "An act in a club: `act` names its kind and so the other fields."
@@ -94,7 +94,7 @@ async def send_club_act(
     sent = await ACT.read(request)
     makes_secret = isinstance(sent, commands.IssueKeySent | commands.RotateKeySent)
     key = request.secret_idempotency_key if makes_secret else request.idempotency_key
-    must_have(caller, needs(caller.club.state, sent, caller.actor))
+    must_have(caller, needed_scope(caller.club.state, sent, caller.actor))
     if preview:
         if not isinstance(sent, commands.EraseSent):
             raise Problem("no_preview")

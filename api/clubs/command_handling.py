@@ -132,7 +132,7 @@ class ActExecution:
 
     async def _set_payee(self, sent: commands.PayeeAct) -> Reply:
         """Set payment numbers. The events get only their refs."""
-        member, sent = commands.payee_of(sent), with_stored_numbers(sent)
+        member, sent = commands.member_of_payee_act(sent), with_stored_numbers(sent)
         given = {"swish": sent.swish, "iban": sent.iban}
         texts = [text for text in given.values() if text is not None]
         refs_for, act = self._service.commands.refs_for, self._act_hash
@@ -188,7 +188,7 @@ class ActExecution:
                 case facts.PayeeSet(member=member):
                     await service.member_names.forget_numbers(club, member)
                 case ProposalDeclined(act=act) if isinstance(act, commands.PayeeAct):
-                    await service.member_names.forget_numbers(club, commands.payee_of(act))
+                    await service.member_names.forget_numbers(club, commands.member_of_payee_act(act))
                 case facts.BooksClosed() if service.signer is not None:
                     service.signer.request_signature()  # statements name the checkpoint
         return _answer(outcome, texts, code=code)

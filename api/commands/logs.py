@@ -27,6 +27,6 @@ def make_log_key(settings: Settings, arguments: argparse.Namespace) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
-    print(key.written)
+    print(key.private_text)
     print(f"its checkpoints are verified by {key.vkey}", file=sys.stderr)
     return 0

@@ -21,7 +21,7 @@ from referee import rulebook, sentences
 from referee.games import RULESETS, ActOfAnyGame
 from referee.refusals import AgainstTheRules, Refused
 from referee.rulebook import PROCEDURE, Reading, Rule
-from referee.sentences import Language, Text, fields
+from referee.sentences import Language, Text, fact_names
 from referee.value import Value
 
 assert RULESETS, "the games are loaded, and with them their own refusals"
@@ -133,7 +133,7 @@ def example_of(code: str, language: Language) -> Document:
         return real
     if code in TEXTS:
         page = PAGES.problems.get(code, Page(en="", sv=""))
-        facts = dict.fromkeys(sorted(fields(TEXTS[code].en) - {"reason"}), "…") | page.facts
+        facts = dict.fromkeys(sorted(fact_names(TEXTS[code].en) - {"reason"}), "…") | page.facts
         at = page.at
         if real is not None:
             facts, at = real.facts or {}, real.instance
@@ -150,7 +150,7 @@ def _refusal_with(code: str) -> Refusal:
     known = refusals().get(code)
     if known is not None:
         return known
-    facts = fields(sentences.TEXTS.refusals[code].en)
+    facts = fact_names(sentences.TEXTS.refusals[code].en)
     return Refusal(AgainstTheRules, frozenset(facts), None, dict.fromkeys(sorted(facts), "…"))
 
 

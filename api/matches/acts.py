@@ -19,7 +19,7 @@ from api.matches.schemas import ActSchema, EventSeen, event_seen
 from api.runtime.call import ApiCall
 from referee import wire_types
 from referee.acts import Act
-from referee.events import LAYS_OPEN
+from referee.events import DEAL_ENDS
 from referee.games import ActOfAnyGame
 from referee.refusals import NotInPlay, Refused
 from referee.store.clock import ClockWrong
@@ -119,7 +119,7 @@ async def list_legal_acts(
 def _act_done(outcome: Outcome, caller: Caller) -> dict[str, Any]:
     """Return an :class:`ActDone` as a dict. Its events are as the caller could see them when the act was recorded."""
     events = outcome.events
-    public_to = max((one.originator_version for one in events if type(one.event) in LAYS_OPEN), default=0)
+    public_to = max((one.originator_version for one in events if type(one.event) in DEAL_ENDS), default=0)
     number = events[0].originator_version
     seen = [event_seen(one, caller, one.originator_version <= public_to, number) for one in events]
     return {"version": events[-1].originator_version, "events": seen}

@@ -17,7 +17,7 @@ from api.personal_data.names import Names
 from api.personal_data.texts import Texts
 from api.runtime.aggregate_reader import AggregateReader
 from projections.payable import WrongCheckDigits, iban, swish_number
-from referee.clubs.commands import PayeeAct, payee_of
+from referee.clubs.commands import PayeeAct, member_of_payee_act
 from referee.clubs.facts import Ref
 from referee.clubs.state import Member, Payee
 from referee.store.club import Club
@@ -159,7 +159,7 @@ class MemberNames:
     async def visible_numbers(self, caller: ClubCaller, sent: PayeeAct, *, confirms: bool = False) -> dict[str, str]:
         """Return the act's numbers by field: in clear if the caller may see or ``confirms`` them, else as refs."""
         refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
-        if not (confirms or may_see_payment_numbers(caller, payee_of(sent))):
+        if not (confirms or may_see_payment_numbers(caller, member_of_payee_act(sent))):
             return refs
         texts = await self._texts_of(caller.club.id, refs.values())
         return {name: texts.get(ref, ref) for name, ref in refs.items()}

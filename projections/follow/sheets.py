@@ -31,7 +31,7 @@ from projections.follow.engine import Checked, Json
 from projections.follow.page import Page
 from projections.follow.projection import LIVE
 from referee.officials.events.corrections import Corrections, ProtocolCorrected
-from referee.value import changed
+from referee.value import replaced
 from referee.visibility import Recorded
 
 _RAW = msgspec.json.Decoder(msgspec.Raw)
@@ -121,7 +121,7 @@ class Sheets(Generic[S]):
                     corrections.append({"match": match_id, "event": number, "correction": kept})
             assert sheet is not None
             lines += [{"match": match_id, "event": line.event, "line": line} for line in sheet.lines]
-            row = {"version": version, "sheet": changed(sheet, lines=())}
+            row = {"version": version, "sheet": replaced(sheet, lines=())}
             if match_id in versions:
                 known.append({"id": match_id, **row})
             else:

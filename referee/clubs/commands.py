@@ -138,7 +138,7 @@ class SetClubPayee(ClubAct, tag="set_club_payee"):
 PayeeAct = SetPayee | SetClubPayee
 
 
-def payee_of(act: PayeeAct) -> int | None:
+def member_of_payee_act(act: PayeeAct) -> int | None:
     """Return the member whose payment numbers an act sets; ``None``: it sets those of the club."""
     return act.member if isinstance(act, SetPayee) else None
 
@@ -371,7 +371,7 @@ SENT: dict[type, type] = {
 """Type that a client sends, by type with the values that the service adds."""
 
 
-def sent(request: Any) -> Any:
+def without_added_values(request: Any) -> Any:
     """Return a command without the values that the service added."""
     kind: Any = SENT.get(type(request), type(request))
     return kind(**{name: getattr(request, name) for name in kind.__struct_fields__})

@@ -16,7 +16,7 @@ from referee.clubs.commands import ProposedAct
 from referee.clubs.facts import MoneyPosted, Scope
 from referee.clubs.lookup import key_of_actor, member_of_actor
 from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
-from referee.clubs.scopes import default_scopes, needs, scopes_of
+from referee.clubs.scopes import default_scopes, needed_scope, scopes_of
 from referee.clubs.state import Club, Key, Proposal
 from referee.refusals import AgainstTheClub, ClubState, NotGranted, Refused
 from referee.ruleset import Moment
@@ -52,7 +52,7 @@ def needs_second_person(club: Club, request: commands.ClubRequest, actor: Actor)
             given = {name: getattr(request, name) for name in IS_LOOSER}
             return any(new is not None and IS_LOOSER[name](getattr(club, name), new) for name, new in given.items())
         case commands.SetPayee() | commands.SetClubPayee():
-            payee = commands.payee_of(request)
+            payee = commands.member_of_payee_act(request)
             return payee is None or payee != member_of_actor(club, actor)
     return False
 
@@ -78,7 +78,7 @@ def refusal_to_confirm(club: Club, proposal: Proposal, actor: Actor, at: datetim
     if me is None:
         return NotGranted("confirmed_by_member", None)
     if proposal.member is None:  # the confirmer becomes the sender
-        scope = needs(club, act, actor)
+        scope = needed_scope(club, act, actor)
         return None if scope is None else _refusal_without_any(club, actor, (scope,))
     if parties := parties_of(proposal):
         if me == proposal.member or not (me in parties or "treasury" in scopes_of(club, actor)):
@@ -148,7 +148,9 @@ def propose(club: Club, request: commands.ClubRequest, events: tuple[Event, ...]
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
     draft = next((event.draft for event in events if isinstance(event, MoneyPosted)), None)
-    return ProposalMade(proposal=club.proposed + 1, act=commands.sent(request), by=moment.actor, draft=draft)
+    return ProposalMade(
+        proposal=club.proposed + 1, act=commands.without_added_values(request), by=moment.actor, draft=draft
+    )
 
 
 def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Event, ...]:
@@ -184,7 +186,7 @@ def _on_declined(club: Club, event: ProposalDeclined, number: int) -> Club:
     club = _without_proposal(club, event.proposal)
     if not isinstance(event.act, commands.PayeeAct):
         return club
-    whose = commands.payee_of(event.act)
+    whose = commands.member_of_payee_act(event.act)
     payee = club.payee_of(whose)
     return club.with_payee(whose, replace(payee, numbers=(*payee.numbers, *numbers_of(event.act))))
 

@@ -90,7 +90,7 @@ def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
     act: Any = request.complete or proposal.act
     if isinstance(act, commands.PaySent):
         act = commands.Pay(**asdict(act))
-    assert commands.sent(act) == proposal.act, "the act of the proposal is confirmed"
+    assert commands.without_added_values(act) == proposal.act, "the act of the proposal is confirmed"
     confirmed = ProposalConfirmed(proposal=request.proposal, by=proposal.by)
     if proposal.member is None:
         after = RULES.evolve(club, confirmed, moment.version + 1)
@@ -131,7 +131,7 @@ def _leave(club: Club, request: commands.Leave, moment: Moment) -> Events:
 
 
 def _set_payee(club: Club, request: commands.PayeeAct, moment: Moment) -> Events:
-    member = commands.payee_of(request)
+    member = commands.member_of_payee_act(request)
     if member is not None:
         unerased_member(club, member)  # not only a present member, because a former one may have a balance
     return (facts.PayeeSet(member=member, swish=request.swish, iban=request.iban),)

@@ -13,7 +13,7 @@ MEMBER_SCOPES: tuple[Scope, ...] = ("play", "self")
 APP_SCOPES: tuple[Scope, ...] = ("read",)
 
 
-def needs(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
+def needed_scope(club: Club, request: commands.ClubSent, actor: Actor) -> Scope | None:
     """Return the scope that an act needs; ``None`` for `confirm` and `decline`, which
     :mod:`~referee.clubs.proposals` checks."""
     match request:

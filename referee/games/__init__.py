@@ -49,7 +49,7 @@ def _installed_games() -> Iterator[tuple[str, Ruleset]]:
         ruleset = getattr(importlib.import_module(package), "RULESET", None)
         if not isinstance(ruleset, Ruleset):
             raise ImportError(f"The package {package} has no RULESET. Make it with referee.phases.game.")
-        rulebook.add(package)
+        rulebook.add_package(package)
         try:
             rulebook.load(ruleset.key)
         except KeyError as missing:

@@ -79,7 +79,7 @@ def checkpoint_in(note: str) -> Checkpoint:
 
 
 class SigningKey:
-    """A private key that signs for a log. Only :meth:`written` reveals it."""
+    """A private key that signs for a log. Only :attr:`private_text` shows it."""
 
     def __init__(self, name: str, seed: bytes) -> None:
         """Raise ``ValueError`` for an unusable name, or a seed of the wrong length."""
@@ -101,18 +101,18 @@ class SigningKey:
         return f"{self.name}+{self._id.hex()}+{base64(self._public)}"
 
     @property
-    def written(self) -> str:
+    def private_text(self) -> str:
         """The private key as text."""
         return f"{PRIVATE}{self.name}+{self._id.hex()}+{base64(ED25519 + self._seed)}"
 
-    def line(self, text: str) -> str:
+    def signature_line(self, text: str) -> str:
         """Return the signature of a text, as a line of a note."""
         return f"— {self.name} {base64(self._id + self._private.sign(text.encode()))}\n"
 
 
 def signed(statement: Checkpoint | LastRow, keys: Sequence[SigningKey]) -> str:
     """Return a note with a signature by each key."""
-    return statement.text + "\n" + "".join([key.line(statement.text) for key in keys])
+    return statement.text + "\n" + "".join([key.signature_line(statement.text) for key in keys])
 
 
 def key_of(text: str, origin: str) -> SigningKey:

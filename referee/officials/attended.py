@@ -74,7 +74,7 @@ DOCKET_UPDATES: Mapping[type[Event], tuple[DocketUpdate, ...]] = {
 CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
 
 
-def attends(opened: MatchOpened) -> bool:
+def has_docket(opened: MatchOpened) -> bool:
     """Return whether a match has officials or a shuffle by commitment."""
     return opened.adjudication is not None or opened.shuffle is not None
 
@@ -152,13 +152,13 @@ class Procedure:
 
     def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
         """Return the result of :meth:`take` for a request in :data:`FOR_OFFICIALS`."""
-        kind, attends = type(request), state.docket.terms is not None
-        decision = ALWAYS_DECIDED.get(kind) or (OFFICIALS_DECIDE.get(kind) if attends else None)
+        kind, has_officials = type(request), state.docket.terms is not None
+        decision = ALWAYS_DECIDED.get(kind) or (OFFICIALS_DECIDE.get(kind) if has_officials else None)
         if decision is not None:
             events = decision(self.rules, state, request, moment)
         else:
             events = self.rules.take(state.play, request, self._checked(state, request, moment))[0]
-            if attends and (revise := REVISIONS.get(kind)) is not None:
+            if has_officials and (revise := REVISIONS.get(kind)) is not None:
                 events = revise(self.rules, state, request, events, moment)
         return self._with_consequences(events, self._fold(state, events, moment.version), moment)
 
@@ -186,5 +186,5 @@ class Procedure:
 
 
 @cache
-def attended(rules: Ruleset) -> Procedure:
+def procedure_of(rules: Ruleset) -> Procedure:
     return Procedure(rules)

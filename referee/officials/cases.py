@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from referee import offences, phases, seating
 from referee.actors import Actor, actor_at, is_official, officials
 from referee.acts import Abandon, Close, Knock, Report, Result, Void
-from referee.events import LAYS_OPEN, DealScored, Dealt, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
+from referee.events import DEAL_ENDS, DealScored, Dealt, KnockDismissed, KnockUpheld, PenaltyImposed, Reported
 from referee.offences import DISMISSED_MAX
 from referee.officials import incidents, remedies, takeback
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseStated, CaseWithdrawn
@@ -398,7 +398,7 @@ def after_stated(rules: Ruleset, state: AttendedState, event: CaseStated, number
 
 def after_withdrawn(rules: Ruleset, state: AttendedState, event: CaseWithdrawn, number: int) -> AttendedState:
     """Return the match with the case withdrawn and its breach open again."""
-    play = offences.let_go(state.play, event.case)
+    play = offences.reopened(state.play, event.case)
     return _with_case_changed(replace(state, play=play), event.case, status="withdrawn")
 
 
@@ -476,4 +476,4 @@ DOCKET_UPDATES: DocketUpdates = {
     KnockDismissed: _add_ruled_case,
     PenaltyImposed: _set_fine,
 }
-DOCKET_UPDATES_AT_END: DocketUpdates = dict.fromkeys(LAYS_OPEN, _end_deal)
+DOCKET_UPDATES_AT_END: DocketUpdates = dict.fromkeys(DEAL_ENDS, _end_deal)

@@ -156,7 +156,7 @@ def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
     return ended_at + timedelta(minutes=terms.correction_minutes)
 
 
-ENDS: frozenset[type[Event]] = events.ENDS | {ProtocolCorrected}
+ENDS: frozenset[type[Event]] = events.MATCH_ENDS | {ProtocolCorrected}
 """Events that can end a match or reopen it."""
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee import offences, phases
-from referee.events import LAYS_OPEN, CardPlayed, Dealt, KnockUpheld, TrickTaken
+from referee.events import DEAL_ENDS, CardPlayed, Dealt, KnockUpheld, TrickTaken
 from referee.officials.events.cases import CaseRuled
 from referee.officials.events.tally import ResultEntered
 from referee.officials.state import AttendedState, Case, Docket, DocketUpdates, Span
@@ -167,7 +167,7 @@ def _make_deal_one_trick(docket: Docket, play: Any, event: ResultEntered, number
 
 
 DOCKET_UPDATES: DocketUpdates = {
-    **dict.fromkeys(LAYS_OPEN, _await_next_deal),
+    **dict.fromkeys(DEAL_ENDS, _await_next_deal),
     Dealt: _begin_trick_at_second_dealing,
     CardPlayed: _begin_awaited_trick,
     TrickTaken: _end_trick,

@@ -219,7 +219,7 @@ class _Replay:
         steps = {
             kind: STEPS.get(kind, _Replay.consequence)
             for kind in known | STEPS.keys()
-            if kind.OF_THE_LINE or kind in STEPS
+            if kind.FOLLOWS_FROM_LINE or kind in STEPS
         }
         if not self.points_end_play:
             del steps[TrickTaken]

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee.acts import Deal, Entropy
-from referee.events import LAYS_OPEN, Dealt, MatchOpened
+from referee.events import DEAL_ENDS, Dealt, MatchOpened
 from referee.officials.events.shuffle import EntropyGiven, ShuffleCommitted
 from referee.officials.state import AttendedState, Commitment, Docket, DocketUpdates, Shuffle
 from referee.phases import Over
@@ -126,7 +126,7 @@ def _drop_commitment(docket: Docket, play: Any, event: Event, number: int) -> Do
 
 DOCKET_UPDATES: DocketUpdates = {
     Dealt: _mark_dealt,
-    **dict.fromkeys(LAYS_OPEN, _drop_commitment),
+    **dict.fromkeys(DEAL_ENDS, _drop_commitment),
 }
 
 

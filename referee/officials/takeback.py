@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from referee import offences, phases, seating
 from referee.actors import Actor, actor_at, is_official, seat_of
 from referee.acts import Act, AgreeStakes, TakeBack
-from referee.events import LAYS_OPEN, MatchOpened
+from referee.events import DEAL_ENDS, MatchOpened
 from referee.officials.events.cases import CaseWithdrawn
 from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
 from referee.officials.state import AttendedState, Case, Docket, LastAct, TakesBack, cases_holding_play
@@ -53,14 +53,14 @@ def note_event(docket: Docket, play: Any, event: Event, number: int) -> Docket:
     if (last := docket.last) is None:
         return docket
     if last.done:
-        return docket if type(event) in seating.FACTS else replace(docket, last=None)
+        return docket if type(event) in seating.SEATING_EVENTS else replace(docket, last=None)
     last = replace(last, last=number, seen=last.seen or _reveals(event, play.table.seats))
     return replace(docket, last=last)
 
 
 def _reveals(event: Event, seats: int) -> bool:
     """Return whether an event shows different data to different seats, has a seed, or ends a deal (J11)."""
-    if type(event) in LAYS_OPEN or getattr(event, "seed", None) is not None:
+    if type(event) in DEAL_ENDS or getattr(event, "seed", None) is not None:
         return True
     if not event.HIDDEN:
         return False
@@ -171,7 +171,7 @@ def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> 
     return ()
 
 
-def offered(state: AttendedState, seat: int) -> tuple[Act, ...]:
+def take_back_acts(state: AttendedState, seat: int) -> tuple[Act, ...]:
     """Return the take-back that a seat may request or agree to now; empty: the seat may not."""
     docket, table = state.docket, state.play.table
     if docket.takes_back is None or isinstance(state.play, Over) or seat not in table.active:

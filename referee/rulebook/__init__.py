@@ -75,7 +75,7 @@ class Rulebook(Value, forbid_unknown_fields=True):
         raise KeyError(id)
 
 
-def add(package: str) -> None:
+def add_package(package: str) -> None:
     """Let :func:`load` also search this package."""
     _PACKAGES.append(package)
 

@@ -43,7 +43,7 @@ class Club(Aggregate):
         return key is not None and not key.revoked and compare_digest(key.hash, token_sha256)
 
     def sole_actor(self, request: Any) -> Actor | None:
-        """Return ``None``: scopes decide who may act (:func:`referee.clubs.scopes.needs`)."""
+        """Return ``None``: scopes decide who may act (:func:`referee.clubs.scopes.needed_scope`)."""
         return None
 
 

@@ -19,7 +19,7 @@ from referee.events import DealScored, MatchOpened, event_kinds_in
 from referee.games import RULESETS, request_of
 from referee.officials import corrections, takeback
 from referee.officials import events as official_events
-from referee.officials.attended import attended, attends
+from referee.officials.attended import has_docket, procedure_of
 from referee.officials.state import Attended, AttendedState, Docket, cases_holding_play, status_at
 from referee.phases import Over
 from referee.requests import Proceeding, Request
@@ -53,7 +53,7 @@ class Match(Aggregate):
     OPENING: ClassVar[type[Event]] = MatchOpened
     FACTS: ClassVar[tuple[type[Event], ...]] = _event_types()
     REQUEST_OF: ClassVar[Callable[[bytes], Request]] = request_of
-    LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.LAYS_OPEN
+    LAYS_OPEN: ClassVar[frozenset[type[Event]]] = events.DEAL_ENDS
     ENDS: ClassVar[frozenset[type[Event]]] = corrections.ENDS
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset((DealScored,))
 
@@ -62,7 +62,7 @@ class Match(Aggregate):
         """Return the ruleset; for an attended match, with the officials' procedures. Raises ``NotInstalled``."""
         check_installed((opened.ruleset,))
         rules = RULESETS[opened.ruleset]
-        return attended(rules) if attends(opened) else rules
+        return procedure_of(rules) if has_docket(opened) else rules
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
@@ -141,7 +141,7 @@ class Match(Aggregate):
         if cases_holding_play(state.docket):
             return ()
         acts = self.rules.legal(state.play, viewer)
-        return acts + takeback.offered(state, viewer) if isinstance(viewer, int) else acts
+        return acts + takeback.take_back_acts(state, viewer) if isinstance(viewer, int) else acts
 
     def shown(self, viewer: Viewer) -> Shown:
         """Return the match as the viewer may see it. ``to_act`` is empty while a case stops play (J5)."""

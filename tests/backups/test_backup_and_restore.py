@@ -209,7 +209,7 @@ def test_a_signed_log_is_restored_and_its_note_stays_where_it_is(
     store_url: str, other_url: str, tmp_path: Path
 ) -> None:
     """An older store beside the newest note is found out, and not signed."""
-    signing = {"log_key": KEY.written, "log_file": str(tmp_path / "log.note"), "log_seconds": 3600}
+    signing = {"log_key": KEY.private_text, "log_file": str(tmp_path / "log.note"), "log_seconds": 3600}
     signs = {f"KNACKA_{name.upper()}": str(value) for name, value in signing.items()}
     with client_of(store_url, **signing) as client:
         Table(client)

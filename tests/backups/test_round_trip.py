@@ -36,7 +36,7 @@ NOTE = 'A "quote", a \\ and an ö'
 @pytest.fixture
 def full_url(store_url: str, tmp_path: Path) -> str:
     """Return a store with a club's books, cases, a pot, a refused act, a ticket and a signed log."""
-    signing = {"log_key": KEY.written, "log_file": str(tmp_path / "log.note"), "log_seconds": 3600}
+    signing = {"log_key": KEY.private_text, "log_file": str(tmp_path / "log.note"), "log_seconds": 3600}
     with client_of(store_url, **signing) as client:
         audited_club.filled(client)
         _cases(client)

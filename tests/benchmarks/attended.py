@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from referee.events import Adjudication
 from referee.games import RULESETS
-from referee.officials.attended import attended
+from referee.officials.attended import procedure_of
 from referee.requests import Request
 from referee.ruleset import Moment
 from referee.visibility import Event
@@ -59,7 +59,7 @@ def paces(key: str) -> dict[str, float]:
     for name, take_back in (("attended", False), ("with take-back", True)):
         terms = Adjudication(officials=("",), take_back=take_back)
         match = opening(ruleset=key, players=PLAYERS[key], dealing="table", enforcement="refuse", adjudication=terms)
-        procedure = attended(rules)
+        procedure = procedure_of(rules)
         works[name] = deciding(procedure.take, replace(procedure.start(match), play=dealing.start), deals)
     return side_by_side(works, 0.05, 41, process_time)
 

@@ -136,7 +136,7 @@ def followed(url: str, books: Sequence[Projection]) -> Iterator[tuple[Desk, Foll
 
 def proofs(url: str, place: Path, where: str) -> list[bool]:
     """Measure the proof of an event beside the protocol of its match, over HTTP in memory."""
-    settings = Settings(database_url=url, log_key=KEY.written, log_file=str(place / f"{where}.note"))
+    settings = Settings(database_url=url, log_key=KEY.private_text, log_file=str(place / f"{where}.note"))
     app = create_app(settings)
     with TestClient[Litestar](app) as client:
         match = Table(client, dealing="house")

@@ -136,7 +136,7 @@ def bundles(tries: int, seed: int) -> bool:
     """Damage ``tries`` bundles of a signed log in one place each. Return whether each was detected."""
     begun = time.monotonic()
     with TemporaryDirectory() as name:
-        settings = Settings(database_url=f"sqlite:///{name}/knacka.db", log_key=KEY.written, log_seconds=86_400)
+        settings = Settings(database_url=f"sqlite:///{name}/knacka.db", log_key=KEY.private_text, log_seconds=86_400)
         with TestClient(create_app(settings)) as client:
             bundled = bundles_of(client)
         missed = not_found(bundled, tries, seed, Path(name))
@@ -152,7 +152,7 @@ def audits(tries: int, seed: int) -> bool:
     with TemporaryDirectory() as name:
         place = Path(name) / "original"
         place.mkdir()
-        settings = Settings(database_url=f"sqlite:///{place}/knacka.db", log_key=KEY.written, log_seconds=86_400)
+        settings = Settings(database_url=f"sqlite:///{place}/knacka.db", log_key=KEY.private_text, log_seconds=86_400)
         with TestClient(create_app(settings)) as client:
             kept = audited_club.filled(client)
         missed = audited_club.not_found(place, kept, tries, seed, Path(name))

@@ -8,7 +8,7 @@ import pytest
 from referee.actors import Actor
 from referee.clubs import commands, facts, proposal_events
 from referee.clubs.rules import DECIDE, EVOLVE, RULES
-from referee.clubs.scopes import needs
+from referee.clubs.scopes import needed_scope
 from referee.clubs.state import Club
 from referee.refusals import Refused
 from referee.ruleset import Moment
@@ -156,10 +156,10 @@ class TestPayees:
         room.do(commands.Join(name=ref("b")))
         own, board = f"key:{room.key('play', member=2)}", f"key:{room.key('read')}"
         acts = (commands.SetPayee(member=2), commands.SetPayee(member=1), commands.SetClubPayee())
-        assert [needs(room.club, act, own) for act in acts] == ["self", "keys", "keys"]
-        assert needs(room.club, commands.SetPayeeSent(), own) == "self", "without a member it is the key's own"
-        assert needs(room.club, commands.SetPayeeSent(), board) == "keys", "a program is no member"
-        assert needs(room.club, commands.SetPayeeSent(), "operator") == "keys"
+        assert [needed_scope(room.club, act, own) for act in acts] == ["self", "keys", "keys"]
+        assert needed_scope(room.club, commands.SetPayeeSent(), own) == "self", "without a member it is the key's own"
+        assert needed_scope(room.club, commands.SetPayeeSent(), board) == "keys", "a program is no member"
+        assert needed_scope(room.club, commands.SetPayeeSent(), "operator") == "keys"
 
 
 class TestErasing:
@@ -272,14 +272,16 @@ class TestKeys:
         room.do(commands.Join(name=ref("b")))
         own, others = room.key("play", member=2), room.key("read", member=1)
         by = f"key:{own}"
-        assert needs(room.club, commands.RevokeKey(key=own), by) == "self"
-        assert needs(room.club, commands.RevokeKey(key=others), by) == "keys"
-        assert needs(room.club, commands.Rename(member=2, name=ref("c")), by) == "self"
-        assert needs(room.club, commands.Rename(member=1, name=ref("c")), by) == "keys"
-        assert needs(room.club, commands.Leave(member=2), by) == "self"
-        assert needs(room.club, commands.Leave(member=1), "key:k1") == "keys", "leaving ends all keys of the member"
-        assert needs(room.club, commands.Join(name=ref("c")), by) == "keys"
-        assert needs(room.club, commands.OpenEvening(on=date(2026, 11, 22), season="2026/27"), by) == "open"
+        assert needed_scope(room.club, commands.RevokeKey(key=own), by) == "self"
+        assert needed_scope(room.club, commands.RevokeKey(key=others), by) == "keys"
+        assert needed_scope(room.club, commands.Rename(member=2, name=ref("c")), by) == "self"
+        assert needed_scope(room.club, commands.Rename(member=1, name=ref("c")), by) == "keys"
+        assert needed_scope(room.club, commands.Leave(member=2), by) == "self"
+        assert needed_scope(room.club, commands.Leave(member=1), "key:k1") == "keys", (
+            "leaving ends all keys of the member"
+        )
+        assert needed_scope(room.club, commands.Join(name=ref("c")), by) == "keys"
+        assert needed_scope(room.club, commands.OpenEvening(on=date(2026, 11, 22), season="2026/27"), by) == "open"
 
 
 class TestSettings:

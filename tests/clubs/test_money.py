@@ -11,7 +11,7 @@ from referee.clubs.commands import EntryFound
 from referee.clubs.facts import MoneyPosted, Posting
 from referee.clubs.proposal_events import ProposalConfirmed, ProposalDeclined, ProposalMade
 from referee.clubs.proposals import PROPOSALS_MAX, Proposal
-from referee.clubs.scopes import needs
+from referee.clubs.scopes import needed_scope
 from tests.clubs.test_clubs import CHANGES, NOW, Room, ref
 
 SEK = "SEK"
@@ -473,10 +473,10 @@ class TestScopes:
         ids=lambda one: type(one).__name__,
     )
     def test_acts_of_the_treasurer_need_the_treasury_scope(self, till: Till, request_: Any):
-        assert needs(till.club, request_, till.of[2]) == "treasury"
+        assert needed_scope(till.club, request_, till.of[2]) == "treasury"
 
     def test_acts_of_the_parties_need_no_treasury_scope(self, till: Till):
-        assert needs(till.club, commands.Pay(payer=2, payee=3, amount=1), till.of[4]) == "self"
+        assert needed_scope(till.club, commands.Pay(payer=2, payee=3, amount=1), till.of[4]) == "self"
         number = till.proposes(commands.Pay(payer=2, payee=3, amount=500), till.of[2])
         for asks in (commands.ConfirmSent(proposal=number), commands.Decline(proposal=number)):
-            assert needs(till.club, asks, till.of[4]) is None, "the proposal names the confirming member"
+            assert needed_scope(till.club, asks, till.of[4]) is None, "the proposal names the confirming member"

@@ -73,7 +73,7 @@ class Field:
                     url,
                     self.port,
                     self.log,
-                    KNACKA_LOG_KEY=LOG_KEY.written,
+                    KNACKA_LOG_KEY=LOG_KEY.private_text,
                     KNACKA_LOG_SECONDS="1",
                     KNACKA_LOG_FILE=str(self._note),
                 )

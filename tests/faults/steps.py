@@ -156,7 +156,11 @@ def closed(place: Place, club: str) -> dict[tuple[UUID, int], str]:
 def copy(place: Place, turn: int, last: int | None) -> list[str]:
     """Repeat the turn before, check, and play a turn up to the ``last`` step. Return the faults."""
     settings = Settings(
-        database_url=place.url, log_key=KEY.written, log_file=str(place.note), log_seconds=86_400, log_level="error"
+        database_url=place.url,
+        log_key=KEY.private_text,
+        log_file=str(place.note),
+        log_seconds=86_400,
+        log_level="error",
     )
     with Client(create_app(settings)) as client:
         wrong: list[str] = []

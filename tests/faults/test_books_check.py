@@ -37,7 +37,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Seen]:
     """Return a club with some entries and a closing, signed and without faults, and the record of its answers."""
     folder = tmp_path_factory.mktemp("kept")
     store = Store(folder, Seen())
-    settings = Settings(database_url=store.url, log_key=KEY.written, log_file=str(store.note))
+    settings = Settings(database_url=store.url, log_key=KEY.private_text, log_file=str(store.note))
     with Client(create_app(settings)) as client:
         club = ClubTable(client)
         club.done("deposit", member=1, amount=500, via="cash")

@@ -5,7 +5,7 @@ import pytest
 from referee.acts import Cut, Knock, Play, Report, Score
 from referee.cards import BIT, SUIT, cards_of, texts_of
 from referee.events import CardPlayed, PlayEnded, TrickTaken
-from referee.games.rams_english.play import broken_rule, heads, playable_cards
+from referee.games.rams_english.play import beats_best, broken_rule, playable_cards
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.visibility import seen
 from tests.games.rams_table import Table
@@ -96,7 +96,7 @@ def test_with_neither_any_card():
 @pytest.mark.rule("D55", "D56", "D8")
 def test_trumps_and_higher_cards_of_the_suit_head_the_trick():
     def takes(card: str, best: str) -> bool:
-        return heads(BIT[card], BIT[best], CLUBS)
+        return beats_best(BIT[card], BIT[best], CLUBS)
 
     assert takes("SA", "SK")
     assert not takes("ST", "SJ")

@@ -25,7 +25,7 @@ from tests.support.service_in_memory import Client, client_of
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     url = f"sqlite:///{tmp_path_factory.mktemp('signed')}/knacka.db"
-    with client_of(url, log_key=KEY.written, log_seconds=3600) as client:
+    with client_of(url, log_key=KEY.private_text, log_seconds=3600) as client:
         yield client
 
 
@@ -202,7 +202,7 @@ class TestBundle:
 
 
 def test_on_either_database(store_url: str, tmp_path: Path):
-    with client_of(store_url, log_key=KEY.written, log_file=str(tmp_path / "note")) as client:
+    with client_of(store_url, log_key=KEY.private_text, log_file=str(tmp_path / "note")) as client:
         table = played(client, 1)
         first = sign(client)
         played(client, 1)

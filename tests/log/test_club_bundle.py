@@ -28,7 +28,7 @@ from tests.support.service_in_memory import Client, client_of
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     url = f"sqlite:///{tmp_path_factory.mktemp('signed')}/knacka.db"
-    with client_of(url, log_key=KEY.written, log_seconds=3600) as client:
+    with client_of(url, log_key=KEY.private_text, log_seconds=3600) as client:
         yield client
 
 
@@ -136,7 +136,7 @@ def test_a_closing_is_signed_without_waiting_for_its_time(client: Client, books:
 
 
 def test_until_then_it_is_not_signed_yet(sqlite_url: str) -> None:
-    with client_of(sqlite_url, log_key=KEY.written, log_seconds=3600) as client:
+    with client_of(sqlite_url, log_key=KEY.private_text, log_seconds=3600) as client:
         app: Any = client.app
         service: Service = app.state.service
         assert service.signer is not None
@@ -250,7 +250,7 @@ def test_rows_of_another_club_are_not_accepted_in_a_closing(client: Client, book
 def test_a_match_agreed_to_late_is_proved_with_its_closing(tmp_path: Path) -> None:
     """Three matches are over; one counts in each closing, and one still waits."""
     url = f"sqlite:///{tmp_path}/knacka.db"
-    with client_of(url, log_key=KEY.written, log_seconds=3600) as client:
+    with client_of(url, log_key=KEY.private_text, log_seconds=3600) as client:
         club = Club(client)
         matches = [club.match() for _ in range(3)]
         for match in matches:

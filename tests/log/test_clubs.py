@@ -24,7 +24,7 @@ NOTE = "She had a heart and said no"
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     url = f"sqlite:///{tmp_path_factory.mktemp('signed')}/knacka.db"
-    with client_of(url, log_key=KEY.written, log_seconds=3600) as client:
+    with client_of(url, log_key=KEY.private_text, log_seconds=3600) as client:
         yield client
 
 

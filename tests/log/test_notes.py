@@ -23,7 +23,7 @@ def pem_of(private: object) -> str:
 class TestKeys:
     def test_a_key_is_written_and_read(self) -> None:
         key = SigningKey(ORIGIN, SEED)
-        assert (key.written, key.vkey) == (WRITTEN, VKEY)
+        assert (key.private_text, key.vkey) == (WRITTEN, VKEY)
         for text, origin in ((WRITTEN, ""), (f"  {WRITTEN}\n", ORIGIN)):
             assert key_of(text, origin).vkey == VKEY
 
@@ -66,7 +66,7 @@ class TestKeys:
 class TestSettings:
     def test_both_keys_sign_while_they_change(self) -> None:
         later, before = SigningKey(ORIGIN, b"a" * 32), SigningKey(ORIGIN, b"b" * 32)
-        settings = Settings(log_key=later.written, log_key_old=before.written)
+        settings = Settings(log_key=later.private_text, log_key_old=before.private_text)
         assert [key.vkey for key in signing_keys(settings)] == [later.vkey, before.vkey]
         assert signing_keys(Settings()) == ()
 
@@ -96,7 +96,7 @@ class TestCheckpoints:
 
     def test_its_signature_is_ed25519_over_the_text(self) -> None:
         checkpoint = Checkpoint(origin=ORIGIN, size=1, root=SEED)
-        line = SigningKey(ORIGIN, SEED).line(checkpoint.text)
+        line = SigningKey(ORIGIN, SEED).signature_line(checkpoint.text)
         data = bytes_of(line.split(" ")[2].strip())
         assert data[:4].hex() == "e7d62613"
         public = Ed25519PrivateKey.from_private_bytes(SEED).public_key()

@@ -42,7 +42,7 @@ MATCH = UUID("00000000-0000-4000-8000-000000000001")
 
 @pytest.fixture
 def client(sqlite_url: str) -> Iterator[Client]:
-    with client_of(sqlite_url, log_key=KEY.written, log_seconds=3600) as client:
+    with client_of(sqlite_url, log_key=KEY.private_text, log_seconds=3600) as client:
         yield client
 
 

@@ -263,7 +263,7 @@ class TestCrashes:
     def test_killed_at_any_moment(self, sqlite_url: str, tmp_path: Path) -> None:
         chance, file = random.Random(7), file_for(sqlite_url, "")
         assert file is not None
-        settings = {"KNACKA_LOG_KEY": KEY.written, "KNACKA_LOG_SECONDS": "1"}
+        settings = {"KNACKA_LOG_KEY": KEY.private_text, "KNACKA_LOG_SECONDS": "1"}
         for _ in range(4):
             with running(sqlite_url, **settings) as process, httpx.Client(base_url=process.address) as client:
                 ends = time.monotonic() + 1 + chance.random()
@@ -286,8 +286,8 @@ class TestAnOlderBackup:
     def test_nothing_is_signed_on_it(self, sqlite_url: str, tmp_path: Path) -> None:
         """Readiness and doctor say so, until the newer store is back."""
         place, backup = Path(sqlite_url.removeprefix("sqlite:///")).parent, tmp_path / "backup"
-        settings = {"log_key": KEY.written}
-        environment = {"KNACKA_DATABASE_URL": sqlite_url, "KNACKA_LOG_KEY": KEY.written}
+        settings = {"log_key": KEY.private_text}
+        environment = {"KNACKA_DATABASE_URL": sqlite_url, "KNACKA_LOG_KEY": KEY.private_text}
         with client_of(sqlite_url, **settings) as client:
             played(client, 1)
             sign(client)
@@ -369,8 +369,8 @@ class TestTheFile:
 
     def test_doctor_misses_one_that_was_deleted(self, sqlite_url: str) -> None:
         """Without the file a store that was restored to an older state would be signed again."""
-        environment = {"KNACKA_DATABASE_URL": sqlite_url, "KNACKA_LOG_KEY": KEY.written}
-        with client_of(sqlite_url, log_key=KEY.written) as client:
+        environment = {"KNACKA_DATABASE_URL": sqlite_url, "KNACKA_LOG_KEY": KEY.private_text}
+        with client_of(sqlite_url, log_key=KEY.private_text) as client:
             Table(client)
             sign(client)
         file = file_for(sqlite_url, "")
@@ -380,7 +380,7 @@ class TestTheFile:
         assert [problem for problem in problems(environment) if f"{file} is missing" in problem]
 
     def test_on_postgresql_doctor_asks_for_one(self, postgres_url: str, tmp_path: Path) -> None:
-        environment = {"KNACKA_DATABASE_URL": postgres_url, "KNACKA_LOG_KEY": KEY.written}
+        environment = {"KNACKA_DATABASE_URL": postgres_url, "KNACKA_LOG_KEY": KEY.private_text}
         with client_of(postgres_url):
             pass
         assert [problem for problem in problems(environment) if "set KNACKA_LOG_FILE" in problem]
@@ -388,7 +388,7 @@ class TestTheFile:
 
 
 def test_while_keys_change_both_sign(sqlite_url: str) -> None:
-    with client_of(sqlite_url, log_key=LATER.written, log_key_old=KEY.written) as client:
+    with client_of(sqlite_url, log_key=LATER.private_text, log_key_old=KEY.private_text) as client:
         Table(client)
         note = sign(client)
         assert note == signed(checkpoint_in(note), (LATER, KEY))

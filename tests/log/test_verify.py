@@ -42,7 +42,7 @@ LINES_MAX, FUNCTION_LINES_MAX, COMPLEXITY_MAX = 300, 40, 12
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     url = f"sqlite:///{tmp_path_factory.mktemp('signed')}/knacka.db"
-    with client_of(url, log_key=KEY.written, log_seconds=3600) as client:
+    with client_of(url, log_key=KEY.private_text, log_seconds=3600) as client:
         yield client
 
 
@@ -150,7 +150,7 @@ class TestTheLastRow:
         assert (code, lines[-1]) == (3, gap)
 
     def test_a_service_without_its_key_signs_none(self, sqlite_url: str, tmp_path: Path):
-        with client_of(sqlite_url, log_key=KEY.written) as client:
+        with client_of(sqlite_url, log_key=KEY.private_text) as client:
             table = played(client, 1)
             sign(client)
         with client_of(sqlite_url) as client:
@@ -184,7 +184,7 @@ class TestTheLastRow:
         read = msgspec.json.decode(bundled.bundles[0][0])
         (one,) = read["aggregates"]
         text = one["statement"].partition("\n\n")[0] + "\n"
-        one["statement"] = f"{text}\n{STRANGER.line(text)}"
+        one["statement"] = f"{text}\n{STRANGER.signature_line(text)}"
         assert checked(tmp_path, msgspec.json.encode(read)).code == 1
 
 
@@ -202,7 +202,7 @@ class TestKeys:
         read["checkpoint"] = signed(checkpoint_in(read["checkpoint"]), (LATER, KEY))
         for one in read["aggregates"]:
             text = one["statement"].partition("\n\n")[0] + "\n"
-            one["statement"] = f"{text}\n{LATER.line(text)}{KEY.line(text)}"
+            one["statement"] = f"{text}\n{LATER.signature_line(text)}{KEY.signature_line(text)}"
         both = msgspec.json.encode(read)
         assert checked(tmp_path, both, f"{LATER.vkey} {KEY.vkey}", old).code == 0, "the older one had signed alone"
         assert checked(tmp_path, both, KEY.vkey, old).code == 1, "a part that is not checked could be changed"
@@ -212,7 +212,7 @@ class TestKeys:
         read = msgspec.json.decode(bundle)
         true = checkpoint_in(read["checkpoint"])
         other = Checkpoint(origin=ORIGIN, size=true.size, root=bytes(32))
-        read["checkpoint"] = other.text + "\n" + KEY.line(true.text)
+        read["checkpoint"] = other.text + "\n" + KEY.signature_line(true.text)
         assert "is false" in checked(tmp_path, msgspec.json.encode(read)).lines[-1]
         read["checkpoint"] = signed(other, [KEY])
         assert "is not in the log" in checked(tmp_path, msgspec.json.encode(read)).lines[-1]
@@ -226,7 +226,7 @@ class TestHistories:
         url = f"sqlite:///{tmp_path_factory.mktemp('other')}/knacka.db"
         kept = next(old for _, old in bundled.bundles if old is not None)
         size = checkpoint_in(kept).size
-        with client_of(url, log_key=KEY.written) as client:
+        with client_of(url, log_key=KEY.private_text) as client:
             tables = [played(client) for _ in range(3)]
             assert checkpoint_in(sign(client)).size > size
             alone = tables[0].get("/bundle", 0).content

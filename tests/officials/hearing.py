@@ -119,4 +119,4 @@ class Hearing:
     def up(self) -> tuple[int, ...]:
         """Return the penalties in the deal under way, by seat."""
         ledger = self.match.play.table.ledger
-        return tuple(ledger.points(seat) for seat in range(self.match.play.table.seats))
+        return tuple(ledger.penalty_points(seat) for seat in range(self.match.play.table.seats))

@@ -282,4 +282,4 @@ def play_events(events: Any) -> list[Any]:
 
 def is_of_a_line(event: Event) -> bool:
     """Return whether an event is a line or a consequence of one."""
-    return isinstance(event, DealScored | DealVoided) or event.OF_THE_LINE
+    return isinstance(event, DealScored | DealVoided) or event.FOLLOWS_FROM_LINE

@@ -8,7 +8,7 @@ import pytest
 
 from referee.acts import Abandon, Void
 from referee.events import DealScored, DealVoided, Entry, MatchWon, PenaltyImposed
-from referee.officials.attended import attended as attended_by
+from referee.officials.attended import procedure_of as attended_by
 from referee.officials.events.corrections import Why, corrected_line, lines_that_count
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.requests import Correct

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from referee.acts import AnswerEntered, Bid, BidEntered, Knock, KnockEntered, Play, Report, Result
 from referee.events import KnockDismissed, KnockUpheld
-from referee.games.rams_english.payment import faults_of
+from referee.games.rams_english.payment import fault_events_by_seat
 from referee.officials.events.cases import CaseOpened, CaseStated
 from referee.requests import Appeal, OpenCase, Withdrawal
 from tests.officials.hearing import Hearing
@@ -353,4 +353,4 @@ def playing_rams() -> Hearing:
 
 def faults(hearing: Hearing) -> int:
     """Return the number of faults of the deal that will be paid for."""
-    return sum(map(len, faults_of(hearing.match.play.table).values()))
+    return sum(map(len, fault_events_by_seat(hearing.match.play.table).values()))

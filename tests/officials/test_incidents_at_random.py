@@ -10,7 +10,7 @@ from referee.acts import Deal, Knock, KnockOut, Offence, Play, Report
 from referee.cards import BIT
 from referee.events import CardPlayed, DealScored, TrickTaken
 from referee.games._rodskagg.facts import AuctionWon
-from referee.games.rams_english.payment import faults_of
+from referee.games.rams_english.payment import fault_events_by_seat
 from referee.refusals import Refused
 from referee.requests import Appeal, OpenCase, Request, Statement, Withdrawal
 from tests.officials.hearing import Hearing
@@ -142,14 +142,14 @@ class Evening:
         made = Counter(accused for accused, *_ in self.errors)
         for seat in range(4):
             if self.ruleset == "rams-english":
-                own = faults_of(table).get(seat, [])
+                own = fault_events_by_seat(table).get(seat, [])
                 shown = sum(
                     one.breach.seat == seat and one.breach.offence not in TOLD[self.ruleset]
                     for one in table.ledger.breaches
                 )
                 assert len(own) - shown <= made[seat], (self.errors, self.hearing.history)
             else:
-                own_points = table.ledger.points(seat)
+                own_points = table.ledger.penalty_points(seat)
                 acts = 5 * sum(
                     one.breach.seat == seat and one.breach.offence not in ("revoke", *TOLD[self.ruleset])
                     for one in table.ledger.breaches

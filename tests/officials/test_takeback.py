@@ -116,7 +116,7 @@ class TestAllAgree:
         assert takeback.seats_to_agree(state) == (0, 1, 2)
         with pytest.raises(Refused, match="eliminated"):
             takeback.take_back(table.match.rules, state, back(3), table.moment(3))
-        assert takeback.offered(state, 3) == ()
+        assert takeback.take_back_acts(state, 3) == ()
 
     def test_no_such_seat(self) -> None:
         bidding().refused(back(4), "no_such_seat", None)
@@ -383,7 +383,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
             break
         act, before, seed = chance.choice(acts), table.match, f"seed {stands}"
         made = table.do(act, seed=seed)
-        if takeback.offered(table.match.state, act.seat):
+        if takeback.take_back_acts(table.match.state, act.seat):
             moment = Moment(before.version, NOON, "another seed", actor_at(act.seat))
             assert before.procedure.take(before.state, act, moment)[0] == made, "chance had no part in it"
             if turn % 3 == 0:

@@ -116,7 +116,7 @@ class Running:
     def __init__(self, place: Path) -> None:
         settings = Settings(
             database_url=f"sqlite:///{place}/knacka.db",
-            log_key=KEY.written,
+            log_key=KEY.private_text,
             log_seconds=86_400,
             reads_per_minute=1_000_000,
             acts_per_minute=1_000_000,

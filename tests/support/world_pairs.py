@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from referee.actors import Actor, actor_of
 from referee.acts import Act, Bid, Deal, Discard, Exchange, Fault, Knock, Play, Report, RequestCards
 from referee.cards import texts_of
-from referee.events import LAYS_OPEN, Dealt, Enforcement, KnockDismissed, KnockUpheld, MatchOpened, PlayEnded
+from referee.events import DEAL_ENDS, Dealt, Enforcement, KnockDismissed, KnockUpheld, MatchOpened, PlayEnded
 from referee.games import RULESETS
 from referee.officials.events.cases import CaseStated
 from referee.refusals import Refused
@@ -372,7 +372,7 @@ class Pair:
             if not open_now and not (viewer == self.watcher and brings_cards(left, right, viewer)):
                 raise Leak(f"{viewer} learns about {act}:\n{ours!r}\n{theirs!r}")
             self.over = self.over or not tried
-        self.over = self.over or (not tried and any(type(event) in LAYS_OPEN for event in (*left, *right)))
+        self.over = self.over or (not tried and any(type(event) in DEAL_ENDS for event in (*left, *right)))
 
     def _same(self, left: Any, right: Any, what: str) -> None:
         if encode(left) != encode(right):
@@ -467,7 +467,7 @@ def revealed(left: tuple[Event, ...], right: tuple[Event, ...]) -> bool:
     topics = {event.TOPIC for event in left} ^ {event.TOPIC for event in right}
     if topics == {CaseStated.TOPIC, KnockDismissed.TOPIC}:
         return True
-    if any(isinstance(event, KnockUpheld) or type(event) in LAYS_OPEN for event in (*left, *right)):
+    if any(isinstance(event, KnockUpheld) or type(event) in DEAL_ENDS for event in (*left, *right)):
         return True
     if topics & {"deal/misdeal-found", PlayEnded.TOPIC}:
         return True

@@ -16,7 +16,7 @@ from referee.actors import Actor, actor_at, officials
 from referee.acts import Entropy, Knock, TakeBack, Void
 from referee.events import Adjudication, Dealt, Enforcement, MatchOpened
 from referee.officials import shuffle, takeback
-from referee.officials.attended import attended
+from referee.officials.attended import procedure_of
 from referee.officials.events.shuffle import ShuffleCommitted
 from referee.officials.state import Case
 from referee.officials.takeback import before_request
@@ -38,7 +38,7 @@ class AttendedPair(Pair):
     def __init__(self, key: str, mode: DealingMode, enforcement: Enforcement, seed: object) -> None:
         super().__init__(key, mode, enforcement, f"attended {seed}")
         self.name = f"AttendedPair({key!r}, {mode!r}, {enforcement!r}, {seed!r})"
-        self.procedure, self.seed = attended(self.rules), "begun"
+        self.procedure, self.seed = procedure_of(self.rules), "begun"
         self.official: Actor = "official"
         self.written = self.heard = 0
         opened, left = self.left.opened, self.left
@@ -173,7 +173,7 @@ class AttendedPair(Pair):
         super()._compare_looks()
         left, right = self.ours.docket, self.right.docket
         self._same(left.cases, right.cases, "the cases")
-        ours, theirs = (takeback.offered(world, self.watcher) for world in (self.ours, self.right))
+        ours, theirs = (takeback.take_back_acts(world, self.watcher) for world in (self.ours, self.right))
         self._same(ours, theirs, "what may be taken back")
         self._same(shuffle.seats_to_add(self.ours), shuffle.seats_to_add(self.right), "who may add to the shuffle")
         self.heard = len(left.cases)

@@ -161,7 +161,7 @@ class DuelCalled(Event):
     """Several players are level at zero, and play a duel in the next deal (A55-A60, C46)."""
 
     TOPIC: ClassVar[str] = "duel/called"
-    OF_THE_LINE: ClassVar[bool] = True
+    FOLLOWS_FROM_LINE: ClassVar[bool] = True
     seats: wire_types.Seats
     dealer: Seat
     rule: RuleId

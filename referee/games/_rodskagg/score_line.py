@@ -101,7 +101,7 @@ def line_of_deal(
 def _penalty_points(table: Table) -> tuple[int, ...]:
     if not table.ledger.penalties:
         return (0,) * table.seats
-    return tuple([table.ledger.points(seat) for seat in range(table.seats)])
+    return tuple([table.ledger.penalty_points(seat) for seat in range(table.seats)])
 
 
 class SharedDetail(TypedDict):

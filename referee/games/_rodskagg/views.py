@@ -16,7 +16,7 @@ from referee.games._rodskagg.question import seats_that_answered
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt, has_ritual_acts
 from referee.interned_acts import plays
 from referee.phases import Offer
-from referee.tricks import in_order
+from referee.tricks import seats_and_cards
 from referee.visibility import Viewer
 
 
@@ -144,7 +144,7 @@ def play_fields(state: Any, deal: DealSoFar | None) -> dict[str, Any]:
         "bids": None if calls is None else calls_as_shown(calls),
         "contract": contract.bid if contract else None,
         "declarer": contract.declarer if contract else None,
-        "trick": in_order(getattr(state, "trick", ())) if played else None,
+        "trick": seats_and_cards(getattr(state, "trick", ())) if played else None,
         "tricks": played.tricks if played else None,
         "answers": answers_by_seat(state.table, deal) if deal and deal.question.event else None,
     }

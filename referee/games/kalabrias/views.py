@@ -23,9 +23,9 @@ from referee.games.kalabrias.states import (
     Undealt,
 )
 from referee.interned_acts import plays
-from referee.phases import Offer, Over, shown
+from referee.phases import Offer, Over, match_view
 from referee.ruleset import DueAct, Shown
-from referee.tricks import in_order
+from referee.tricks import seats_and_cards
 from referee.value import CardText, Seat
 from referee.visibility import Viewer
 
@@ -174,7 +174,7 @@ def view(state: State, viewer: Viewer) -> Shown:
             hand = known[viewer] if isinstance(viewer, int) else None
         in_trick, done = {seat for seat, _ in trick}, len(played_deal.won) if played_deal else 0
         counts = tuple([count - done - (seat in in_trick) for seat, count in enumerate(cards.counts)])
-    return shown(
+    return match_view(
         state,
         viewer,
         to_act=seats_to_act(state),
@@ -185,7 +185,7 @@ def view(state: State, viewer: Viewer) -> Shown:
         bids=None if calls is None else [{"seat": seat, "bid": call} for seat, call in calls],
         contract=contract.trumps if contract else None,
         declarer=contract.declarer if contract else getattr(state, "declarer", None),
-        trick=in_order(trick) if played_deal else None,
+        trick=seats_and_cards(trick) if played_deal else None,
         tricks=played_deal.tricks if played_deal else None,
         due=due_acts(state),
         more=_more(state, played_deal),
@@ -261,7 +261,7 @@ def _more(state: State, played_deal: Playing | Outcome | None) -> More:
     if played_deal is not None:
         sequences = played_deal.sequences
         more |= {"best": _claimed(sequences.best), "level": sequences.level, "card_points": played_deal.card_points}
-        more["shown"] = [{"seat": seat, "cards": texts_of(shown)} for seat, shown, _ in sequences.shown]
+        more["shown"] = [{"seat": seat, "cards": texts_of(cards)} for seat, cards, _ in sequences.shown]
     return more
 
 

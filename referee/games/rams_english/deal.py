@@ -265,7 +265,7 @@ def fault_by_official(state: State, offence: str, accused: int, sign: int) -> tu
 
 def fault_lifted(state: Playing | Played, event: FaultLifted, number: int) -> Playing | Played:
     """Return the state without the last fault of this kind by this seat."""
-    lifted: Playing | Played = with_ledger(state, state.table.ledger.without(event.fault, event.accused))
+    lifted: Playing | Played = with_ledger(state, state.table.ledger.without_breach(event.fault, event.accused))
     return lifted
 
 

@@ -235,7 +235,7 @@ def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """Return the line of the deal (D59-D71)."""
-    faults, announcer = faults_of(table), deal.said.announcer
+    faults, announcer = fault_events_by_seat(table), deal.said.announcer
     kind = deal.kind
     if kind == "generalrams_won" and announcer in faults:  # D58, D-O15: also if the fault is shown after the play
         kind = "generalrams_lost"
@@ -279,7 +279,7 @@ def tricks_by_seat(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
     return tuple(tricks)
 
 
-def faults_of(table: Table) -> dict[int, list[tuple[int, ...]]]:
+def fault_events_by_seat(table: Table) -> dict[int, list[tuple[int, ...]]]:
     """Return the events that show each fault, by seat, in the order of discovery (D68).
 
     A fault that an official has found does not count again when the cards show it (J3).

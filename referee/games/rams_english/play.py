@@ -34,7 +34,7 @@ def playable_cards(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards
     return hand  # D54
 
 
-def heads(bit: Cards, best: Cards, trumps: Cards) -> bool:
+def beats_best(bit: Cards, best: Cards, trumps: Cards) -> bool:
     """Return whether a card beats ``best``, the best card of the trick so far (D55-D56)."""
     if bit & SUIT_OF[best]:
         return bit > best
@@ -194,7 +194,7 @@ def card_played(state: Playing, event: CardPlayed, number: int) -> Playing:
             winner=seat,
             lead=number,
         )
-    if heads(bit, state.best, state.dealing.trumps):
+    if beats_best(bit, state.best, state.dealing.trumps):
         return replace(state, hands=hands, turn=turn, trick=trick, best=bit, winner=seat)
     return replace(state, hands=hands, turn=turn, trick=trick)
 

@@ -57,7 +57,7 @@ def trick_without_second(state: Played) -> int | None:
     table, deal = state.table, state.outcome
     if not table.tally or deal.kind != "played" or table.options.forfeited_share != "second_best":
         return None
-    faults = payment.faults_of(table)
+    faults = payment.fault_events_by_seat(table)
     if not faults.keys() or not faultless_seats(state):
         return None
     places = enumerate(deal.won)
@@ -65,7 +65,7 @@ def trick_without_second(state: Played) -> int | None:
 
 
 def faultless_seats(state: Played) -> tuple[int, ...]:
-    faults = payment.faults_of(state.table)
+    faults = payment.fault_events_by_seat(state.table)
     return tuple([seat for seat in state.outcome.order if seat not in faults])
 
 

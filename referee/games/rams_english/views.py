@@ -21,9 +21,9 @@ from referee.games.rams_english.states import (
     Word,
 )
 from referee.interned_acts import plays
-from referee.phases import Offer, Over, shown
+from referee.phases import Offer, Over, match_view
 from referee.ruleset import Shown
-from referee.tricks import in_order
+from referee.tricks import seats_and_cards
 from referee.value import CardText, Seat
 from referee.visibility import Viewer
 
@@ -142,7 +142,7 @@ class More(TypedDict, total=False):
 def _more(state: State, official: bool) -> More:
     table = state.table
     if isinstance(state, Drawing):
-        return {"pot": table.pot, "drawn": in_order(state.drawn)}
+        return {"pot": table.pot, "drawn": seats_and_cards(state.drawn)}
     if isinstance(state, Undealt | Over):
         return {"pot": table.pot}
     deal = state.outcome if isinstance(state, Played) else state
@@ -181,5 +181,8 @@ def view(state: State, viewer: Viewer) -> Shown:
             "declarer": said.announcer,
         }
         if not isinstance(deal, Declaring) and deal.order:
-            own |= {"trick": in_order(getattr(deal, "trick", ())), "tricks": payment.tricks_by_seat(table, deal)}
-    return shown(state, viewer, to_act=seats_to_act(state), more=_more(state, official), **own)
+            own |= {
+                "trick": seats_and_cards(getattr(deal, "trick", ())),
+                "tricks": payment.tricks_by_seat(table, deal),
+            }
+    return match_view(state, viewer, to_act=seats_to_act(state), more=_more(state, official), **own)

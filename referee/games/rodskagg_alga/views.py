@@ -12,7 +12,7 @@ from referee.games._rodskagg.ritual import Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_alga import auction, play
 from referee.games.rodskagg_alga.states import Outcome, Played, Playing, State, Table, play_or_outcome
-from referee.phases import Offer, shown
+from referee.phases import Offer, match_view
 from referee.ruleset import DueAct, Shown
 from referee.value import Seat
 from referee.visibility import Viewer
@@ -82,7 +82,7 @@ def _more(state: State, deal: Playing | Outcome | None) -> More:
 
 def view(state: State, viewer: Viewer) -> Shown:
     deal = play_or_outcome(state)
-    return shown(
+    return match_view(
         state,
         viewer,
         to_act=to_act(state),

@@ -153,7 +153,7 @@ def trick_value(table: Table, deal: PlayOrOutcome, seat: int, trick: int) -> int
 
 def running_total(table: Table, deal: PlayOrOutcome, seat: int) -> int:
     """Return the seat's points with penalties and tricks of this deal so far (C-O11)."""
-    total = table.points[seat] + table.ledger.points(seat)
+    total = table.points[seat] + table.ledger.penalty_points(seat)
     if deal.tricks[seat]:
         total -= sum(
             [trick_value(table, deal, seat, trick) for trick, (who, _) in enumerate(deal.won) if who == seat]
@@ -170,7 +170,7 @@ def owing_announcements(table: Table) -> tuple[int, ...]:
     """Return the seats that must announce a total near zero at the start of the play (C-O24, C-O36)."""
     if table.tally:
         return ()
-    totals = [(seat, table.points[seat] + table.ledger.points(seat)) for seat in table.playing]
+    totals = [(seat, table.points[seat] + table.ledger.penalty_points(seat)) for seat in table.playing]
     return tuple([seat for seat, total in totals if is_near_zero(table, total) and table.announced[seat] != total])
 
 

@@ -265,7 +265,7 @@ def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
     entries = tuple(penalty_entries(table.ledger))
     if not entries:
         return (DealVoided(deal=table.deal, reason=act.reason),)
-    points = tuple(points + table.ledger.points(seat) for seat, points in enumerate(table.points))
+    points = tuple(points + table.ledger.penalty_points(seat) for seat, points in enumerate(table.points))
     return (DealVoided(deal=table.deal, reason=act.reason, before=table.points, points=points, entries=entries),)
 
 

@@ -15,7 +15,7 @@ from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring
 from referee.games.rodskagg_catsatcards.states import Auction, Played, Playing, State, play_or_outcome
-from referee.phases import Offer, shown
+from referee.phases import Offer, match_view
 from referee.ruleset import DueAct, Shown
 from referee.value import Seat
 from referee.visibility import Viewer
@@ -156,7 +156,7 @@ def carried(state: State) -> dict[str, Any]:
 
 def view(state: State, viewer: Viewer) -> Shown:
     table, deal_so_far = state.table, play_or_outcome(state)
-    return shown(
+    return match_view(
         state,
         viewer,
         to_act=to_act(state),

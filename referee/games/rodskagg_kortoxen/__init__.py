@@ -193,7 +193,7 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    basis=phases.by_its_source,
+    basis=phases.source_basis,
     unseen=partial(unobservable.unseen_offences, rules=deal.RITUAL, fouls=("exposed_card", "led_out_of_turn")),
     priced=partial(unobservable.official_penalty, rules=deal.RITUAL, offences=deal.RULE_BY_OFFENCE),
     scored=scoring.rescored,

@@ -25,7 +25,7 @@ from referee.visibility import Event
 def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:
     """Return the seat's points with penalties and tricks of this deal so far (B-O9)."""
     total = table.points[seat] - deal.tricks[seat]
-    return total + table.ledger.points(seat) if table.ledger.penalties else total
+    return total + table.ledger.penalty_points(seat) if table.ledger.penalties else total
 
 
 def counts_tricks(table: Table, contract: Contract, seat: int) -> bool:

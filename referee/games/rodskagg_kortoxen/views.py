@@ -12,7 +12,7 @@ from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games._rodskagg.views import cards_to_play
 from referee.games.rodskagg_kortoxen import auction, deal, play, scoring
 from referee.games.rodskagg_kortoxen.states import Played, Playing, State, play_or_outcome
-from referee.phases import Offer, shown
+from referee.phases import Offer, match_view
 from referee.ruleset import DueAct, Shown
 from referee.visibility import Viewer
 
@@ -92,7 +92,7 @@ def due(state: State) -> tuple[DueAct, ...]:
 
 def view(state: State, viewer: Viewer) -> Shown:
     deal_so_far = play_or_outcome(state)
-    return shown(
+    return match_view(
         state,
         viewer,
         to_act=to_act(state),

@@ -281,7 +281,7 @@ class World(NamedTuple):
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     url = f"sqlite:///{tmp_path_factory.mktemp('access')}/knacka.db"
-    with client_of(url, operator_key_sha256=hashed(OPERATOR), log_key=KEY.written, log_seconds=3600) as client:
+    with client_of(url, operator_key_sha256=hashed(OPERATOR), log_key=KEY.private_text, log_seconds=3600) as client:
         app: Any = client.app
         service: Service = app.state.service
         keys, club = _keys(service)

@@ -143,7 +143,7 @@ def test_a_struck_deal_says_that_its_line_counts_for_nothing(either_url: str) ->
 
 
 def test_a_ruling_on_the_deal_is_among_its_cases_and_its_rows_in_the_bundle(tmp_path: Path) -> None:
-    with client_of(f"sqlite:///{tmp_path}/knacka.db", log_key=KEY.written, log_seconds=86_400) as client:
+    with client_of(f"sqlite:///{tmp_path}/knacka.db", log_key=KEY.private_text, log_seconds=86_400) as client:
         table = wrong(client)
         table.finish_deal()
         sign(client)

@@ -11,7 +11,7 @@ from api.cases.documents import WORDS
 from api.docs.pages import policy_of_kind
 from api.http.replies import HTML
 from referee.actors import seat_of
-from referee.sentences import fields
+from referee.sentences import fact_names
 from tests.api.cases.test_cases import ANNA, BERIT, CESAR, EXPOSED, REVOKE, RULING, TWO, ask, attended, finish
 from tests.api.cases.test_docket import MINE, NILS
 from tests.api.docs.test_problem_pages import closed
@@ -427,4 +427,4 @@ class TestPage:
             for text in group.values():
                 assert text.en.strip() == text.en != ""
                 assert text.sv.strip() == text.sv != ""
-                assert fields(text.en) == fields(text.sv)
+                assert fact_names(text.en) == fact_names(text.sv)

@@ -14,7 +14,7 @@ from api.docs.problem_pages import HTML, MARKDOWN, _page, problem_policy
 from api.http.problems import TEXTS, Document, problem_type
 from api.http.replies import encode
 from referee import rulebook
-from referee.sentences import Language, fields
+from referee.sentences import Language, fact_names
 from tests.api.http.test_problems import problem
 from tests.api.http.test_security_headers import secure
 from tests.support.match_client import Table
@@ -37,7 +37,7 @@ class TestTexts:
             assert text.en.strip() == text.en != ""
             assert text.sv.strip() == text.sv != ""
             assert text.en != text.sv
-            assert fields(text.en) == fields(text.sv)
+            assert fact_names(text.en) == fact_names(text.sv)
 
     def test_swedish_has_one_word_for_one_thing(self) -> None:
         """The plural of ``token`` is ``token``, and a scope is a ``behörighet``."""
@@ -47,7 +47,7 @@ class TestTexts:
 
     def test_the_example_has_the_facts_that_the_text_shows(self) -> None:
         for code, language in product(TEXTS, LANGUAGES):
-            assert fields(TEXTS[code].en) <= {*PAGES.problems[code].facts, "reason"}
+            assert fact_names(TEXTS[code].en) <= {*PAGES.problems[code].facts, "reason"}
             assert "…" not in example_of(code, language).detail
 
 

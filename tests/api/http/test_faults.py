@@ -17,7 +17,7 @@ from api.http.bodies import Body
 from api.http.faults import FAULTS_MAX, PARTS_MAX, TEXTS, Fault, faults_in, faults_of, json_pointer, type_of, wrong_of
 from api.matches.opening_request import options_of
 from referee.games import RULESETS
-from referee.sentences import Language, fields
+from referee.sentences import Language, fact_names
 from tests.api.http.test_problems import problem
 from tests.support.service_in_memory import Client
 
@@ -336,7 +336,7 @@ def test_every_form_that_a_text_may_have_is_in_words(client: Client) -> None:
 def test_the_texts_name_the_same_facts_in_both_languages() -> None:
     for table in (TEXTS.faults, TEXTS.said, TEXTS.phrases, TEXTS.patterns):
         for name, text in table.items():
-            assert fields(text.en) == fields(text.sv), name
+            assert fact_names(text.en) == fact_names(text.sv), name
             assert text.en != text.sv or name == "null", name
 
 

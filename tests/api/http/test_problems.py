@@ -17,7 +17,7 @@ from api.http.headers import WEIGHTED_NAMES_MAX, language_of, prefers
 from api.http.problems import REASONS, TEXTS
 from api.http.request_ids import request_ids
 from referee.games import RULESETS
-from referee.sentences import fields
+from referee.sentences import fact_names
 from tests.support.databases import running_postgres
 from tests.support.match_client import HANDS, KORTOXEN, Table
 from tests.support.paths import ROOT
@@ -387,7 +387,7 @@ def test_every_problem_that_is_raised_has_its_texts() -> None:
 
 def test_the_texts_of_a_problem_name_the_same_facts_in_both_languages() -> None:
     for text in (*TEXTS.values(), *REASONS.values()):
-        assert fields(text.en) == fields(text.sv)
+        assert fact_names(text.en) == fact_names(text.sv)
     assert all(text.en.strip() != text.sv.strip() != "" for text in REASONS.values())
 
 

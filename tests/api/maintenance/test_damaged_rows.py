@@ -115,7 +115,7 @@ def service_over(url: str, tmp_path: Path | None = None) -> Any:
     """Return a service that seldom signs the log. The file of the checkpoint is next to a SQLite file, or in a
     folder."""
     file = "" if tmp_path is None else str(tmp_path / "log.note")
-    return client_of(url, log_key=KEY.written, log_file=file, log_seconds=3600)
+    return client_of(url, log_key=KEY.private_text, log_file=file, log_seconds=3600)
 
 
 @pytest.fixture(scope="module")

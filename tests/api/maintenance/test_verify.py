@@ -451,7 +451,7 @@ class TestKinds:
     @pytest.fixture
     def club(self, sqlite_editor: Editor) -> str:
         """Return the id of a club in a store with a signed log."""
-        with client_of(sqlite_editor.url, log_key=KEY.written, log_seconds=3600) as client:
+        with client_of(sqlite_editor.url, log_key=KEY.private_text, log_seconds=3600) as client:
             club = ClubTable(client)
             club.join("Berit")
             sign(client)

@@ -33,7 +33,7 @@ Place = tuple[Path, Kept]
 def original(tmp_path_factory: pytest.TempPathFactory) -> Place:
     """Return the folder of a store, and its contents."""
     place = tmp_path_factory.mktemp("audited")
-    with client_of(f"sqlite:///{place}/knacka.db", log_key=KEY.written, log_seconds=86_400) as client:
+    with client_of(f"sqlite:///{place}/knacka.db", log_key=KEY.private_text, log_seconds=86_400) as client:
         kept = filled(client)
     return place, kept
 

@@ -12,10 +12,10 @@ from referee.acts import Act, Bid, Deal, Play, Report, Trick
 from referee.cards import BIT, PACK, SUIT, cards_of, clockwise, shuffled, texts_of
 from referee.events import Breach, CardPlayed, DealScored, Dealt, Entry, MatchOpened, MatchWon, Reported, TrickTaken
 from referee.interned_acts import plays
-from referee.phases import options_of, shown, table_of
+from referee.phases import match_view, options_of, table_of
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment, Script, Shown
-from referee.tricks import in_order
+from referee.tricks import seats_and_cards
 from referee.value import with_item
 from referee.visibility import Event, Viewer
 
@@ -181,7 +181,9 @@ def found_by_official(state: State, offence: str, accused: int, sign: int) -> tu
 
 def lifted(state: Playing | Played, event: LateFingersLifted, number: int) -> Playing | Played:
     place = state.late.index(event.seat)
-    without: Playing | Played = offences.with_ledger(state, state.table.ledger.without("late_fingers", event.seat))
+    without: Playing | Played = offences.with_ledger(
+        state, state.table.ledger.without_breach("late_fingers", event.seat)
+    )
     return replace(without, late=(*state.late[:place], *state.late[place + 1 :]))
 
 
@@ -361,12 +363,12 @@ def view(state: State, viewer: Viewer) -> Shown:
         own["due"] = ("show_fingers",)
     if isinstance(state, Playing):
         own["bids"] = [{"seat": seat, "bid": str(state.bids[seat])} for seat in order(state.table)]
-        own |= {"trick": in_order(state.trick), "tricks": state.tricks}
+        own |= {"trick": seats_and_cards(state.trick), "tricks": state.tricks}
     if isinstance(state, Auction | Showing | Playing) and state.hands:
         hands = tuple(map(texts_of, state.hands))
         own["hand"] = hands[viewer] if isinstance(viewer, int) and viewer < len(hands) else None
         own["hands"] = hands if viewer == "official" else None
-    return shown(state, viewer, to_act=to_act(state), more=more, **own)
+    return match_view(state, viewer, to_act=to_act(state), more=more, **own)
 
 
 def _any_opening(opened: MatchOpened) -> None:
