@@ -95,7 +95,7 @@ async def list_accounts(
         last = ledger.last(connection, club_id)
         to = last if at is None else min(at, last)
         if evening is None:
-            return to, ledger.balances_at(connection, club_id, to, unit, all_=True)
+            return to, ledger.balances_at(connection, club_id, to, unit, with_zeros=True)
         return to, ledger.sums_of_evening(connection, club_id, evening, to, unit)
 
     entry, found = await ask_the_books(service, caller.club, read, fresh=fresh)

@@ -160,7 +160,7 @@ class History:
         self._sender: Actor | None = None
         """Sender of the proposal that the present request confirms."""
 
-    def take(self, recorded: Recorded) -> None:
+    def add_event(self, recorded: Recorded) -> None:
         """Add a club's event to the lists."""
         event = recorded.event
         if recorded.request is not None:

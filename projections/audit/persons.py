@@ -85,7 +85,7 @@ class People:
         self._paid: dict[tuple[str, str], list[tuple[datetime, int]]] = {}
         """Payouts of the last 30 days by account and currency, each with its time."""
 
-    def take(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
+    def add_event(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
         """Apply an event. ``kind_of``: returns the kind of the entry with a number, if any."""
         self.take_names(recorded)
         match recorded.event:

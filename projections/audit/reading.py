@@ -36,7 +36,7 @@ from projections.follow.engine import Json
 from projections.follow.page import Decode, Read, Row, topics
 from projections.journal import Posting
 from projections.ledger import Ledger
-from projections.ledger.posting import Writing
+from projections.ledger.posting import PageWriter
 from projections.ledger.tables import Keeping, Money
 from projections.log import Log, leaves_of
 from projections.refs import refs_in
@@ -189,7 +189,7 @@ class Rows:
         for metadata in (_scratch, LEDGER.metadata, TREE.metadata):
             metadata.create_all(self.made)
         self._stuck = False
-        self._writing = Writing(self.ledger, self.made)
+        self._writing = PageWriter(self.ledger, self.made)
 
     def __enter__(self) -> Self:
         return self
@@ -254,7 +254,7 @@ class Rows:
                 self._enter_event(own, recorded)
             if own.opened is not None:
                 with suppress(*UNREADABLE):  # a damaged row; the entries show the difference
-                    self.agreements.take(recorded, *own.opened)
+                    self.agreements.add_event(recorded, *own.opened)
             if own.how is not None and topic in TOPICS_OF_MONEY:
                 scores.append({"match": own.id, "number": own.version, "topic": topic, "state": state})
             if own.club:
@@ -286,8 +286,8 @@ class Rows:
 
     def _apply_club_event(self, own: _Own, recorded: Recorded) -> None:
         try:
-            self.people.take(recorded, self._entry_kind)
-            self.history.take(recorded)
+            self.people.add_event(recorded, self._entry_kind)
+            self.history.add_event(recorded)
         except UNREADABLE as error:
             what = f"{recorded.event.TOPIC}: {error}"
             self._report(own, recorded.originator_version, "row_unreadable", stands=what)
@@ -315,7 +315,7 @@ class Rows:
         if isinstance(recorded.event, MatchOpened | ClubFounded) and recorded.originator_version != 1:
             return
         try:
-            self._writing.take(recorded)
+            self._writing.add_event(recorded)
         except Exception as error:  # a damaged row may have any value
             where = {"aggregate": str(own.id), "event": recorded.originator_version}
             self.findings.add("settlements", "not_entered", **where, stands=f"{type(error).__name__}: {error}")

@@ -39,7 +39,7 @@ class Agreements:
         self._invited: dict[tuple[UUID, int], Actor] = {}
         """Inviting actors, by match and invitation."""
 
-    def take(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
+    def add_event(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
         """Apply an event of a match for money. ``members``: by seat."""
         match, event = recorded.originator_id, recorded.event
         place: dict[str, Any] = {"match": str(match), "evening": evening, "at": recorded.at}

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from sqlalchemy import Connection, select, update
 
 from projections.follow.page import Page, Row, topics
-from projections.ledger.posting import Writing
+from projections.ledger.posting import PageWriter
 from projections.ledger.tables import Keeping, Tables
 from referee.clubs.facts import BooksClosed, ClubFounded, ClubSet, MoneyPosted
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
@@ -46,7 +46,7 @@ class Ledger(Tables):
 
     def apply(self, connection: Connection, page: Page) -> None:
         matches, clubs = self.matches.c, self.clubs.c
-        writing = Writing(self, connection)
+        writing = PageWriter(self, connection)
         versions: dict[UUID, int] = {}
         for row in connection.execute(select(self.matches).where(matches.match.in_(page.histories))):
             versions[row.match], writing.matches[row.match] = row.version, row.money
@@ -60,7 +60,7 @@ class Ledger(Tables):
                 places = {row[2]: row[0] for row in page.histories[aggregate_id] if row[3] in self.takes}
                 happened += [(places[one.originator_version], one) for one in events]
         for _, recorded in sorted(happened, key=lambda one: one[0]):
-            writing.take(recorded)
+            writing.add_event(recorded)
         writing.flush()
         writing.write_versions(reached, versions.keys())
 

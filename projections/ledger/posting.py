@@ -18,7 +18,7 @@ from referee.settlement import amounts_owed
 from referee.visibility import Recorded
 
 
-class Writing:
+class PageWriter:
     """Collects the changes that a page of events makes in the ledger, and writes them."""
 
     def __init__(self, ledger: Tables, connection: Connection) -> None:
@@ -33,7 +33,7 @@ class Writing:
         self._balances: dict[tuple[UUID, str, str], int] = {}
         self._stored_balances: set[tuple[UUID, str, str]] = set()
 
-    def take(self, recorded: Recorded) -> None:
+    def add_event(self, recorded: Recorded) -> None:
         """Collect the changes by one event."""
         whose = recorded.originator_id
         match recorded.event:

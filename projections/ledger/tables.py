@@ -232,9 +232,15 @@ class Tables:
         return found[0], connection.scalar(query)
 
     def balances_at(
-        self, connection: Connection, club: UUID, number: int, currency: str | None = None, *, all_: bool = False
+        self,
+        connection: Connection,
+        club: UUID,
+        number: int,
+        currency: str | None = None,
+        *,
+        with_zeros: bool = False,
     ) -> tuple[Balance, ...]:
-        """Return the balances after an entry, sorted by currency and account, without zeros unless ``all_``."""
+        """Return the balances after an entry, sorted by currency and account, without zeros unless ``with_zeros``."""
         postings = self.postings.c
         which = [postings.club == club, postings.number <= number]
         if currency is not None:
@@ -248,7 +254,7 @@ class Tables:
         query = select(postings.account, postings.currency, postings.balance).join(
             latest, (postings.account == latest.c.account) & (postings.number == latest.c.number)
         )
-        return _balances(connection.execute(query.where(postings.club == club)), all_=all_)
+        return _balances(connection.execute(query.where(postings.club == club)), with_zeros=with_zeros)
 
     def balances_now(
         self, connection: Connection, club: UUID, currency: str | None = None
@@ -262,7 +268,9 @@ class Tables:
         )
         found = rows.all()
         last = found[0].keeping.last if found else 0
-        return last, _balances([(row.account, row.currency, row.balance) for row in found if row.account], all_=True)
+        return last, _balances(
+            [(row.account, row.currency, row.balance) for row in found if row.account], with_zeros=True
+        )
 
     def sums_of_evening(
         self, connection: Connection, club: UUID, evening: int, to: int, currency: str | None = None
@@ -278,7 +286,7 @@ class Tables:
         )
         if currency is not None:
             query = query.where(postings.currency == currency)
-        return _balances(connection.execute(query), all_=True)
+        return _balances(connection.execute(query), with_zeros=True)
 
     def sums_between(self, connection: Connection, club: UUID, after: int, to: int) -> tuple[Balance, ...]:
         """Return the sums by account of the entries after entry ``after`` up to entry ``to``, without zeros."""
@@ -373,6 +381,8 @@ def _journal_entry(row: Any, postings: tuple[Posting, ...]) -> JournalEntry:
     )
 
 
-def _balances(rows: Iterable[Any], *, all_: bool = False) -> tuple[Balance, ...]:
+def _balances(rows: Iterable[Any], *, with_zeros: bool = False) -> tuple[Balance, ...]:
     found = [Balance(account=account, currency=unit, amount=int(amount)) for account, unit, amount in rows]
-    return tuple(sorted([one for one in found if all_ or one.amount], key=lambda one: (one.currency, one.account)))
+    return tuple(
+        sorted([one for one in found if with_zeros or one.amount], key=lambda one: (one.currency, one.account))
+    )

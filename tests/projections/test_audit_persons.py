@@ -26,7 +26,7 @@ class Audited:
     def happens(self, event: Event, by: Actor = "key:k1") -> None:
         self.number += 1
         recorded = Recorded(UUID(int=1), self.number, self.at, by, "~", "", "", event)
-        self.people.take(recorded, self.kinds.get)
+        self.people.add_event(recorded, self.kinds.get)
 
     def pays_out(self, amount: int, currency: str = "SEK") -> None:
         postings = (Posting(account="member:2", amount=amount), Posting(account="cash", amount=-amount))
