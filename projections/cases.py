@@ -56,7 +56,7 @@ from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.takeback import ActTakenBack
 from referee.tokens import encrypt_or_decrypt
 from referee.value import CaseKind, Verdict
-from referee.visibility import Event, Recorded, Viewer, seen
+from referee.visibility import Event, Recorded, Viewer, as_seen_by
 
 FACTS: tuple[type[Event], ...] = (
     CaseOpened,
@@ -411,7 +411,7 @@ class Cases:
         rulings: dict[tuple[UUID, int], Any] = {}
         for row in connection.execute(stated):
             fact = DECODERS[CaseRuled.TOPIC](row.fact)
-            rulings[row.match, row.case] = seen(fact, viewer, row.event <= row.public_to)
+            rulings[row.match, row.case] = as_seen_by(fact, viewer, row.event <= row.public_to)
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
     def _cases_of_official(self, given: Collection[str]) -> Select[Any]:
@@ -520,4 +520,4 @@ def _listed_case(row: Any) -> Listed:
 
 
 def _entry_for(row: Any, viewer: Viewer, public_to: int) -> Entry:
-    return Entry(row.event, row.at, seen(DECODERS[row.topic](row.fact), viewer, row.event <= public_to))
+    return Entry(row.event, row.at, as_seen_by(DECODERS[row.topic](row.fact), viewer, row.event <= public_to))

@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from projections.follow.page import Page, Row
 from projections.follow.projection import LIVE, own_name
-from referee.log.tree import HASH_BYTES, TILE_HEIGHT, TILE_WIDTH, Tree, leaf_hashes, rolled_up
+from referee.log.tree import HASH_BYTES, TILE_HEIGHT, TILE_WIDTH, Tree, changed_tiles, leaf_hashes
 
 POSITION_BYTES = 8
 TILES_AT_ONCE = 100
@@ -96,7 +96,7 @@ class Log:
 
     def grow(self, connection: Connection, edge: Edge, rows: Sequence[Row], leaves: bytes) -> None:
         """Add rows after the edge. ``leaves``: their hashes, by :func:`leaves_of`."""
-        changed = rolled_up(edge.hashes, leaves, edge.size)
+        changed = changed_tiles(edge.hashes, leaves, edge.size)
         positions = edge.positions if edge.size % TILE_WIDTH else b""
         positions += array("q", [row[0] for row in rows]).tobytes()
         begun, width = edge.size // TILE_WIDTH, TILE_WIDTH * POSITION_BYTES

@@ -45,7 +45,7 @@ from referee.value import (
     Value,
     Version,
     WonBy,
-    tied,
+    type_depends_on,
 )
 from referee.visibility import Event, Recorded
 
@@ -96,7 +96,7 @@ class LineWritten(Value):
     event: EventNumber
     pot_before: wire_types.Money | None = None
     pot: wire_types.Money | None = None
-    detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] | None = None
+    detail: Annotated[Mapping[str, Any], type_depends_on("ruleset", "detail")] | None = None
     """Fields of this game only."""
 
 

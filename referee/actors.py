@@ -51,10 +51,10 @@ def officials(count: int) -> tuple[Actor, ...]:
 
 def place_of(official: str) -> int | None:
     """Return the index of an official, from 0; ``None`` for one who uses a club's key."""
-    return None if by_key(official) else int(official.partition(":")[2] or 1) - 1
+    return None if uses_key(official) else int(official.partition(":")[2] or 1) - 1
 
 
-def by_key(actor: Actor) -> bool:
+def uses_key(actor: Actor) -> bool:
     return actor.startswith("key:")
 
 

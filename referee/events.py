@@ -21,7 +21,7 @@ from referee.value import (
     Time,
     Value,
     WonBy,
-    tied,
+    type_depends_on,
 )
 from referee.visibility import Event, Hidden, Viewer, only_own_item
 
@@ -162,7 +162,7 @@ class MatchOpened(Event):
     }
     ruleset: wire_types.Code
     edition: wire_types.Edition
-    options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
+    options: Annotated[dict[str, Any], type_depends_on("ruleset", "resolved")]
     players: wire_types.Names
     dealing: Dealing
     enforcement: Enforcement
@@ -417,7 +417,7 @@ class DealScored(Event):
     pot_entries: wire_types.Many[PotEntry] = ()
     halves: bool = False
     """True if ``before``, ``points`` and ``entries`` count half points."""
-    detail: Annotated[Mapping[str, Any], tied("ruleset", "detail")] = msgspec.field(default_factory=dict)
+    detail: Annotated[Mapping[str, Any], type_depends_on("ruleset", "detail")] = msgspec.field(default_factory=dict)
     """Codes and numbers that only this game has."""
 
 

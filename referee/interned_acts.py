@@ -6,7 +6,7 @@ from referee.cards import CARD, Cards
 _PLAYS = tuple({bit: Play(seat=seat, card=card) for bit, card in CARD.items()} for seat in range(8))
 
 
-def plays(seat: int, cards: Cards) -> tuple[Act, ...]:
+def play_acts(seat: int, cards: Cards) -> tuple[Act, ...]:
     """Return the acts that play each of these cards, in the order of the pack."""
     mine = _PLAYS[seat]
     acts = []

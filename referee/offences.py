@@ -59,7 +59,7 @@ class Ledger(Value):
             return 0
         return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
 
-    def lasting(self, seat: int) -> tuple[Penalty, ...]:
+    def lasting_penalties(self, seat: int) -> tuple[Penalty, ...]:
         """Return a seat's penalties, without those that their case lifted again."""
         lasting: list[Penalty] = []
         for penalty in self.penalties:
@@ -80,7 +80,7 @@ class Ledger(Value):
         new = [NotedBreach(breach=breach, event=event) for breach in breaches]
         return replace(self, breaches=(*self.breaches, *new))
 
-    def has(self, offence: str, seat: int, since: int) -> bool:
+    def has_breach(self, offence: str, seat: int, since: int) -> bool:
         return bool(self.breaches_by(offence, seat, since))
 
     def breaches_by(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
@@ -162,7 +162,7 @@ class Ledger(Value):
         past = tuple(record for record in self.breaches if record.case is None)
         return replace(self, past=past, breaches=punished)
 
-    def known(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
+    def known_breaches(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
         """Return the breaches that match and that all seats know, the latest last.
 
         Returns the first of these that is not empty: breaches of this deal that a case took up; with ``named``, such
@@ -175,7 +175,7 @@ class Ledger(Value):
         settled = tuple(record for record in past if record.case is not None)
         return settled if settled and named else tuple(record for record in past if record.case is None)
 
-    def open(self, tricks_done: int) -> tuple[NotedBreach, ...]:
+    def open_breaches(self, tricks_done: int) -> tuple[NotedBreach, ...]:
         """Return the breaches that can be knocked for after this number of complete tricks."""
         return tuple(
             record
@@ -212,7 +212,7 @@ def adjudicate(
     def matches(record: NotedBreach) -> bool:
         return record.breach.seat == knock.accused and knock.offence in (None, record.breach.offence)
 
-    still_open = [] if knock.late else [record for record in ledger.open(tricks_done) if matches(record)]
+    still_open = [] if knock.late else [record for record in ledger.open_breaches(tricks_done) if matches(record)]
     if still_open:
         record = still_open[0]
         breach = record.breach
@@ -231,7 +231,7 @@ def adjudicate(
         return upheld, PenaltyImposed(seat=breach.payer, points=breach.points, rule=breach.rule, case=case)
     here = tuple(filter(matches, ledger.breaches))
     # Players do not know a breach that lapsed in this deal, so it counts last.
-    known = ledger.known(matches, named=knock.offence is not None) or here
+    known = ledger.known_breaches(matches, named=knock.offence is not None) or here
     again = any(record.case is not None for record in known)
     reason: Literal["nothing", "late", "again"] = "again" if again else "late" if known else "nothing"
     dismissed = KnockDismissed(

@@ -48,7 +48,7 @@ from referee.refusals import MatchOver, NotInPlay, Refused, WrongPhase
 from referee.requests import Proceeding, Request
 from referee.ruleset import Moment, Ruleset, Script, Shown
 from referee.seating import Seating
-from referee.settlement import Basis, received
+from referee.settlement import Basis, amounts_received
 from referee.value import Value
 from referee.visibility import Event, Viewer
 from referee.whole_deal import result_decision
@@ -119,7 +119,7 @@ def with_settlement(table: Table, won: MatchWon, payments: tuple[Payment, ...]) 
     """Return the event ``won``; in a match for money, with these payments and the settlement."""
     if table.stakes is None:
         return won
-    settled = received(payments, table.seats, table.stakes.unit, halves=won.halves)
+    settled = amounts_received(payments, table.seats, table.stakes.unit, halves=won.halves)
     return replace(won, settlement=settled, payments=payments)
 
 
@@ -182,7 +182,7 @@ def match_view(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_do
     table, over = state.table, isinstance(state, Over)
     breaches = None
     if viewer == "official":
-        open_now = table.ledger.open(tricks_done)
+        open_now = table.ledger.open_breaches(tricks_done)
         breaches = tuple({**msgspec.to_builtins(record.breach), "event": record.event} for record in open_now)
     common: dict[str, Any] = {
         "phase": phase_of(state),
@@ -221,7 +221,7 @@ class Cites(Value):
     """Rule that only a deal under way can be voided."""
 
 
-def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
+def refusal_decision(kind: type[Refused], code: str, rule: str | None) -> Decision:
     """Return a decision that always raises ``kind`` with this code, which says more than ``wrong_phase``."""
 
     def refused(state: Any, act: Any, moment: Moment) -> tuple[Event, ...]:
@@ -230,7 +230,7 @@ def refuse(kind: type[Refused], code: str, rule: str | None) -> Decision:
     return refused
 
 
-def by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
+def evolution_by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
     """Return an evolution that applies the evolution for the type of the phase."""
 
     def evolved(state: Any, event: Any, number: int) -> Any:
@@ -395,7 +395,9 @@ class Tables(Value):
         return self.undealt(table) if corrected.fresh else replace(state, table=table)
 
 
-def game(tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | None = None, **rest: Any) -> Ruleset:
+def make_ruleset(
+    tables: Tables, *, scored: Callable[[Any, str], tuple[Event, ...]] | None = None, **rest: Any
+) -> Ruleset:
     """Return the ruleset of a game. ``scored`` and ``rest``: fields of the ruleset that the tables do not have."""
     phases = {get_origin(phase) or phase for phase in get_args(rest["state"])}
     covered = tables.decide.keys() | tables.follows.keys() | {Over}

@@ -26,7 +26,7 @@ from referee.value import (
     SeatAndBid,
     SeatAndCard,
     Value,
-    tied,
+    type_depends_on,
 )
 from referee.visibility import Event, Recorded, Viewer
 from referee.vocabulary import with_installed
@@ -85,7 +85,7 @@ class OpenBreach(TypedDict):
 class Shown(Value):
     """A match as one viewer may see it. ``None``: not applicable."""
 
-    phase: Annotated[str, tied("ruleset", "phase")]
+    phase: Annotated[str, type_depends_on("ruleset", "phase")]
     deal: wire_types.DealNumber
     dealer: Seat | None
     to_act: wire_types.Seats
@@ -113,7 +113,7 @@ class Shown(Value):
     breaches: wire_types.Many[OpenBreach] | None = None
     """Offences that can still be knocked for, for officials."""
     winner: Seat | None = None
-    more: Annotated[Mapping[str, Any], tied("ruleset", "more")] | None = None
+    more: Annotated[Mapping[str, Any], type_depends_on("ruleset", "more")] | None = None
     """Fields that only this game has, with names from its rulebook."""
 
 
@@ -202,6 +202,6 @@ class Ruleset(Value):
     carries: tuple[str, ...] = ()
     """Fields that the game adds to the table and that each deal passes to the next."""
 
-    def improved(self, before: int, after: int) -> bool:
+    def is_better(self, before: int, after: int) -> bool:
         """Return whether the new points are better: nearer to 0 in a game that counts down, else higher."""
         return abs(after) < abs(before) if self.start_points else after > before

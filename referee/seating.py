@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from referee import invitations
-from referee.actors import by_key, seat_of
+from referee.actors import seat_of, uses_key
 from referee.acts import AgreeStakes
 from referee.admission import Invite, IssueToken, RedeemInvitation, Role
 from referee.events import MatchOpened, StakesNeed, TokenEnded, TokenMade
@@ -108,7 +108,7 @@ def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
     own = request.role == "seat" and seat_of(moment.actor) == request.seat
     if request.role == "official" and not seating.of_club:
         raise WrongPhase("officials_have_tokens", None)
-    if request.role in ("seat", "official") and seating.of_club and not (own or by_key(moment.actor)):
+    if request.role in ("seat", "official") and seating.of_club and not (own or uses_key(moment.actor)):
         raise NotYours("invited_by_keys", None)
     number = len(seating.invitations) + 1
     if number > INVITATIONS_MAX:
@@ -162,9 +162,9 @@ def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]
         raise WrongPhase("stakes_agreed", None)
     if seat is not None:
         return (StakesAgreed(seats=(seat,), how="seat") if request.agree else StakesDeclined(seat=seat),)
-    if by_key(moment.actor) and not request.agree:
+    if uses_key(moment.actor) and not request.agree:
         return (StakesDeclined(),)
-    if seating.need != "secretary" or not by_key(moment.actor):
+    if seating.need != "secretary" or not uses_key(moment.actor):
         raise NotYours("members_agree", None, seats=waiting)
     return (StakesAgreed(seats=waiting, how="secretary"),)
 

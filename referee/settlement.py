@@ -174,17 +174,17 @@ def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]
     )
 
 
-def received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool = False) -> tuple[int, ...]:
+def amounts_received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool = False) -> tuple[int, ...]:
     """Return the minor units that each seat receives. With ``halves`` the points of payments are half points."""
     amounts = [0] * seats
     for payment in payments:
-        amount = worth(payment.points, unit, halves)
+        amount = amount_of_points(payment.points, unit, halves)
         amounts[payment.payer] -= amount
         amounts[payment.payee] += amount
     return tuple(amounts)
 
 
-def worth(points: int, unit: int, halves: bool) -> int:
+def amount_of_points(points: int, unit: int, halves: bool) -> int:
     """Return the minor units for these points; with ``halves``, for half points, and ``unit`` is even (E-O42)."""
     return points * unit // 2 if halves else points * unit
 
@@ -235,7 +235,7 @@ class _Sheet:
                         deal=line.deal,
                         rule=entry.rule,
                         points=in_points((entry.points,), self.halves)[0],
-                        amount=worth(entry.points, unit, self.halves),
+                        amount=amount_of_points(entry.points, unit, self.halves),
                         events=tuple(dict.fromkeys(entry.events)),
                     )
 
@@ -257,7 +257,7 @@ class _Sheet:
         """
         unit = self.stakes.unit
         for payment in self.payments:
-            owed = worth(payment.points, unit, self.halves)
+            owed = amount_of_points(payment.points, unit, self.halves)
             if seat == payment.payer:
                 own = list(self.protocol_lines(seat, unit if payment.between else -unit))
                 yield from own
@@ -272,7 +272,11 @@ class _Sheet:
     def payments_due(self) -> Iterator[PaymentDue]:
         """Yield the payments, except those of 0. A winner who pays is the payer (B-O21)."""
         for payment in self.payments:
-            payer, payee, amount = payment.payer, payment.payee, worth(payment.points, self.stakes.unit, self.halves)
+            payer, payee, amount = (
+                payment.payer,
+                payment.payee,
+                amount_of_points(payment.points, self.stakes.unit, self.halves),
+            )
             if amount < 0:
                 payer, payee, amount = payee, payer, -amount
             if amount:

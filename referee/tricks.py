@@ -7,7 +7,7 @@ from referee.value import SeatAndCard
 
 
 @lru_cache(maxsize=4096)
-def following(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
+def next_seats(order: tuple[int, ...], seats: int) -> tuple[int, ...]:
     """Return, by seat, the next seat in ``order``; a seat that is not in ``order`` follows itself."""
     after = list(range(seats))
     for place, seat in enumerate(order):

@@ -47,7 +47,7 @@ def with_item(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
     return (*values[:place], value, *values[place + 1 :])
 
 
-def tied(by: str, what: str) -> Meta:
+def type_depends_on(by: str, what: str) -> Meta:
     """Mark a field whose type depends on the field ``by`` of its object or an outer one. ``what`` names the type."""
     return Meta(extra_json_schema={"x-tied": (by, what)})
 

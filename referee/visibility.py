@@ -83,7 +83,7 @@ def stored_with_topic(kind: type[Event], official: bool, public: bool) -> Callab
     return unchanged
 
 
-def seen(event: E, viewer: Viewer, public: bool) -> E:
+def as_seen_by(event: E, viewer: Viewer, public: bool) -> E:
     """Return the event as this viewer may see it. ``public``: the deal is over."""
     if not event.HIDDEN:
         return event

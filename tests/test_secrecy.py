@@ -19,7 +19,7 @@ from referee.events import DEAL_ENDS
 from referee.store.club import Club
 from referee.store.log import Log
 from referee.store.match import Match
-from referee.visibility import Event, Viewer, seen
+from referee.visibility import Event, Viewer, as_seen_by
 from tests.plump.plump import RULESET as PLUMP
 
 TABLE = """
@@ -339,7 +339,7 @@ def own_hand(hands: Any, viewer: Viewer) -> tuple[Any, ...]:
 @pytest.mark.parametrize("name", EVENTS)
 def test_a_viewer_sees_exactly_the_fields_of_the_table(name: str, viewer: Viewer, public: bool):
     event = EVENTS[name]
-    told = seen(event, viewer, public)
+    told = as_seen_by(event, viewer, public)
     assert type(told) is type(event)
     for field in event.__struct_fields__:
         assert getattr(told, field) == expected(event, field, viewer, public), field
@@ -359,9 +359,9 @@ def test_each_hidden_field_of_the_examples_differs_from_its_replacement():
 def test_an_event_that_hides_nothing_is_not_made_again():
     for event in EVENTS.values():
         if set(AUDIENCES[event.TOPIC].values()) == {"all"}:
-            assert all(seen(event, viewer, public=False) is event for viewer in VIEWERS)
+            assert all(as_seen_by(event, viewer, public=False) is event for viewer in VIEWERS)
         if not {"nobody", "sealed"} & set(AUDIENCES[event.TOPIC].values()):
-            assert seen(event, "official", public=False) is event
+            assert as_seen_by(event, "official", public=False) is event
 
 
 def test_the_cards_lie_open_when_a_deal_or_the_match_has_ended():

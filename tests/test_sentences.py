@@ -36,7 +36,7 @@ from referee.sentences import (
     title,
     win_text,
 )
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.support.refusals import all_uses, as_toml, gathered, played, uses
 
 ROOT = Path(__file__).parents[1]
@@ -327,7 +327,9 @@ class TestRulings:
 
     @pytest.mark.parametrize("language", LANGUAGES)
     def test_too_late_and_for_nothing_sound_alike_until_the_deal_is_over(self, language: Language) -> None:
-        late = seen(dismissed("late", offence="revoke", named="revoke", rests_on=(9,), within_deal=True), 0, False)
+        late = as_seen_by(
+            dismissed("late", offence="revoke", named="revoke", rests_on=(9,), within_deal=True), 0, False
+        )
         assert isinstance(late, KnockDismissed)
         nothing = dismissed("nothing", named="revoke")
         assert ruling(late, PLAYERS, language) == ruling(nothing, PLAYERS, language)

@@ -224,7 +224,7 @@ def record_of(
     score. ``begun``: the number of the first event's act. ``line``: the deal's line with corrections, if any."""
     sheet = _DealParts()
     for step in steps_of(events):
-        seen = tuple(match.seen(recorded, caller.deal_viewer(public=True)) for recorded in step.events)
+        seen = tuple(match.event_seen_by(recorded, caller.deal_viewer(public=True)) for recorded in step.events)
         sheet.add_act(step._replace(events=seen))
     score, dealt = events[-1].event, sheet.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"

@@ -50,7 +50,7 @@ async def get_settlement(request: ApiCall, match_id: MatchId, min_version: MinVe
     basis = match.rules.basis(match.opened.options) if match.opened.stakes is not None else None
     if basis is None:
         raise Problem("not_for_money")
-    provisional = match.provisional(utc_now())
+    provisional = match.is_provisional(utc_now())
     tag = tag_of(match.version, *(("provisional",) if provisional else ()))
     if has := matching_etag(request, tag, caller.texts):
         return not_modified(has)

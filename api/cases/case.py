@@ -30,7 +30,7 @@ from referee.officials.state import CaseStatus, status_at
 from referee.sentences import CaseCode, Language
 from referee.store.match import Match
 from referee.value import CaseKind, EventNumber, OffenceText, RuleId, Seat, Standard, Time, Value, Verdict, Version
-from referee.visibility import Recorded, seen
+from referee.visibility import Recorded, as_seen_by
 
 Ruling = KnockUpheld | KnockDismissed | CaseRuled
 RULE_OF_OPEN_CASE = "J1"
@@ -146,7 +146,7 @@ class Case(Value):
 def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_to: int = 0) -> tuple[Entry, ...]:
     """Return the events of a case as the caller may see them. The deal of events up to ``public_to`` is over."""
     return tuple(
-        Entry(one.originator_version, one.at, seen(one.event, caller.deal_viewer(public), public))
+        Entry(one.originator_version, one.at, as_seen_by(one.event, caller.deal_viewer(public), public))
         for one in recorded
         for public in (one.originator_version <= public_to,)
         if isinstance(one.event, FACTS) and getattr(one.event, "case", None) == case

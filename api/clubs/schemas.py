@@ -12,8 +12,8 @@ from referee import wire_types
 from referee.actors import Actor
 from referee.clubs.commands import ClubAct
 from referee.clubs.facts import KeyId, Scopes
-from referee.value import EventNumber, Time, Value, tied
-from referee.visibility import Recorded, seen, with_topic
+from referee.value import EventNumber, Time, Value, type_depends_on
+from referee.visibility import Recorded, as_seen_by, with_topic
 
 KeySecret = Annotated[
     str,
@@ -59,13 +59,13 @@ class EventSeen(Value):
     act: Annotated[
         wire_types.Key | None, Meta(description="Idempotency-Key of the act, for its sender; null: the act had none.")
     ]
-    event: Annotated[dict[str, Any], tied("topic", "club")]
+    event: Annotated[dict[str, Any], type_depends_on("topic", "club")]
     """Event; its fields depend on its topic."""
 
 
 def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
     """Return an :class:`EventSeen` as a dict for its sender. ``texts``: readable texts by ref."""
-    event = seen(recorded.event, "spectator", public=False)
+    event = as_seen_by(recorded.event, "spectator", public=False)
     return {
         "number": recorded.originator_version,
         "at": recorded.at,

@@ -1,8 +1,8 @@
 """Makes the schemas of requests and answers. Each schema has a name, because client generators need it.
 
-The type of a tied field depends on the field ``ruleset`` of its struct (:func:`~referee.value.tied`). A request with
-a tied field has one schema for each ruleset. An answer has one schema with the fields of all games. Schemas of
-requests refuse other fields; schemas of answers allow them.
+The type of a tied field depends on the field ``ruleset`` of its struct (:func:`~referee.value.type_depends_on`). A
+request with a tied field has one schema for each ruleset. An answer has one schema with the fields of all games.
+Schemas of requests refuse other fields; schemas of answers allow them.
 """
 
 import json
@@ -398,7 +398,7 @@ def _event_reference(aggregate_kind: str) -> Plain:
 
 
 def _tie_in(part: Any) -> tuple[str, str] | None:
-    """Return the arguments of :func:`~referee.value.tied` in a part of a type, or ``None``."""
+    """Return the arguments of :func:`~referee.value.type_depends_on` in a part of a type, or ``None``."""
     extra = part.extra_json_schema if isinstance(part, Meta) else None
     return None if extra is None else extra.get("x-tied")
 

@@ -52,7 +52,7 @@ def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
         return False
     if not public and getattr(recorded.event, "within_deal", False) and caller.viewer != "official":
         return False
-    return match.seen(recorded, caller.deal_viewer(public)) == match.seen(recorded, "official")
+    return match.event_seen_by(recorded, caller.deal_viewer(public)) == match.event_seen_by(recorded, "official")
 
 
 @get(

@@ -18,7 +18,7 @@ from referee import wire_types
 from referee.clubs.facts import EntryKind, Postings
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.log.facts import LogSigned, LogSize, Note
-from referee.log.notes import LastRow, SigningKey, base64, checkpoint_in, signed
+from referee.log.notes import LastRow, SigningKey, base64, checkpoint_in, signed_note
 from referee.log.tree import Tree
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
@@ -247,7 +247,7 @@ def ranges_of(numbers: Iterable[int]) -> list[BundleRange]:
 
 def _signed_statement(origin: str, whose: str, last: Last, tree: Tree, keys: Sequence[SigningKey]) -> str:
     number, leaf = last.row.row[2], tree.leaf(last.row.leaf)
-    return signed(LastRow(origin=origin, aggregate=whose, number=number, leaf=leaf, size=last.size), keys)
+    return signed_note(LastRow(origin=origin, aggregate=whose, number=number, leaf=leaf, size=last.size), keys)
 
 
 def decode_placed(placed: Placed) -> Recorded:

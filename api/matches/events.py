@@ -58,7 +58,7 @@ from referee.store.match import Match
 from referee.store.rows import NO_REQUEST, Row, from_row, raw_rows, row_hashes
 from referee.store.store import UnknownAggregate
 from referee.value import EventNumber, Value, Version
-from referee.visibility import Event, Recorded, differs_in_act, seen, stored_with_topic, with_topic
+from referee.visibility import Event, Recorded, as_seen_by, differs_in_act, stored_with_topic, with_topic
 
 READ_MAX = 500
 """Maximum number of events in one read."""
@@ -127,7 +127,7 @@ def _visible_events(match: Match, rows: Sequence[Row], act_number: int, caller: 
         official = viewer == "official"
         event = _topic_adder(stored.topic, official, public)(bytes(row.event))
         if event is None or number == 1:
-            event = with_topic(seen(_event_with_names(from_row(stored), match), viewer, public))
+            event = with_topic(as_seen_by(_event_with_names(from_row(stored), match), viewer, public))
         fields, request = event_fields(row, number, act_number, event, caller, official), None
         if official:
             fields["hash"] = hashed

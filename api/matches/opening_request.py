@@ -32,7 +32,7 @@ from referee.games import RULESETS
 from referee.officials import takeback
 from referee.refusals import AgainstTheClub
 from referee.ruleset import Ruleset
-from referee.value import Value, tied
+from referee.value import Value, type_depends_on
 
 POINTS_MAX = 1_000_000
 
@@ -100,10 +100,10 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     """A match to open. With `tally` it needs `first_dealer`."""
 
     ruleset: RulesetSeen
-    players: Annotated[tuple[Player, ...], tied("ruleset", "players")]
+    players: Annotated[tuple[Player, ...], type_depends_on("ruleset", "players")]
     """Players, clockwise."""
-    options: Annotated[dict[str, Any], tied("ruleset", "options")] = msgspec.field(default_factory=dict)
-    first_dealer: Annotated[int, tied("ruleset", "first_dealer")] | None = None
+    options: Annotated[dict[str, Any], type_depends_on("ruleset", "options")] = msgspec.field(default_factory=dict)
+    first_dealer: Annotated[int, type_depends_on("ruleset", "first_dealer")] | None = None
     dealing: Dealing = "house"
     enforcement: Enforcement | None = None
     """Left out: `refuse`, but `penalise` with `dealing: tally`, which requires it."""

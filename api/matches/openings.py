@@ -31,7 +31,7 @@ from referee.events import Adjudication, Dealing, Enforcement, MatchOpened, Shuf
 from referee.store.command import Command, KeyReused, Outcome
 from referee.store.match import Match
 from referee.tokens import encrypt_or_decrypt, hash_in_match
-from referee.value import Seat, Time, Value, Version, tied
+from referee.value import Seat, Time, Value, Version, type_depends_on
 
 
 class SeatGiven(Value):
@@ -61,7 +61,7 @@ class MatchMade(Value):
     version: Version
     ruleset: RulesetSeen
     edition: wire_types.Edition
-    options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
+    options: Annotated[dict[str, Any], type_depends_on("ruleset", "resolved")]
     dealing: Dealing
     enforcement: Enforcement
     shuffle: Shuffling | None
@@ -136,7 +136,7 @@ async def open_match(request: ApiCall) -> Reply:
     secret = await in_thread(lambda: service.referee.secret)
     tokens = _tokens_for(body, secret, key)
     match_id, own_key = tokens.match_id, None if key is None else str(tokens.match_id)
-    before = None if own_key is None else await in_thread(service.referee.opened_by, match_id, actor, own_key)
+    before = None if own_key is None else await in_thread(service.referee.opening_act, match_id, actor, own_key)
     if before is None:
         opened = _first_event(body, tokens, secret, club, actor)
         await _check_quota(service, request, body.club)

@@ -22,8 +22,8 @@ from referee.ruleset import DueAct, Shown
 from referee.store.clock import utc_now
 from referee.store.match import Match
 from referee.store.rows import RawRow
-from referee.value import EventNumber, Points, Seat, Time, Value, Version, tied
-from referee.visibility import Recorded, Viewer, seen, with_topic
+from referee.value import EventNumber, Points, Seat, Time, Value, Version, type_depends_on
+from referee.visibility import Recorded, Viewer, as_seen_by, with_topic
 
 _ACT_SAYS = (
     "An act of a seat or the official: `act` is its name and decides which fields go with it. An act of "
@@ -88,7 +88,7 @@ class MatchSeen(Shown, kw_only=True):
     viewer: ViewerSeen
     ruleset: RulesetSeen
     edition: wire_types.Edition
-    options: Annotated[dict[str, Any], tied("ruleset", "resolved")]
+    options: Annotated[dict[str, Any], type_depends_on("ruleset", "resolved")]
     players: wire_types.BySeat[Seated]
     dealing: Dealing
     enforcement: Enforcement
@@ -137,7 +137,7 @@ def seated_players(match: Match) -> tuple[Seated, ...]:
 
 def tag_now(match: Match) -> str:
     """Return the ETag of a match. It includes ``provisional``, because this ends without an event."""
-    return tag_of(match.version, *(("provisional",) if match.provisional(utc_now()) else ()))
+    return tag_of(match.version, *(("provisional",) if match.is_provisional(utc_now()) else ()))
 
 
 def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
@@ -162,7 +162,7 @@ def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
         "opened_at": match.opened_at,
         "changed_at": match.changed_at,
         "adjudication": opened.adjudication,
-        "provisional": match.provisional(utc_now()),
+        "provisional": match.is_provisional(utc_now()),
         "shuffling": shuffling_seen(match),
         "taking_back": taking_back_seen(match),
         **{name: getattr(shown, name) for name in shown.__struct_fields__},
@@ -228,7 +228,7 @@ class EventSeen(Value, omit_defaults=True):
     at: Time
     actor: Actor
     act: Annotated[wire_types.Key | None, Meta(description="null: the act had no key, or the caller may not see it.")]
-    event: Annotated[dict[str, Any], tied("topic", "match")]
+    event: Annotated[dict[str, Any], type_depends_on("topic", "match")]
     digest: wire_types.Digest | None = None
     prev: wire_types.Hash | None = None
     hash: wire_types.Hash | None = None
@@ -246,7 +246,7 @@ class ActSeen(Value):
 def event_seen(recorded: Recorded, caller: Caller, public: bool, act_number: int) -> dict[str, Any]:
     """Return an :class:`EventSeen` as a dict for the caller, without ``hash``. ``public``: its deal is over."""
     viewer = caller.deal_viewer(public)
-    event = with_topic(seen(recorded.event, viewer, public))
+    event = with_topic(as_seen_by(recorded.event, viewer, public))
     return event_fields(recorded, recorded.originator_version, act_number, event, caller, viewer == "official")
 
 

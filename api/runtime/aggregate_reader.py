@@ -127,7 +127,7 @@ class AggregateReader:
 
 def is_over(match: Match) -> bool:
     """Return whether the match is over and its result no longer provisional."""
-    return isinstance(match.play, Over) and not match.provisional(utc_now())
+    return isinstance(match.play, Over) and not match.is_provisional(utc_now())
 
 
 def match_of(aggregate: Aggregate) -> Match:

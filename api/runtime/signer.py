@@ -14,7 +14,7 @@ from api.http.problems import STORE_FAILURES, Reason
 from api.runtime.checkpoint_file import CheckpointFile, extends_checkpoint
 from api.runtime.projections import Projections
 from referee.log.facts import LogOpened, Sign
-from referee.log.notes import Checkpoint, SigningKey, checkpoint_in, signed
+from referee.log.notes import Checkpoint, SigningKey, checkpoint_in, signed_note
 from referee.store.clock import ClockWrong, utc_now
 from referee.store.command import Busy, Command, InDoubt, Stale
 from referee.store.damaged import DamagedRow
@@ -176,7 +176,7 @@ class Signer:
         return self._desk.submit(command).result(ANSWER_SECONDS).aggregate.version
 
     def _sign_and_store(self, checkpoint: Checkpoint, version: int) -> None:
-        note = signed(checkpoint, self.keys)
+        note = signed_note(checkpoint, self.keys)
         self._file.write(note)
         command = Command(id=LOG_ID, actor="operator", request=Sign(note=note), expected=version)
         outcome = self._desk.submit(command).result(ANSWER_SECONDS)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from referee.actors import Actor, by_key
+from referee.actors import Actor, uses_key
 from referee.clubs.state import Club, Evening, Key, Member
 from referee.refusals import AgainstTheClub, ClubState
 
@@ -56,7 +56,7 @@ def evening_of(club: Club, number: int) -> Evening:
 
 def key_of_actor(club: Club, actor: Actor) -> Key | None:
     """Return the key that an actor uses; ``None``: the actor uses no key."""
-    return club.key(actor.removeprefix("key:")) if by_key(actor) else None
+    return club.key(actor.removeprefix("key:")) if uses_key(actor) else None
 
 
 def is_program(club: Club, actor: Actor) -> bool:

@@ -48,7 +48,7 @@ def _installed_games() -> Iterator[tuple[str, Ruleset]]:
     for package in INSTALLED_PACKAGES:
         ruleset = getattr(importlib.import_module(package), "RULESET", None)
         if not isinstance(ruleset, Ruleset):
-            raise ImportError(f"The package {package} has no RULESET. Make it with referee.phases.game.")
+            raise ImportError(f"The package {package} has no RULESET. Make it with referee.phases.make_ruleset.")
         rulebook.add_package(package)
         try:
             rulebook.load(ruleset.key)

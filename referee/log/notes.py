@@ -110,7 +110,7 @@ class SigningKey:
         return f"— {self.name} {base64(self._id + self._private.sign(text.encode()))}\n"
 
 
-def signed(statement: Checkpoint | LastRow, keys: Sequence[SigningKey]) -> str:
+def signed_note(statement: Checkpoint | LastRow, keys: Sequence[SigningKey]) -> str:
     """Return a note with a signature by each key."""
     return statement.text + "\n" + "".join([key.signature_line(statement.text) for key in keys])
 

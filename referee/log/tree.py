@@ -132,7 +132,7 @@ def _subtrees_between(size: int, first: int, end: int, known: bool) -> Iterator[
         yield first, middle
 
 
-def rolled_up(edge: dict[int, bytes], leaves: bytes, size: int) -> dict[tuple[int, int], bytes]:
+def changed_tiles(edge: dict[int, bytes], leaves: bytes, size: int) -> dict[tuple[int, int], bytes]:
     """Return by level and number the tiles that change when leaves are appended after the first ``size``.
 
     ``edge``: by level, the hashes of the last tile if it is not full.

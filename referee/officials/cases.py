@@ -17,7 +17,7 @@ from referee.refusals import AgainstTheRules, NotInPlay, NotYours, Refused, Wron
 from referee.requests import Appeal, OpenCase, Statement, Withdrawal
 from referee.ruleset import Moment, Ruleset
 from referee.value import CaseKind
-from referee.visibility import Event, seen
+from referee.visibility import Event, as_seen_by
 
 OPEN_MAX = 3
 """Maximum cases opened by one seat that wait for their first ruling."""
@@ -71,7 +71,7 @@ def _ruled_by_game(
         ruling = events[0]
         if not isinstance(ruling, KnockUpheld):
             return events, first
-        case = incidents.decided_in(state.docket, incidents.of_breach(state, ruling, moment.version))
+        case = incidents.deciding_case(state.docket, incidents.incident_of_breach(state, ruling, moment.version))
         if case is None:
             return events, None
         first = first or case
@@ -106,11 +106,11 @@ def _open_or_join(
     WrongPhase. Also raises what :func:`_join_case` and :func:`opening_events` raise.
     """
     docket = state.docket
-    incident = incidents.alleged(state, offence, request.accused, payer, moment.version + 1)
-    case = incidents.decided_in(docket, incident)
+    incident = incidents.alleged_incident(state, offence, request.accused, payer, moment.version + 1)
+    case = incidents.deciding_case(docket, incident)
     if case is not None and case.is_open:
         return _join_case(state, case, request.seat, request.note)
-    case = incidents.decided_in(docket, incidents.in_trick(docket, incident))
+    case = incidents.deciding_case(docket, incidents.limited_to_trick(docket, incident))
     if case is None:
         return _open_for_knock(state, request, offence=offence, payer=payer)
     if not rules.knocks:
@@ -193,17 +193,17 @@ def revise_report(
     if rules.knocks or not isinstance(reported, Reported) or not reported.breaches:
         return events
     breach, docket = reported.breaches[0], state.docket
-    incident = incidents.alleged(state, request.fault, request.accused, breach.payer, moment.version + 1)
-    case = incidents.decided_in(docket, incident)
+    incident = incidents.alleged_incident(state, request.fault, request.accused, breach.payer, moment.version + 1)
+    case = incidents.deciding_case(docket, incident)
     if case is not None and case.is_open:
         return _join_case(state, case, request.seat)
     own = breach.payer == request.seat
-    case = incidents.decided_in(docket, incidents.in_trick(docket, incident))
+    case = incidents.deciding_case(docket, incidents.limited_to_trick(docket, incident))
     if case is not None and not (own and case.verdict == "dismissed"):
         raise WrongPhase("decided_already", "J1", case=case.case)
     if own:
         table = state.play.table  # in a tally, a repeated report is a further fault
-        on_record = incidents.is_on_record(docket, table.ledger, incidents.in_trick(docket, incident))
+        on_record = incidents.is_on_record(docket, table.ledger, incidents.limited_to_trick(docket, incident))
         if on_record and not request.another and not table.tally:
             raise AgainstTheRules("already_reported", breach.rule)
         return events
@@ -223,8 +223,8 @@ def revise_result(
     for one in events:
         if isinstance(one, KnockUpheld):
             seats, now = (one.accused, one.payer), moment.version + 1
-            incident = incidents.alleged(state, one.offence, *seats, now)
-            if (case := incidents.punished_in(state.docket, incident)) is not None:
+            incident = incidents.alleged_incident(state, one.offence, *seats, now)
+            if (case := incidents.punishing_case(state.docket, incident)) is not None:
                 raise WrongPhase("punished_already", "J3", case=case)
     return tuple(
         [replace(one, appeal_until=until) if isinstance(one, KnockUpheld | KnockDismissed) else one for one in events]
@@ -262,10 +262,10 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
     if offence is None or offence not in rules.offences:
         raise AgainstTheRules("no_such_offence", "J3", allowed=rules.offences)
     payer = remedies.price(rules, remedies.game_before_score(rules, state, deal, moment), offence, accused).payer
-    incident = replace(incidents.alleged(state, offence, accused, payer, moment.version + 1), deal=deal)
+    incident = replace(incidents.alleged_incident(state, offence, accused, payer, moment.version + 1), deal=deal)
     if deal <= docket.scored:
         incident = replace(incident, span=(0, incident.span[1]))
-    case = incidents.decided_in(docket, incident)
+    case = incidents.deciding_case(docket, incident)
     if case is not None and case.is_open:
         raise WrongPhase("case_waits", "J1", case=case.case)
     fields = {"offence": offence, "accused": accused, "payer": payer, "text": request.note}
@@ -429,7 +429,7 @@ def _add_report(docket: Docket, play: Any, event: Reported, number: int) -> Dock
 def _add_ruled_case(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed, number: int) -> Docket:
     """Add a case for a knock on which the referee ruled, with only the fields that every seat may see."""
     deal = phases.deal_of(play)
-    event = seen(event, "spectator", public=False)
+    event = as_seen_by(event, "spectator", public=False)
     upheld = isinstance(event, KnockUpheld)
     of = event.of if isinstance(event, KnockDismissed) else None
     events, span = event.rests_on, incidents.span_of(docket, event.rests_on, number)

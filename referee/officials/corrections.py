@@ -136,7 +136,7 @@ def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrect
     docket = state.docket
     if event.case is not None and event.case <= len(docket.cases):
         points = zip(state.play.table.points, event.points, strict=True)
-        gained = tuple([seat for seat, (before, after) in enumerate(points) if rules.improved(before, after)])
+        gained = tuple([seat for seat, (before, after) in enumerate(points) if rules.is_better(before, after)])
         docket = docket.with_case(replace(docket.case(event.case), corrected=number, gained=gained))
     return replace(state, play=rules.resumed(state.play, event), docket=docket)
 
@@ -146,7 +146,7 @@ def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> date
     ended_at: datetime | None = None
     for recorded in history:
         if type(recorded.event) in ENDS:
-            ended_at = ended_after(recorded.event, recorded.at, ended_at)
+            ended_at = end_time_after(recorded.event, recorded.at, ended_at)
     terms = state.docket.terms
     return None if ended_at is None or terms is None else correctable_until(terms, ended_at)
 
@@ -160,7 +160,7 @@ ENDS: frozenset[type[Event]] = events.MATCH_ENDS | {ProtocolCorrected}
 """Events that can end a match or reopen it."""
 
 
-def ended_after(event: Event, at: datetime, before: datetime | None) -> datetime | None:
+def end_time_after(event: Event, at: datetime, before: datetime | None) -> datetime | None:
     """Return the time at which the match ended, after one of :data:`ENDS`; ``None`` if the match goes on.
 
     ``before``: time returned for the earlier events. A correction does not change this time if the match stays over.

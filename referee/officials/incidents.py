@@ -42,22 +42,22 @@ def may_be_same(one: Incident, other: Incident) -> bool:
     return not all(on_record) and max(one.span[0], other.span[0]) <= min(one.span[1], other.span[1])
 
 
-def of_case(docket: Docket, case: Case) -> Incident:
-    deal = case.deal if case.of is None else of_case(docket, docket.case(case.of)).deal
+def incident_of_case(docket: Docket, case: Case) -> Incident:
+    deal = case.deal if case.of is None else incident_of_case(docket, docket.case(case.of)).deal
     players = frozenset(seat for seat in (case.accused, case.payer) if seat is not None)
     return Incident(deal=deal, players=players, offence=case.offence, events=case.events, span=case.span)
 
 
-def of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
+def incident_of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
     """Return the incident of a ruling, with the events of the case or, if it has none, of the ruling."""
-    incident = replace(of_case(docket, case), offence=ruled.offence)
+    incident = replace(incident_of_case(docket, case), offence=ruled.offence)
     if incident.events or not ruled.rests_on:
         return incident
     first = min(ruled.rests_on)
     return replace(incident, events=ruled.rests_on, span=(first, first), named=True)
 
 
-def of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
+def incident_of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
     """Return the incident of a knock that the game upholds at event ``now``."""
     return Incident(
         deal=phases.deal_of(state.play),
@@ -68,7 +68,7 @@ def of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
     )
 
 
-def alleged(state: AttendedState, offence: str | None, accused: int, payer: int, now: int) -> Incident:
+def alleged_incident(state: AttendedState, offence: str | None, accused: int, payer: int, now: int) -> Incident:
     """Return an incident that no event shows: the offence at any time in the deal, up to event ``now``."""
     return Incident(
         deal=phases.deal_of(state.play),
@@ -79,7 +79,7 @@ def alleged(state: AttendedState, offence: str | None, accused: int, payer: int,
     )
 
 
-def in_trick(docket: Docket, incident: Incident) -> Incident:
+def limited_to_trick(docket: Docket, incident: Incident) -> Incident:
     """Return an incident limited to the trick under way or, between tricks, to the last trick."""
     return replace(incident, span=(docket.led, incident.span[1]))
 
@@ -95,7 +95,7 @@ def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
     return (events[0] if led is None else led), events[-1]
 
 
-def punished_in(
+def punishing_case(
     docket: Docket, incident: Incident, except_case: int | None = None, counts: Callable[[Case], bool] | None = None
 ) -> int | None:
     """Return the number of the first case with a penalty in force for this incident, else ``None``.
@@ -108,7 +108,7 @@ def punished_in(
         if case.case != except_case
         and case.verdict == "upheld"
         and case.penalty is not None
-        and may_be_same(of_case(docket, case), incident)
+        and may_be_same(incident_of_case(docket, case), incident)
         and (counts is None or counts(case))
     )
     return next(found, None)
@@ -124,7 +124,7 @@ def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) ->
     )
 
 
-def decided_in(docket: Docket, incident: Incident) -> Case | None:
+def deciding_case(docket: Docket, incident: Incident) -> Case | None:
     """Return the case that decides about this incident, else ``None``.
 
     An open case comes first, then that of :func:`punished_in`. The referee's dismissal of a knock does not count.
@@ -134,9 +134,9 @@ def decided_in(docket: Docket, incident: Incident) -> Case | None:
         by_referee = case.verdict == "dismissed" and case.ruled_by == (None,)
         return case.kind == "offence" and case.status != "withdrawn" and (case.is_open or not by_referee)
 
-    cases = [case for case in docket.cases if decides(case) and may_be_same(of_case(docket, case), incident)]
+    cases = [case for case in docket.cases if decides(case) and may_be_same(incident_of_case(docket, case), incident)]
     waiting = [case for case in cases if case.is_open]
-    punished = [case for case in cases if case.case == punished_in(docket, incident)]
+    punished = [case for case in cases if case.case == punishing_case(docket, incident)]
     return next(iter((*waiting, *punished, *cases)), None)
 
 

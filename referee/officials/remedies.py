@@ -56,9 +56,9 @@ def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: Ca
         return
     if case.verdict == "upheld" and case.offence == ruled.offence:
         return  # the penalty in force is that of this case
-    incident, written = incidents.of_ruling(state.docket, case, ruled), case.deal <= state.docket.scored
+    incident, written = incidents.incident_of_ruling(state.docket, case, ruled), case.deal <= state.docket.scored
     counts = _penalty_still_counts(rules, case, ruled, moment) if written else None
-    punished = incidents.punished_in(state.docket, incident, case.case, counts)
+    punished = incidents.punishing_case(state.docket, incident, case.case, counts)
     if punished is not None:
         raise WrongPhase("punished_already", "J3", case=punished)
     if rules.knocks:

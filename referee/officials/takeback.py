@@ -16,7 +16,7 @@ from referee.phases import Over
 from referee.refusals import AgainstTheRules, Refused, WrongPhase
 from referee.requests import Request
 from referee.ruleset import Moment, Ruleset
-from referee.visibility import Event, seen
+from referee.visibility import Event, as_seen_by
 
 
 def take_back_mode(opened: MatchOpened) -> TakesBack | None:
@@ -64,8 +64,8 @@ def _reveals(event: Event, seats: int) -> bool:
         return True
     if not event.HIDDEN:
         return False
-    first = seen(event, 0, False)
-    return any(seen(event, seat, False) != first for seat in range(1, seats))
+    first = as_seen_by(event, 0, False)
+    return any(as_seen_by(event, seat, False) != first for seat in range(1, seats))
 
 
 def with_last_act_checked(before: AttendedState, after: AttendedState) -> AttendedState:

@@ -40,7 +40,7 @@ class NothingSent(Exception):
     """Cause of a library error if nothing was sent to the store."""
 
 
-def unsent(error: Exception) -> bool:
+def means_unsent(error: Exception) -> bool:
     """Return whether a library error means that nothing was sent to the store."""
     return isinstance(error.__cause__, NothingSent)
 
@@ -56,7 +56,7 @@ class Store(Protocol):
         Raises the library's ``IntegrityError`` if a row exists.
         """
 
-    def settle(self) -> None:
+    def wait_for_writes(self) -> None:
         """Wait for the end of transactions in progress."""
 
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:

@@ -57,7 +57,7 @@ class Aggregate(Value):
     LAYS_OPEN: ClassVar[frozenset[type[Event]]] = frozenset()
     """Event types after which all earlier events are public."""
     ENDS: ClassVar[frozenset[type[Event]]] = frozenset()
-    """Event types that can end the aggregate or reopen it (:meth:`ended`)."""
+    """Event types that can end the aggregate or reopen it (:meth:`end_time_after`)."""
     SNAPSHOT_AFTER: ClassVar[frozenset[type[Event]]] = frozenset()
     """Event types after which a snapshot is taken."""
 
@@ -69,7 +69,7 @@ class Aggregate(Value):
         raise NotImplementedError
 
     @classmethod
-    def ended(cls, event: Any, at: datetime, before: datetime | None) -> datetime | None:
+    def end_time_after(cls, event: Any, at: datetime, before: datetime | None) -> datetime | None:
         """Return ``ended_at`` after an event of :data:`ENDS` at time ``at``. ``before``: the earlier ``ended_at``."""
         return at
 
@@ -173,7 +173,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
         if type(event) in lays_open:
             public_to = version
         if type(event) in ends:
-            ended_at = aggregate.ended(event, at, ended_at)
+            ended_at = aggregate.end_time_after(event, at, ended_at)
     return msgspec.structs.replace(
         aggregate, state=state, version=version, changed_at=at, public_to=public_to, ended_at=ended_at
     )
@@ -186,7 +186,7 @@ def with_known_state(aggregate: A, history: Sequence[Recorded], state: Any) -> A
         if type(recorded.event) in aggregate.LAYS_OPEN:
             public_to = recorded.originator_version
         if type(recorded.event) in aggregate.ENDS:
-            ended_at = aggregate.ended(recorded.event, recorded.at, ended_at)
+            ended_at = aggregate.end_time_after(recorded.event, recorded.at, ended_at)
     version, at = last.originator_version, last.at
     return msgspec.structs.replace(
         aggregate, state=state, version=version, changed_at=at, public_to=public_to, ended_at=ended_at

@@ -29,7 +29,7 @@ from referee.actors import is_official
 from referee.history import UNAVAILABLE, HistoryNeeded
 from referee.refusals import Refused
 from referee.ruleset import Moment
-from referee.store.acts import OWN_KEY_PREFIX, KeyedAct, key_of, unsent
+from referee.store.acts import OWN_KEY_PREFIX, KeyedAct, key_of, means_unsent
 from referee.store.aggregate import KINDS, Aggregate, fold, with_known_state
 from referee.store.answer import Answer
 from referee.store.aside import LONG_FROM, Aside
@@ -505,14 +505,14 @@ class Desk:
         except PersistenceError as error:
             try:
                 # A row contains its act's id, its time and the previous hash, so only this desk writes this row.
-                stored = not unsent(error) and self.referee.is_stored(work.rows[0])
+                stored = not means_unsent(error) and self.referee.is_stored(work.rows[0])
             except PersistenceError:
                 self._note_failure(error)
                 for job, _ in work.answers:
                     job.future.set(InDoubt())
                 return
             if not stored:
-                if not unsent(error) and not isinstance(error, IntegrityError):
+                if not means_unsent(error) and not isinstance(error, IntegrityError):
                     self._note_failure(error)
                 self._decide_again([job for job, _ in work.answers], attempt, error)
                 return
@@ -607,7 +607,7 @@ class Desk:
         return loaded
 
     def _catch_up(self, cached: dict[UUID, Loaded]) -> None:
-        self._apply_newer(cached, self.referee.newer(cached.values()))
+        self._apply_newer(cached, self.referee.newer_rows(cached.values()))
 
     def _apply_newer(self, cached: dict[UUID, Loaded], newer: dict[UUID, list[StoredEvent]]) -> None:
         """Add newer rows to cached aggregates. If this fails, drop the aggregate from the cache."""

@@ -28,7 +28,7 @@ from referee.seating import Seating
 from referee.store.aggregate import Aggregate, Rules
 from referee.store.damaged import NotInstalled
 from referee.tokens import hash_in_match
-from referee.visibility import Event, Recorded, Viewer, seen
+from referee.visibility import Event, Recorded, Viewer, as_seen_by
 
 OF_A_SEAT = (SeatAct, Knock)
 """Requests that always name their seat."""
@@ -91,9 +91,9 @@ class Match(Aggregate):
         return state.docket if type(state) is Attended else None
 
     @classmethod
-    def ended(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:
+    def end_time_after(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:
         """Return the time of the end; ``None`` after a correction that reopens the match."""
-        return corrections.ended_after(event, at, before)
+        return corrections.end_time_after(event, at, before)
 
     def has_token(self, actor: Actor, token_sha256: str) -> bool:
         seating, token = self.seating, hash_in_match(self.id, token_sha256)
@@ -148,7 +148,7 @@ class Match(Aggregate):
         shown, docket = self.rules.view(self.play, viewer), self.docket
         return shown if docket is None or not cases_holding_play(docket) else replace(shown, to_act=())
 
-    def provisional(self, at: datetime) -> bool:
+    def is_provisional(self, at: datetime) -> bool:
         """Return whether the match is over but its result may still change (J8)."""
         docket, ended_at, play = self.docket, self.ended_at, self.play
         if docket is None or docket.terms is None or ended_at is None or not isinstance(play, Over):
@@ -159,9 +159,9 @@ class Match(Aggregate):
             return True
         return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)
 
-    def seen(self, recorded: Recorded, viewer: Viewer) -> Recorded:
+    def event_seen_by(self, recorded: Recorded, viewer: Viewer) -> Recorded:
         """Return the event without fields hidden from a viewer."""
-        event = seen(recorded.event, viewer, recorded.originator_version <= self.public_to)
+        event = as_seen_by(recorded.event, viewer, recorded.originator_version <= self.public_to)
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
 
 

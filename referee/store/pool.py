@@ -13,7 +13,7 @@ from typing import Any, Self
 from eventsourcing.persistence import InterfaceError, OperationalError
 from psycopg import pq
 
-from referee.store.acts import unsent
+from referee.store.acts import means_unsent
 from referee.store.postgres_connection import Away, Connection
 
 RETRY_SECONDS = 2.0
@@ -23,7 +23,7 @@ WAIT_SECONDS = 2.0
 """Seconds to wait for a connection when all are in use."""
 
 
-def retried(call: Callable[..., Any]) -> Any:
+def with_retries(call: Callable[..., Any]) -> Any:
     """Return a function that repeats ``call`` for :data:`RETRY_SECONDS` if connections are lost.
 
     The function then raises the last error after something was sent, otherwise the first.
@@ -36,7 +36,7 @@ def retried(call: Callable[..., Any]) -> Any:
             try:
                 return call(*args, **kwargs)
             except (InterfaceError, OperationalError) as error:
-                if broken is None or not unsent(error):
+                if broken is None or not means_unsent(error):
                     broken = error
                 if time.monotonic() > deadline:
                     raise broken from broken.__cause__

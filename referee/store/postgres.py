@@ -28,7 +28,7 @@ from psycopg.types.numeric import Int8
 
 from referee.store.acts import SECRET_BYTES, KeyedAct, Placed, keyed_acts
 from referee.store.connection import SILENCE_SECONDS, Postgres, parse_store_url
-from referee.store.pool import Pool, retried
+from referee.store.pool import Pool, with_retries
 from referee.store.rows import Row
 
 CREATING = 0x6B6E61636B65
@@ -137,7 +137,7 @@ class Recorder(PostgresApplicationRecorder):
         """Store all rows or none. Raises the library's ``IntegrityError`` if a row exists."""
         self.store(stored_events, (), {})
 
-    @retried
+    @with_retries
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
     ) -> Sequence[StoredEvent]:
@@ -155,13 +155,13 @@ class Recorder(PostgresApplicationRecorder):
             cursor.execute(self._store_all, columns + _act_columns(acts) + _version_columns(versions), prepare=True)
             return [StoredEvent(*row) for row in cursor.fetchall()]
 
-    @retried
-    def settle(self) -> None:
+    @with_retries
+    def wait_for_writes(self) -> None:
         """Wait until no transaction writes, even one whose connection was lost."""
         with self.datastore.get_connection() as connection:
             connection.execute(self._wait_for_writers)
 
-    @retried
+    @with_retries
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
         statement = SQL(
             "SELECT act.* FROM unnest(%b::uuid[], %b::bytea[]) AS asked (id, name),"
@@ -171,13 +171,13 @@ class Recorder(PostgresApplicationRecorder):
             cursor.execute(statement, [list(column) for column in zip(*keys, strict=True)], prepare=True)
             return [KeyedAct(*row) for row in cursor.fetchall()]
 
-    @retried
+    @with_retries
     def select_secret(self) -> bytes:
         with self._tuples() as cursor:
             ((secret,),) = cursor.execute(SQL("SELECT secret FROM {}").format(self._secret)).fetchall()
         return bytes(secret)
 
-    @retried
+    @with_retries
     def select_ends(self) -> list[Any]:
         statement = SQL(
             "(SELECT state FROM {table} ORDER BY notification_id LIMIT 1)"
@@ -186,7 +186,7 @@ class Recorder(PostgresApplicationRecorder):
         with self._tuples() as cursor:
             return [state for (state,) in cursor.execute(statement)]
 
-    @retried
+    @with_retries
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
         with self._tuples() as cursor:
             cursor.execute(self._select_newer, _version_columns(versions), prepare=True)
@@ -218,9 +218,9 @@ class Recorder(PostgresApplicationRecorder):
         ):
             yield cursor
 
-    select_events = retried(_without_retry(PostgresApplicationRecorder.select_events))
-    select_notifications = retried(_without_retry(PostgresApplicationRecorder.select_notifications))
-    max_notification_id = retried(_without_retry(PostgresApplicationRecorder.max_notification_id))
+    select_events = with_retries(_without_retry(PostgresApplicationRecorder.select_events))
+    select_notifications = with_retries(_without_retry(PostgresApplicationRecorder.select_notifications))
+    max_notification_id = with_retries(_without_retry(PostgresApplicationRecorder.max_notification_id))
 
 
 def _version_columns(versions: Mapping[UUID, int]) -> tuple[list[Any], ...]:
@@ -237,10 +237,10 @@ def _act_columns(acts: Sequence[KeyedAct]) -> tuple[list[Any], ...]:
 
 
 class Snapshots(PostgresAggregateRecorder):
-    """The library's recorder of snapshots, with the retries of :func:`retried`."""
+    """The library's recorder of snapshots, with the retries of :func:`~referee.store.pool.with_retries`."""
 
-    insert_events = retried(_without_retry(PostgresAggregateRecorder.insert_events))
-    select_events = retried(_without_retry(PostgresAggregateRecorder.select_events))
+    insert_events = with_retries(_without_retry(PostgresAggregateRecorder.insert_events))
+    select_events = with_retries(_without_retry(PostgresAggregateRecorder.select_events))
 
 
 class Factory(PostgresFactory):

@@ -93,7 +93,7 @@ class Recorder(SQLiteApplicationRecorder):
         self.insert_events(rows, acts=acts)
         return self.select_newer(versions)
 
-    def settle(self) -> None:
+    def wait_for_writes(self) -> None:
         """Do nothing: with SQLite a failed transaction is never stored later."""
 
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:

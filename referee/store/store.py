@@ -251,7 +251,7 @@ class Referee(Application[UUID]):
     def exists(self, aggregate_id: UUID) -> bool:
         return bool(self.recorder.select_events(aggregate_id, limit=1))
 
-    def opened_by(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
+    def opening_act(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
         """Return the act of this actor and key that opened an aggregate; ``None`` if it does not exist.
 
         Raises :class:`OpenedByAnother` if a different act opened it.
@@ -267,7 +267,7 @@ class Referee(Application[UUID]):
         """Return an aggregate after event ``at``. Raises what :meth:`load` raises."""
         return self.load(aggregate_id, to=at).aggregate
 
-    def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
+    def newer_rows(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
         """Return the rows after these versions of aggregates, by aggregate."""
         return _rows_by_aggregate(self._store.select_newer(_versions(known)))
 
@@ -305,7 +305,7 @@ class Referee(Application[UUID]):
     def insert(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()
     ) -> dict[UUID, list[StoredEvent]]:
-        """Store rows and their keyed acts, all or none. Return what :meth:`newer` returns for ``known``.
+        """Store rows and their keyed acts, all or none. Return what :meth:`newer_rows` returns for ``known``.
 
         Raises the library's ``IntegrityError`` if a row exists.
         """
@@ -313,7 +313,7 @@ class Referee(Application[UUID]):
 
     def is_stored(self, row: StoredEvent) -> bool:
         """Wait for transactions in progress, then return whether exactly this row is stored."""
-        self._store.settle()
+        self._store.wait_for_writes()
         version = row.originator_version
         return row in self.recorder.select_events(row.originator_id, gt=version - 1, lte=version)
 

@@ -16,8 +16,8 @@ from projections.ledger.tables import NO_DIGEST
 from referee.clubs.facts import Balance, BooksClosed, MoneyPosted, Posting
 from referee.events import MatchWon
 from referee.log.facts import LogSigned
-from referee.log.notes import Checkpoint, SigningKey, signed
-from referee.log.tree import Tree, leaf_hash, rolled_up
+from referee.log.notes import Checkpoint, SigningKey, signed_note
+from referee.log.tree import Tree, changed_tiles, leaf_hash
 from referee.store.rows import FIRST, row_hash
 from referee.visibility import Event, Recorded
 from tests.support.random_matches import opening
@@ -43,9 +43,9 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
     hashes = {index: bytes.fromhex(row_hash(row)) for index, row in rows.items()}
     waiting = iter(others)
     leaves = [hashes[index] if index in hashes else next(waiting) for index in range(len(rows) + len(others))]
-    tiles = rolled_up({}, b"".join(leaves), 0)
+    tiles = changed_tiles({}, b"".join(leaves), 0)
     tree = Tree(size=len(leaves), tiles=lambda *tile: tiles[tile])
-    note = signed(Checkpoint(origin=KEY.name, size=tree.size, root=tree.root()), [KEY])
+    note = signed_note(Checkpoint(origin=KEY.name, size=tree.size, root=tree.root()), [KEY])
     older = in_base64(tree.consistency(BEFORE))
     proof = ["c2sp.org/tlog-proof@v1", f"index {BEFORE}", *in_base64(tree.inclusion(BEFORE)), "", note]
     said = LogSigned(size=tree.size, root=tree.root().hex(), note=note)

@@ -10,7 +10,7 @@ from api.app import create_app
 from api.settings import Settings
 from projections.follow.projection import LIVE
 from projections.ledger import Ledger
-from referee.log.notes import Checkpoint, signed
+from referee.log.notes import Checkpoint, signed_note
 from tests.faults import books_check
 from tests.faults.books_check import Seen, look
 from tests.faults.steps import KEY
@@ -79,7 +79,7 @@ def test_a_closing_that_was_answered_otherwise(store: Store) -> None:
 
 
 def test_a_checkpoint_of_other_rows(store: Store) -> None:
-    store.note.write_text(signed(Checkpoint(origin=KEY.name, size=2, root=bytes(32)), (KEY,)))
+    store.note.write_text(signed_note(Checkpoint(origin=KEY.name, size=2, root=bytes(32)), (KEY,)))
     assert store.found() == [
         "books: the checkpoint of 2 rows is not of those that are stored",
         "lost: the last checkpoint is not in its file",

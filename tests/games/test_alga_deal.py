@@ -9,7 +9,7 @@ from referee.cards import HONOURS, PACK, cards_of
 from referee.events import Dealt, DealVoided, Reported
 from referee.games._rodskagg.facts import MisdealFound, NewHands
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.rodskagg import Table, table
 from tests.support.match_driver import P1, P2, P3, P4, P5, pairs
 
@@ -139,9 +139,9 @@ class TestNewHands:
         assert new.hands[P3] == REST[3:6] + REST[9:12]
         assert new.hands[P2] == new.hands[P4] == ()
         assert match.seen(P1).to_act == (P1,), "those who got new cards may ask again"
-        told = seen(new, P1, public=False)
+        told = as_seen_by(new, P1, public=False)
         assert (told.hands[P1], told.hands[P3], told.stock) == (new.hands[P1], (), ())
-        assert seen(new, P1, public=True) == new
+        assert as_seen_by(new, P1, public=True) == new
 
     def test_no_one_asks_the_bidding_opens(self):
         assert low().keep().seen(P1).to_act == (P1,)

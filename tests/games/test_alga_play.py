@@ -6,7 +6,7 @@ from referee.acts import Answer, Ask, Deal, Play, Score
 from referee.events import CardPlayed, TrickTaken
 from referee.games._rodskagg.facts import QuestionAsked
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.rodskagg import Table, table
 from tests.support.match_driver import P1, P2, P3, P4
 
@@ -84,7 +84,7 @@ class TestFollowingSuit:
         shown = match.happened(CardPlayed)[-1].breaches
         assert [(breach.seat, breach.rule, breach.points) for breach in shown] == [(P2, "A31", 0)]
         assert len(match.seen("official").breaches) == 1
-        assert seen(match.happened(CardPlayed)[-1], P1, public=False).breaches == ()
+        assert as_seen_by(match.happened(CardPlayed)[-1], P1, public=False).breaches == ()
         for seat, card in ((P3, "S4"), (P4, "S5")):
             match.do(Play(seat=seat, card=card))
         for lead, *rest in (("D2", "D3", "D4", "D5"), ("C2", "C3", "C4", "C5")):

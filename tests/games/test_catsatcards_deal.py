@@ -7,7 +7,7 @@ from referee.cards import PACK
 from referee.events import CardDrawn, Dealt, DealVoided, FirstDealerDrawn
 from referee.games._rodskagg.facts import CardGiven, CardsThrown
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.rodskagg import Table, cats
 from tests.support.match_driver import P1, P2, P3, P4, P5, pairs
 
@@ -146,9 +146,12 @@ class TestReplacement:
     def test_the_others_see_neither_card(self):
         match = low().after(RequestCards(seat=P1), Discard(seat=P1, cards=("S2",)))
         given, thrown = match.happened(CardGiven)[0], match.happened(CardsThrown)[0]
-        assert (seen(given, P2, public=False).card, seen(thrown, P2, public=False).cards) == (None, ())
-        assert (seen(given, P1, public=False).card, seen(thrown, P1, public=False).cards) == ("C2", ("S2",))
-        assert seen(given, "spectator", public=True) == given
+        assert (as_seen_by(given, P2, public=False).card, as_seen_by(thrown, P2, public=False).cards) == (None, ())
+        assert (as_seen_by(given, P1, public=False).card, as_seen_by(thrown, P1, public=False).cards) == (
+            "C2",
+            ("S2",),
+        )
+        assert as_seen_by(given, "spectator", public=True) == given
 
     def test_one_player_at_a_time_and_bids_wait(self):
         match = low().after(RequestCards(seat=P2))

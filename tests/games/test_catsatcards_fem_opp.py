@@ -7,7 +7,7 @@ from referee.events import CardPlayed, Dealt, DealVoided, KnockDismissed, KnockU
 from referee.games._rodskagg.facts import MisdealFound, PickedUp
 from referee.offences import DISMISSED_MAX
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.rodskagg import MIXED, Table, cats, fem
 from tests.support.match_driver import P1, P2, P3, P4
 
@@ -38,7 +38,7 @@ class TestRevoke:
         match = revoked()
         breach = match.happened(CardPlayed)[-1].breaches[0]
         assert (breach.offence, breach.rule, breach.points, breach.closes_after) == ("revoke", "C26", 5, 2)
-        assert seen(match.happened(CardPlayed)[-1], P1, public=False).breaches == ()
+        assert as_seen_by(match.happened(CardPlayed)[-1], P1, public=False).breaches == ()
         assert [open_["offence"] for open_ in match.seen("official").breaches] == ["revoke"]
         ruling = upheld(match, P3, P2)
         assert (ruling.rule, ruling.payer, ruling.penalty) == ("C26", P2, 5)
@@ -274,7 +274,7 @@ class TestRitual:
 
     def test_picking_up_early(self):
         match = self.dealt().after(PickUp(seat=P2))
-        assert seen(match.happened(PickedUp)[0], P1, public=False).hand is None
+        assert as_seen_by(match.happened(PickedUp)[0], P1, public=False).hand is None
         assert upheld(match, P1, P2).offence == "early_pick_up"
         match.do(PickUp(seat=P4))
         match.refused(KnockForCards(seat=P4), rule="C60", code="formula_too_late")
@@ -300,7 +300,7 @@ class TestRitual:
         (dealt,) = match.happened(Dealt)
         for viewer in (P1, P2, P4, "spectator"):
             assert match.seen(viewer).cards_left == (6, 6, 6, 6)
-            assert seen(dealt, viewer, False).counts == (6, 6, 6, 6)
+            assert as_seen_by(dealt, viewer, False).counts == (6, 6, 6, 6)
         assert match.seen("official").cards_left == (6, 7, 6, 6)
 
     def test_with_the_formula_said_a_misdeal_is_free(self):

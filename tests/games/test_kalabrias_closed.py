@@ -9,7 +9,7 @@ from referee.acts import Bella, Deal, Declare, Exchange, Play, Respond
 from referee.events import Dealt
 from referee.games.kalabrias.facts import LaterCardsDealt, SequenceAnswered, SequenceShown
 from referee.refusals import AgainstTheRules, NoSuchCard, WrongPhase
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.kalabrias_table import Closed, table
 from tests.support.match_driver import P1, P2, P3, P4
 
@@ -24,7 +24,7 @@ class TestCards:
         assert c.t.seen("official").hands is None
         assert c.t.seen(P1).hand is None
         assert c.t.seen(P1).cards_left == (9, 9)
-        assert seen(later, P1, False) == later
+        assert as_seen_by(later, P1, False) == later
 
     @pytest.mark.rule("E-O32")
     def test_the_later_cards_are_closed_too(self):

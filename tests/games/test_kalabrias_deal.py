@@ -12,7 +12,7 @@ from referee.games.kalabrias import RULESET
 from referee.games.kalabrias.facts import LaterCardsDealt
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
 from referee.refusals import AgainstTheRules, MatchOver, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.kalabrias_table import Table, hands, opened, table
 from tests.support.match_driver import P1, P2, P3, P4
 
@@ -268,10 +268,10 @@ class TestVisibility:
         t = waiting()
         t.do(Deal(seat=P2, hands=REST))
         (dealt,), (later,) = t.happened(Dealt), t.happened(LaterCardsDealt)
-        assert seen(dealt, P1, False).hands == (FIRST[0], ())
-        assert seen(later, P1, False).hands == (REST[0], ())
-        assert seen(later, "spectator", False).hands == ((), ())
-        assert seen(later, "official", False) == seen(later, P1, True) == later
+        assert as_seen_by(dealt, P1, False).hands == (FIRST[0], ())
+        assert as_seen_by(later, P1, False).hands == (REST[0], ())
+        assert as_seen_by(later, "spectator", False).hands == ((), ())
+        assert as_seen_by(later, "official", False) == as_seen_by(later, P1, True) == later
         assert t.seen(P1).hands is None
         assert t.seen("spectator").hand is None
         assert t.seen("official").hands is not None
@@ -280,7 +280,7 @@ class TestVisibility:
         t = table(dealing="house")
         t.do(Deal(seat=P2))
         (dealt,) = t.happened(Dealt)
-        told = seen(dealt, P1, False)
+        told = as_seen_by(dealt, P1, False)
         assert (told.stock, told.seed, told.turn_up) == ((), None, dealt.turn_up)
 
 

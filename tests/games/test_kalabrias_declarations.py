@@ -5,9 +5,9 @@ import pytest
 from referee.acts import Declare, Respond
 from referee.cards import cards_of
 from referee.games.kalabrias.facts import SequenceAnswered, SequenceDeclared, SequencesCompared
-from referee.games.kalabrias.ranks import RANKS, Sequence, best_split, is_sequence, runs, strongest
+from referee.games.kalabrias.ranks import RANKS, Sequence, best_split, is_sequence, runs, strongest_sequence
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.kalabrias_table import Table, declaring, hands, table
 from tests.support.match_driver import P1, P2, P3
 
@@ -41,26 +41,26 @@ class TestSequences:
         ],
     )
     def test_the_best(self, hand: str, cards: int, top: str):
-        found = strongest(cards_of(hand.split()), "D", False)
+        found = strongest_sequence(cards_of(hand.split()), "D", False)
         assert found == Sequence(cards, RANKS.index(top), False)
         assert found.name == ("small" if cards == 3 else "large")
 
     @pytest.mark.rule("E15", "E17")
     @pytest.mark.parametrize("hand", ["", "HQ HJ H9", "HA H7 H8", "HQ HJ ST", "H9 HJ HA SK D7"])
     def test_none(self, hand: str):
-        assert strongest(cards_of(hand.split()), "H", True) is None
+        assert strongest_sequence(cards_of(hand.split()), "H", True) is None
 
     @pytest.mark.rule("E24")
     def test_trumps_are_better_only_among_equals(self):
         hand = cards_of(["H7", "H8", "H9", "S7", "S8", "S9"])
-        assert strongest(hand, "H", False) == Sequence(3, 2, True)
-        assert strongest(hand | cards_of(["DA", "DK", "DQ"]), "H", False) == Sequence(3, 7, False)
+        assert strongest_sequence(hand, "H", False) == Sequence(3, 2, True)
+        assert strongest_sequence(hand | cards_of(["DA", "DK", "DQ"]), "H", False) == Sequence(3, 7, False)
 
     @pytest.mark.rule("E-O11")
     def test_five_cards_if_longer_ones_win(self):
         hand = cards_of(["HA", "HK", "HQ", "HJ", "S7", "S8", "S9", "ST", "SJ"])
-        assert strongest(hand, "D", False) == Sequence(4, 7, False)
-        assert strongest(hand, "D", True) == Sequence(5, 4, False)
+        assert strongest_sequence(hand, "D", False) == Sequence(4, 7, False)
+        assert strongest_sequence(hand, "D", True) == Sequence(5, 4, False)
 
     @pytest.mark.parametrize(
         ("cards", "is_one"),
@@ -218,10 +218,10 @@ class TestComparing:
         t = declaring("HQ HJ HT | DJ DT D9 D8").says("small enough")
         answered = t.happened(SequenceAnswered)[-1]
         assert answered.refrains is True
-        assert seen(answered, "official", False).refrains is True
+        assert as_seen_by(answered, "official", False).refrains is True
         for viewer in (P1, P2, "spectator"):
-            assert seen(answered, viewer, False).refrains is False
-            assert seen(answered, viewer, True).refrains is True
+            assert as_seen_by(answered, viewer, False).refrains is False
+            assert as_seen_by(answered, viewer, True).refrains is True
 
     @pytest.mark.parametrize("theirs", ["HA HK HQ", "H9 H8 H7"])
     def test_enough_does_not_reveal_how_high_the_other_sequence_was(self, theirs: str):
@@ -229,7 +229,7 @@ class TestComparing:
         t = declaring(f"{theirs} | DQ DJ DT").says("small enough")
         (answered,) = t.happened(SequenceAnswered)
         assert answered.refrains is (theirs != "HA HK HQ")
-        assert seen(answered, P2, False) == SequenceAnswered(seat=P2, answer="enough")
+        assert as_seen_by(answered, P2, False) == SequenceAnswered(seat=P2, answer="enough")
 
 
 class TestTheTruth:

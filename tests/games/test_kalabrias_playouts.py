@@ -13,7 +13,7 @@ from referee.games.kalabrias import RULESET
 from referee.games.kalabrias.facts import DealCounted, LaterCardsDealt, SequenceShown, SevenExchanged
 from referee.games.kalabrias.ranks import ALL, PACK, RANKS
 from referee.store.aggregate import fold
-from referee.visibility import Event, seen
+from referee.visibility import Event, as_seen_by
 from tests.games.kalabrias_table import Table, table
 from tests.support.random_deals import MATCHES
 
@@ -153,7 +153,7 @@ class Playout:
         """Check that events, as other seats see them, have no hidden cards."""
         for event in events:
             for seat in range(self.players):
-                told: Any = seen(event, seat, False)
+                told: Any = as_seen_by(event, seat, False)
                 if isinstance(event, Dealt | LaterCardsDealt) and event.hands is not None:
                     assert told.hands == tuple(
                         hand if other == seat else () for other, hand in enumerate(event.hands)

@@ -7,7 +7,7 @@ from referee.acts import Cut, Deal, Knock, PickUp, Report, Score, Void
 from referee.events import KnockUpheld, PenaltyImposed
 from referee.offences import DISMISSED_MAX
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.kortoxen_errors import (
     ERRORS,
     EVERY_ERROR,
@@ -72,7 +72,7 @@ class TestFiveUp:
         for viewer in (*range(4), "spectator"):
             assert t.seen(viewer).breaches is None
             for recorded in t.history:
-                assert not getattr(seen(recorded.event, viewer, False), "breaches", ())
+                assert not getattr(as_seen_by(recorded.event, viewer, False), "breaches", ())
 
 
 @pytest.mark.rule("B-O3")

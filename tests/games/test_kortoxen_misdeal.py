@@ -8,7 +8,7 @@ from referee.acts import Bid, Cut, Deal, KnockForCards, PickUp, Report
 from referee.events import Reported
 from referee.games._rodskagg.facts import MisdealFound
 from referee.refusals import AgainstTheRules, OutOfTurn, WrongPhase
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.rodskagg import SEVEN_FOR_P3, SIX_EACH, Table, fem, misdealt, penalising, table
 from tests.support.match_driver import P1, P2, P3, P4
 
@@ -78,9 +78,9 @@ class TestMisdeal:
         t.do(Deal(seat=P4, counts=(7, 6, 6, 6)))
         for viewer in (P1, P2, P4, "spectator"):
             assert t.seen(viewer).cards_left == (6, 6, 6, 6)
-            told = seen(t.history[-1].event, viewer, False)
+            told = as_seen_by(t.history[-1].event, viewer, False)
             assert (told.counts, told.each) == ((6, 6, 6, 6), 0)
-            assert seen(t.history[-1].event, viewer, True).each == 6
+            assert as_seen_by(t.history[-1].event, viewer, True).each == 6
         assert t.seen().cards_left == (7, 6, 6, 6)
 
     @pytest.mark.parametrize("hands", [SIX_EACH, SEVEN_FOR_P3])

@@ -11,7 +11,7 @@ from referee.events import Dealt, PlayEnded, TrickTaken
 from referee.games._rodskagg.facts import HandKept, HandRequested, MisdealFound, NewHands
 from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, WrongPhase
-from referee.visibility import Event, seen
+from referee.visibility import Event, as_seen_by
 from tests.games.rodskagg import Table, table, tricks
 from tests.support.match_driver import P1, P2, P3, P4, deal
 
@@ -294,9 +294,9 @@ class TestHonourRedeal:
             t.do(KeepCards(seat=seat))
         (new,) = t.happened(NewHands)
         for viewer in (P2, P3, "spectator"):
-            assert not any(seen(new, viewer, False).hands)
-            assert seen(new, viewer, False).stock == ()
-        assert seen(new, P1, False).hands[P1] == new.hands[P1]
+            assert not any(as_seen_by(new, viewer, False).hands)
+            assert as_seen_by(new, viewer, False).stock == ()
+        assert as_seen_by(new, P1, False).hands[P1] == new.hands[P1]
 
     def test_in_house_dealing(self):
         t = table(honour_redeal=True, dealing="house", players=6, dealer=P1)
@@ -353,8 +353,8 @@ class TestDealRitual:
         assert t.phase == "auction"
         (dealt,) = t.happened(Dealt)
         assert dealt.face_up
-        assert seen(dealt, P1, False).hands == (NO_HONOUR[P1], (), (), ())
-        assert seen(dealt, "spectator", False).hands == ((), (), (), ())
+        assert as_seen_by(dealt, P1, False).hands == (NO_HONOUR[P1], (), (), ())
+        assert as_seen_by(dealt, "spectator", False).hands == ((), (), (), ())
 
     @pytest.mark.parametrize("enforcement", ["refuse", "penalise"])
     def test_without_it_there_is_no_cut_no_formula_and_no_picking_up(self, enforcement: str):
@@ -388,5 +388,5 @@ class TestDealRitual:
         t = table()
         t.do(Deal(seat=P4, hands=NO_HONOUR))
         (dealt,) = t.happened(Dealt)
-        assert seen(dealt, P1, False).hands is None
+        assert as_seen_by(dealt, P1, False).hands is None
         t.refused(Play(seat=P1, card="S2"), rule="B41", kind=WrongPhase)

@@ -29,7 +29,7 @@ from referee.games.rodskagg_kortoxen import RULESET
 from referee.refusals import Refused
 from referee.rulebook import load
 from referee.store.aggregate import fold
-from referee.visibility import Recorded, seen
+from referee.visibility import Recorded, as_seen_by
 from tests.games.rodskagg import Table, table
 from tests.support.match_driver import NOON
 from tests.support.random_deals import MATCHES
@@ -211,11 +211,11 @@ class Playout:
         official = t.seen()
         dealt = [number for number, recorded in enumerate(t.history) if isinstance(recorded.event, Dealt)]
         events = [recorded.event for recorded in t.history[dealt[-1] if dealt else 0 :]]
-        assert all(seen(event, "official", False) is event for event in events[1:])
+        assert all(as_seen_by(event, "official", False) is event for event in events[1:])
         if official.hands is None or any(getattr(event, "seed", None) for event in events[1:]):
             return  # closed, or other seats have seen cards that were shuffled in
         for viewer in (*range(len(t.points)), "spectator"):
-            visible = [seen(event, viewer, False) for event in events]
+            visible = [as_seen_by(event, viewer, False) for event in events]
             text = msgspec.json.encode([t.seen(viewer), visible]).decode()
             own = set(official.hands[viewer]) if isinstance(viewer, int) else set()
             own |= {one["card"] for one in official.trick or ()}

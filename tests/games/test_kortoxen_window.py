@@ -5,7 +5,7 @@ import pytest
 from referee.acts import Cut, Knock, Report, Void
 from referee.events import KnockDismissed
 from referee.refusals import MatchOver
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.kortoxen_errors import (
     ERRORS,
     EVERY_ERROR,
@@ -128,13 +128,13 @@ class TestWindow:
         ruling = t.dismissed(P1, P2, "wrong_cut", reason="late")
         for_nothing = t.dismissed(P1, P3, "wrong_cut", reason="nothing")
         for viewer in (*range(4), "spectator"):
-            told = seen(ruling, viewer, False)
+            told = as_seen_by(ruling, viewer, False)
             assert isinstance(told, KnockDismissed)
             assert (told.reason, told.offence, told.rests_on) == ("nothing", None, ())
             assert told.rule == for_nothing.rule
             assert told.within_deal == for_nothing.within_deal
-            assert seen(ruling, viewer, True) == ruling
-        assert seen(ruling, "official", False) == ruling
+            assert as_seen_by(ruling, viewer, True) == ruling
+        assert as_seen_by(ruling, "official", False) == ruling
 
 
 @pytest.mark.rule("B-O38", "B-O2")

@@ -7,7 +7,7 @@ from referee.cards import BIT, SUIT, cards_of, texts_of
 from referee.events import CardPlayed, PlayEnded, TrickTaken
 from referee.games.rams_english.play import beats_best, broken_rule, playable_cards
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.rams_table import Table
 from tests.support.match_driver import P1, P2, P3, P4
 
@@ -171,7 +171,7 @@ def test_if_faults_stand_they_are_hidden_until_the_deal_is_scored():
     lead = len(t.history) - 1
     assert (breach.offence, breach.rule, breach.seat, breach.points) == ("revoke", "D50", P2, 5)
     assert breach.shown_by == (lead,)
-    assert seen(played, P3, public=False) == CardPlayed(seat=P2, card="D8")
+    assert as_seen_by(played, P3, public=False) == CardPlayed(seat=P2, card="D8")
     assert t.seen(P3).breaches is None
     assert [shown["rule"] for shown in t.seen("official").breaches or ()] == ["D50"]
     (thrown, *_) = t.plays("HA").made
@@ -220,7 +220,7 @@ def test_an_exposed_card_is_reported_by_the_table():
         kind=AgainstTheRules,
     )
     (reported,) = t.report(P2, "exposed_card", seat=P3)
-    assert seen(reported, P1, public=False).breaches == ()
+    assert as_seen_by(reported, P1, public=False).breaches == ()
     for fault in ("wrong_count", "led_out_of_turn"):
         t.report(P2, fault)
     breaches = t.seen("official").breaches or ()

@@ -191,7 +191,7 @@ def check_events_seen(t: Table, deal: list[Recorded]) -> None:
     laid = [r.event for r in deal if isinstance(r.event, TurnUpTaken)]
     match = t.match
     for seat in range(len(t.seats)):
-        seen = [match.seen(recorded, seat).event for recorded in deal]
+        seen = [match.event_seen_by(recorded, seat).event for recorded in deal]
         own = set(dealt.hands[seat]) if dealt.hands else set()
         said = getattr(getattr(t.state, "outcome", t.state), "said", None)
         if said is not None and said.widow == seat:

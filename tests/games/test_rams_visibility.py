@@ -4,7 +4,7 @@ import pytest
 
 from referee.acts import Abandon, Close, Draw, Play
 from referee.games.rams_english.states import Declared, TurnUpTaken
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.rams_table import Table
 from tests.support.match_driver import P1, P2, P3, P4, pairs
 
@@ -47,13 +47,13 @@ def test_the_view_shows_open_cards_and_hides_the_others():
         "in_play": [P1, P3, P4],
     }
     taken = next(r.event for r in t.history if isinstance(r.event, Declared))
-    assert seen(taken, P1, public=False) == taken
-    assert seen(taken, P2, public=False) == Declared(seat=P1, word="widow")
-    assert seen(taken, "spectator", public=True) == taken
+    assert as_seen_by(taken, P1, public=False) == taken
+    assert as_seen_by(taken, P2, public=False) == Declared(seat=P1, word="widow")
+    assert as_seen_by(taken, "spectator", public=True) == taken
     swapped = next(r.event for r in t.history if isinstance(r.event, TurnUpTaken))
-    assert seen(swapped, P4, public=False) == swapped
-    assert seen(swapped, P1, public=False) == TurnUpTaken(seat=P4, card="C7")
-    assert seen(swapped, P1, public=True) == seen(swapped, "official", public=False) == swapped
+    assert as_seen_by(swapped, P4, public=False) == swapped
+    assert as_seen_by(swapped, P1, public=False) == TurnUpTaken(seat=P4, card="C7")
+    assert as_seen_by(swapped, P1, public=True) == as_seen_by(swapped, "official", public=False) == swapped
 
 
 def test_officials_see_everything():

@@ -9,7 +9,7 @@ from referee.events import Breach, CardDrawn, Dealt
 from referee.games import RULESETS
 from referee.games._rodskagg.facts import CardsThrown, HandRequested, MisdealFound, NewHands, PickedUp
 from referee.ruleset import Moment
-from referee.visibility import Event, seen
+from referee.visibility import Event, as_seen_by
 from tests.games.rodskagg import NO_ACE_NOR_COURT, SIX_EACH, misdealt, opened, penalising, table
 from tests.support.match_driver import NOON, P1, P2, P3, P4
 
@@ -90,7 +90,7 @@ HAND = ("SA", "SK", "SQ", "SJ", "ST", "S9")
 )
 def test_cards_are_their_holders_until_the_deal_is_over_and_breaches_the_officials(event: Event, hidden: Any):
     def shown(viewer: Any, public: bool) -> dict[str, Any]:
-        told = seen(event, viewer, public)
+        told = as_seen_by(event, viewer, public)
         return {name: getattr(told, name) for name in (*hidden, "breaches") if hasattr(told, name)}
 
     everything = {name: getattr(event, name) for name in (*hidden, "breaches") if hasattr(event, name)}

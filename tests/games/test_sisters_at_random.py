@@ -31,7 +31,7 @@ from referee.cards import CARD, PACK, texts_of
 from referee.events import DealScored, DealVoided, TrickTaken
 from referee.games import RULESETS
 from referee.refusals import Refused
-from referee.visibility import Event, seen
+from referee.visibility import Event, as_seen_by
 from tests.games.rodskagg import Table, table
 from tests.support.match_driver import pairs
 from tests.support.random_deals import MATCHES
@@ -157,7 +157,7 @@ def check_secrets(match: Table, events: tuple[Event, ...]) -> None:
     for event in events:
         if type(event).__name__ in ("CardPlayed", "CardDrawn"):
             continue
-        assert not CARDS.findall(msgspec.json.encode(seen(event, "spectator", public=False))), event
+        assert not CARDS.findall(msgspec.json.encode(as_seen_by(event, "spectator", public=False))), event
 
 
 def check_line(line: DealScored, before: tuple[int, ...]) -> None:

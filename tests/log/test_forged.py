@@ -26,8 +26,8 @@ from projections.ledger.tables import NO_DIGEST
 from referee.clubs.facts import BooksClosed, EntryKind, MoneyPosted, Posting
 from referee.events import MatchAbandoned, MatchWon, Payment, Stakes
 from referee.log.facts import LogSigned
-from referee.log.notes import Checkpoint, signed
-from referee.log.tree import Tree, rolled_up
+from referee.log.notes import Checkpoint, signed_note
+from referee.log.tree import Tree, changed_tiles
 from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
 from referee.officials.events.takeback import ActTakenBack
@@ -81,9 +81,9 @@ def rows_of(*events: Event, of: UUID = MATCH) -> list[Placed]:
 def bundled(about: BundleAbout, rows: list[Placed], settled: BundleSettlement | None, entries: Any = ()) -> bytes:
     """Return a signed bundle of these rows."""
     leaves = [bytes.fromhex(row_hash_of(one)) for one in rows]
-    tiles = rolled_up({}, b"".join(leaves), 0)
+    tiles = changed_tiles({}, b"".join(leaves), 0)
     tree = Tree(size=len(leaves), tiles=lambda *tile: tiles[tile])
-    note = signed(Checkpoint(origin=ORIGIN, size=tree.size, root=tree.root()), [KEY])
+    note = signed_note(Checkpoint(origin=ORIGIN, size=tree.size, root=tree.root()), [KEY])
     said = LogSigned(size=tree.size, root=tree.root().hex(), note=note)
     last = {one.row[1]: Last(one, tree.size) for one in rows}
     told = () if settled is None else (settled,)

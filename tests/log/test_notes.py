@@ -7,7 +7,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from api.cli import main
 from api.settings import Settings, SettingsError, from_environment, signing_keys
-from referee.log.notes import Checkpoint, SigningKey, bytes_of, checkpoint_in, key_of, signed
+from referee.log.notes import Checkpoint, SigningKey, bytes_of, checkpoint_in, key_of, signed_note
 
 ORIGIN = "cards.example/log"
 SEED = bytes(range(32))
@@ -88,7 +88,7 @@ class TestSettings:
 class TestCheckpoints:
     def test_a_checkpoint_is_read_as_it_was_signed(self) -> None:
         checkpoint = Checkpoint(origin=ORIGIN, size=4711, root=SEED)
-        note = signed(checkpoint, [SigningKey(ORIGIN, SEED), SigningKey(ORIGIN, b"a" * 32)])
+        note = signed_note(checkpoint, [SigningKey(ORIGIN, SEED), SigningKey(ORIGIN, b"a" * 32)])
         assert checkpoint_in(note) == checkpoint
         text, _, lines = note.partition("\n\n")
         assert f"{text}\n" == checkpoint.text

@@ -26,7 +26,7 @@ from projections.follow.follow import engine_for, rebuild
 from projections.follow.projection import apply_page
 from projections.log import Log
 from referee.log.facts import LogSigned
-from referee.log.notes import Checkpoint, checkpoint_in, signed
+from referee.log.notes import Checkpoint, checkpoint_in, signed_note
 from referee.log.tree import TILE_WIDTH
 from referee.store.command import Busy, Stale
 from referee.store.desk import Desk
@@ -93,7 +93,7 @@ def signatures(url: str) -> list[tuple[Any, LogSigned]]:
                 assert event.size < size, "its own row is behind what it signs"
                 assert projection.tree(connection, event.size).root().hex() == event.root
                 true = checkpoint_in(event.note)
-                assert event.note == signed(true, [KEY])
+                assert event.note == signed_note(true, [KEY])
                 assert (true.size, true.root.hex()) == (event.size, event.root)
                 found.append((recorded.at, event))
         engine.dispose()
@@ -355,7 +355,7 @@ class TestAnOlderBackup:
 class TestTheFile:
     def test_an_older_note_does_not_take_the_place_of_a_newer(self, tmp_path: Path) -> None:
         kept = CheckpointFile(tmp_path / "note")
-        notes = [signed(Checkpoint(origin=KEY.name, size=size, root=bytes(32)), [KEY]) for size in (3, 9, 7)]
+        notes = [signed_note(Checkpoint(origin=KEY.name, size=size, root=bytes(32)), [KEY]) for size in (3, 9, 7)]
         for note in notes:
             kept.write(note)
         found = kept.read()
@@ -391,7 +391,7 @@ def test_while_keys_change_both_sign(sqlite_url: str) -> None:
     with client_of(sqlite_url, log_key=LATER.private_text, log_key_old=KEY.private_text) as client:
         Table(client)
         note = sign(client)
-        assert note == signed(checkpoint_in(note), (LATER, KEY))
+        assert note == signed_note(checkpoint_in(note), (LATER, KEY))
         assert client.get("/v1/log").json()["vkeys"] == [LATER.vkey, KEY.vkey]
 
 

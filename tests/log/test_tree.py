@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.log.tree import HASH_BYTES, TILE_BYTES, TILE_WIDTH, Tree, leaf_hash, rolled_up
+from referee.log.tree import HASH_BYTES, TILE_BYTES, TILE_WIDTH, Tree, changed_tiles, leaf_hash
 
 # The definitions of RFC 6962, 2.1, 2.1.1 and 2.1.2, copied literally
 
@@ -61,7 +61,7 @@ class Grown:
         edge = {}
         for level, number in sorted(self.tiles):
             edge[level] = tile if len(tile := self.tiles[level, number]) < TILE_BYTES else b""
-        self.tiles |= rolled_up(edge, b"".join(leaves), self.size)
+        self.tiles |= changed_tiles(edge, b"".join(leaves), self.size)
         self.size += len(leaves)
 
     def tree(self, size: int | None = None) -> Tree:
@@ -132,4 +132,4 @@ def test_leaves_do_not_come_behind_what_is_missing():
     made = Grown()
     made.add(leaves_of(5))
     with pytest.raises(AssertionError, match="the edge of the tree is there"):
-        rolled_up({}, made.tiles[0, 0], 5)
+        changed_tiles({}, made.tiles[0, 0], 5)

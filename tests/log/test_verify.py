@@ -12,7 +12,7 @@ from random import Random
 import msgspec
 import pytest
 
-from referee.log.notes import Checkpoint, LastRow, checkpoint_in, signed
+from referee.log.notes import Checkpoint, LastRow, checkpoint_in, signed_note
 from referee.log.tree import leaf_hash
 from tests.log.bundle_checks import (
     KEY,
@@ -166,7 +166,7 @@ class TestTheLastRow:
         leaf = leaf_hash(row["id"], row["version"], row["topic"], b64decode(row["state"]))
         size = checkpoint_in(cut["checkpoint"]).size
         false = LastRow(origin=ORIGIN, aggregate=row["id"], number=row["version"], leaf=leaf, size=size)
-        one["statement"] = signed(false, [KEY])
+        one["statement"] = signed_note(false, [KEY])
         file, later = tmp_path / "false.json", tmp_path / "later.json"
         file.write_bytes(msgspec.json.encode(cut))
         later.write_bytes(honest)
@@ -199,7 +199,7 @@ class TestKeys:
     def test_while_keys_change_both_have_signed(self, bundled: Bundled, tmp_path: Path):
         bundle, old = bundled.bundles[1]
         read = msgspec.json.decode(bundle)
-        read["checkpoint"] = signed(checkpoint_in(read["checkpoint"]), (LATER, KEY))
+        read["checkpoint"] = signed_note(checkpoint_in(read["checkpoint"]), (LATER, KEY))
         for one in read["aggregates"]:
             text = one["statement"].partition("\n\n")[0] + "\n"
             one["statement"] = f"{text}\n{LATER.signature_line(text)}{KEY.signature_line(text)}"
@@ -214,7 +214,7 @@ class TestKeys:
         other = Checkpoint(origin=ORIGIN, size=true.size, root=bytes(32))
         read["checkpoint"] = other.text + "\n" + KEY.signature_line(true.text)
         assert "is false" in checked(tmp_path, msgspec.json.encode(read)).lines[-1]
-        read["checkpoint"] = signed(other, [KEY])
+        read["checkpoint"] = signed_note(other, [KEY])
         assert "is not in the log" in checked(tmp_path, msgspec.json.encode(read)).lines[-1]
 
 

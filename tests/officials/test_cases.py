@@ -13,7 +13,7 @@ from referee.games.rams_english.states import FaultLifted
 from referee.officials.events.cases import CaseOpened, CaseRuled, CaseStated
 from referee.requests import Appeal, OpenCase, Withdrawal
 from referee.value import EVENTS_MAX
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.officials.hearing import Hearing
 from tests.support.match_driver import NOON, deal
 
@@ -67,15 +67,16 @@ class TestKnocksThatOpenCases:
         dealt.knock(BERIT, CESAR, offence, "He had a heart")
         (event,) = dealt.said
         found = {
-            viewer: str(seen(event, viewer, False)).count("He had a heart") for viewer in (*range(4), "official")
+            viewer: str(as_seen_by(event, viewer, False)).count("He had a heart")
+            for viewer in (*range(4), "official")
         }
         assert found == {BERIT: 1, CESAR: 0, DAG: 0, ANNA: 0, "official": 1}
-        assert "He had a heart" in str(seen(event, "spectator", True)), "the deal is over"
+        assert "He had a heart" in str(as_seen_by(event, "spectator", True)), "the deal is over"
 
     @pytest.mark.rule("J1")
     def test_between_two_deals_the_note_is_shown_at_once(self, dealt: Hearing) -> None:
         dealt.play().knock(CESAR, BERIT, "fold_question", "Nobody asked")
-        assert "Nobody asked" in str(seen(dealt.said[0], "spectator", False))
+        assert "Nobody asked" in str(as_seen_by(dealt.said[0], "spectator", False))
 
     @pytest.mark.parametrize("offence", ["fold_question", "exit_knock", None])
     def test_a_knock_that_the_acts_decide_is_ruled_on_at_once(self, dealt: Hearing, offence: str | None) -> None:
@@ -361,7 +362,7 @@ class TestVisibilityOfTexts:
         assert isinstance(stated, CaseStated)
         assert isinstance(ruled, CaseRuled)
         for viewer in (BERIT, CESAR, DAG, "spectator", "official"):
-            shown = [seen(event, viewer, False) for event in (opened, stated, ruled)]
+            shown = [as_seen_by(event, viewer, False) for event in (opened, stated, ruled)]
             texts = (shown[0].text, shown[1].text, shown[2].reason)
             official = viewer == "official"
             assert texts == (
@@ -369,7 +370,7 @@ class TestVisibilityOfTexts:
                 "not so" if viewer == CESAR or official else "",
                 "nobody saw" if official else "",
             )
-        assert seen(stated, DAG, True).text == "not so"
+        assert as_seen_by(stated, DAG, True).text == "not so"
 
     def test_between_deals_there_is_nothing_to_wait_for(self, dealt: Hearing) -> None:
         dealt.knock(BERIT, CESAR, "revoke")
@@ -377,4 +378,4 @@ class TestVisibilityOfTexts:
         dealt.says(DAG, True, text="I saw it")
         stated = dealt.said[0]
         assert isinstance(stated, CaseStated)
-        assert seen(stated, "spectator", False).text == "I saw it"
+        assert as_seen_by(stated, "spectator", False).text == "I saw it"

@@ -141,7 +141,7 @@ class TestOvertaken:
         table = Attending(terms, ruleset="rams-english", dealing="tally", enforcement="penalise")
         table.do(Deal(seat=0), Bid(seat=1, bid="join"), misclick(), Void(), Close())
         assert isinstance(table.match.play, Over)
-        assert not table.match.provisional(NOON + timedelta(days=1))
+        assert not table.match.is_provisional(NOON + timedelta(days=1))
 
 
 @pytest.mark.rule("B63", "J2")

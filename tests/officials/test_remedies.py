@@ -239,7 +239,7 @@ class TestTheEnd:
         assert correction(hearing).won is None
         assert hearing.match.play.table.points[DAG] != 0
         assert hearing.match.rules.between_deals(hearing.match.play)
-        assert not hearing.match.provisional(hearing.at)
+        assert not hearing.match.is_provisional(hearing.at)
         hearing.ask(Deal(seat=BERIT))
         folds(hearing)
 
@@ -252,8 +252,8 @@ class TestTheEnd:
         won = correction(hearing).won
         assert won is not None
         assert (won.by, won.seat) == ("zero", DAG)
-        assert hearing.match.provisional(hearing.wait(29).at), "it ended with that"
-        assert not hearing.match.provisional(hearing.wait(1).at)
+        assert hearing.match.is_provisional(hearing.wait(29).at), "it ended with that"
+        assert not hearing.match.is_provisional(hearing.wait(1).at)
         folds(hearing)
 
     @pytest.mark.rule("J8")
@@ -263,7 +263,7 @@ class TestTheEnd:
         wrong(hearing, {**X1, "exits": [{"seat": DAG, "after": 6}]})
         hearing.rule("upheld", rule="J9")
         assert correction(hearing).won is not None
-        assert hearing.match.provisional(hearing.wait(29).at)
+        assert hearing.match.is_provisional(hearing.wait(29).at)
         hearing.ask(Appeal(case=1, seat=ANNA))
         hearing.wait(1)
         hearing.refused(hearing.ruling("dismissed", rule="J9"), "window_closed", "J8", "official:2")
@@ -391,4 +391,4 @@ def test_a_session_that_is_closed() -> None:
     wrong(hearing, sheets.right)
     all_agree(hearing)
     assert correction(hearing).points == points(at_once)
-    assert hearing.match.provisional(NOON)
+    assert hearing.match.is_provisional(NOON)

@@ -249,11 +249,11 @@ def test_after_the_end_a_score_is_corrected_in_time_or_beyond_doubt() -> None:
 @pytest.mark.rule("J8")
 def test_the_final_result_is_provisional_to_the_second() -> None:
     hearing = Hearing("rams-english")
-    assert not hearing.match.provisional(NOON)
+    assert not hearing.match.is_provisional(NOON)
     hearing.ask(Close(), "official")
     end = NOON + timedelta(minutes=30)
-    assert hearing.match.provisional(end - timedelta(seconds=1))
-    assert not hearing.match.provisional(end)
+    assert hearing.match.is_provisional(end - timedelta(seconds=1))
+    assert not hearing.match.is_provisional(end)
 
 
 @pytest.mark.rule("J7")

@@ -24,7 +24,7 @@ from referee.ruleset import Moment
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.support.random_matches import opened, play_out
 from tests.support.verifiable_shuffles import FAIR, MATCH, NOON, Played, checked, hashed
 
@@ -184,8 +184,8 @@ class TestTheCommitment:
     def test_no_viewer_sees_the_seed_until_the_deal_is_over(self) -> None:
         made = ShuffleCommitted(commitment=COMMITMENT, seed=SEED)
         for viewer in (0, 1, "spectator", "official"):
-            assert seen(made, viewer, public=False) == ShuffleCommitted(commitment=COMMITMENT, seed="")
-            assert seen(made, viewer, public=True) is made
+            assert as_seen_by(made, viewer, public=False) == ShuffleCommitted(commitment=COMMITMENT, seed="")
+            assert as_seen_by(made, viewer, public=True) is made
 
 
 class TestAddedEntropy:
@@ -207,8 +207,8 @@ class TestAddedEntropy:
         committed = played.history[1].event
         assert isinstance(committed, ShuffleCommitted)
         for viewer in (0, 1, "spectator", "official"):
-            assert seen(added, viewer, public=False) == EntropyGiven(seat=1, hex=DIGITS)
-            assert seen(committed, viewer, public=False) == replace(committed, seed="")
+            assert as_seen_by(added, viewer, public=False) == EntropyGiven(seat=1, hex=DIGITS)
+            assert as_seen_by(committed, viewer, public=False) == replace(committed, seed="")
         shuffle_now = shuffling_seen(played.match)
         assert shuffle_now is not None
         assert shuffle_now.entropy == (None, DIGITS)

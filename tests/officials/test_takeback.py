@@ -43,7 +43,7 @@ from referee.store.aggregate import fold
 from referee.store.desk import Desk
 from referee.store.match import Match
 from referee.store.store import construct
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.rodskagg import NO_ACE_NOR_COURT
 from tests.officials.attended_match import TAKES_BACK, Attending
 from tests.officials.random_corrections import bare
@@ -153,7 +153,7 @@ class TestActsThatCanBeTakenBack:
         while not (exchange := [act for act in table.legal() if isinstance(act, Exchange)]):
             table.do(chance.choice(table.legal()))
         (event,) = table.do(exchange[0])
-        assert seen(event, event.seat, False) != seen(event, (event.seat + 1) % 3, False)
+        assert as_seen_by(event, event.seat, False) != as_seen_by(event, (event.seat + 1) % 3, False)
         table.refused(back(event.seat), "seen_already")
 
     @pytest.mark.rule("C15")

@@ -24,7 +24,7 @@ from referee.events import KnockUpheld, PenaltyImposed, TrickTaken
 from referee.games._rodskagg.facts import KnockedOut
 from referee.refusals import NotInPlay
 from referee.requests import Request
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.games.rodskagg import penalising
 from tests.officials.rodskagg_tallies import (
     ALGA,
@@ -142,8 +142,8 @@ def test_a_trick_passes_over_the_question_and_only_officials_see_it():
     assert isinstance(taken, TrickTaken)
     (breach,) = taken.breaches
     assert (breach.offence, breach.seat, breach.rule, breach.closes_after) == ("fold_question", P3, "B54", None)
-    assert seen(taken, P1, False).breaches == ()
-    assert seen(taken, "official", False) == taken
+    assert as_seen_by(taken, P1, False).breaches == ()
+    assert as_seen_by(taken, "official", False) == taken
     upheld, fine = match.do(Knock(seat=P1, accused=P3))
     assert isinstance(upheld, KnockUpheld)
     assert upheld.rests_on[-1] == match.version - 2

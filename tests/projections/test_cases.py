@@ -16,7 +16,7 @@ from referee.requests import Appeal, Withdrawal
 from referee.store.aggregate import fold
 from referee.store.rows import from_row
 from referee.store.store import Referee
-from referee.visibility import seen
+from referee.visibility import as_seen_by
 from tests.officials.hearing import Hearing
 from tests.projections.filled_log import append, last_versions, pages
 from tests.support.match_driver import MATCH
@@ -118,7 +118,7 @@ class TestBook:
                     public_to = fold(None, history).public_to
                     for case in projection.answer(connection, match_id, 0):
                         event = history[case.entries[0].event - 1].event
-                        assert case.entries[0].fact == seen(event, 0, case.entries[0].event <= public_to)
+                        assert case.entries[0].fact == as_seen_by(event, 0, case.entries[0].event <= public_to)
                         shown.add(case.entries[0].fact == event)
         assert shown == {True, False}
 

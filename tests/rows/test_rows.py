@@ -16,7 +16,7 @@ from referee.log.facts import Sign
 from referee.store.aggregate import KINDS, event_type, event_types
 from referee.store.desk import digest_of
 from referee.store.rows import JsonRows, from_row, raw_rows, row_hash, to_row
-from referee.visibility import Event, Hidden, Viewer, seen, stored_with_topic, with_topic
+from referee.visibility import Event, Hidden, Viewer, as_seen_by, stored_with_topic, with_topic
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.jsonl"))
@@ -70,7 +70,7 @@ def test_the_stored_json_of_an_event_is_what_a_viewer_sees_unless_fields_are_hid
         if as_stored is not None:
             shown_as_stored += 1
             assert contains(
-                json.loads(bytes(with_topic(seen(event, viewer, public)))), json.loads(bytes(as_stored))
+                json.loads(bytes(with_topic(as_seen_by(event, viewer, public)))), json.loads(bytes(as_stored))
             ), topic
     assert shown_as_stored > len(samples()) / 2
 

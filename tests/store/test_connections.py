@@ -11,7 +11,7 @@ from eventsourcing.persistence import OperationalError
 
 from projections.follow.engine import engine_for
 from referee.acts import Deal
-from referee.store.acts import unsent
+from referee.store.acts import means_unsent
 from referee.store.command import InDoubt
 from referee.store.connection import Postgres, SqliteFile, parse_store_url
 from referee.store.desk import Desk
@@ -164,10 +164,10 @@ def test_an_error_of_a_call_shows_whether_anything_was_sent(
         proxy.refuse()
         with pytest.raises(OperationalError) as lost:
             referee.recorder.insert_events([])
-        assert not unsent(lost.value), "it went out on a connection that was open"
+        assert not means_unsent(lost.value), "it went out on a connection that was open"
         with pytest.raises(OperationalError) as away:
             referee.recorder.insert_events([])
-        assert unsent(away.value)
+        assert means_unsent(away.value)
         proxy.forward()
         referee.recorder.insert_events([])
 

@@ -218,9 +218,9 @@ class Looking(Referee):
     looks = 0
     inserts = 0
 
-    def newer(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
+    def newer_rows(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
         self.looks += 1
-        return super().newer(known)
+        return super().newer_rows(known)
 
     def insert(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()

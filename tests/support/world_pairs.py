@@ -27,7 +27,7 @@ from referee.officials.events.cases import CaseStated
 from referee.refusals import Refused
 from referee.requests import Request
 from referee.ruleset import Moment
-from referee.visibility import Event, Recorded, Viewer, seen
+from referee.visibility import Event, Recorded, Viewer, as_seen_by
 from tests.support.random_deals import ACTS_MAX, MATCH, PAUSE, Playout, every_act
 from tests.support.random_openings import some_match
 
@@ -454,7 +454,7 @@ def encode(value: Any) -> bytes:
 
 def visible_events(events: tuple[Event, ...], viewer: Viewer) -> list[Event]:
     """Return the events of an act as the viewer may see them before the deal is over."""
-    return [seen(event, viewer, public=False) for event in events]
+    return [as_seen_by(event, viewer, public=False) for event in events]
 
 
 def revealed(left: tuple[Event, ...], right: tuple[Event, ...]) -> bool:

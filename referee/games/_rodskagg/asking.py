@@ -12,7 +12,7 @@ from referee.games._rodskagg.question import ASKED_AFTER
 from referee.phases import Table
 from referee.refusals import OutOfTurn, WrongPhase
 from referee.ruleset import Moment
-from referee.tricks import following
+from referee.tricks import next_seats
 from referee.value import AnswerSeen
 from referee.visibility import Event
 
@@ -68,7 +68,7 @@ def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
     if event.answer == "play":
         return replace(state, question=question)
     order = tuple(seat for seat in state.order if seat != event.seat)
-    return replace(state, question=question, order=order, after=following(order, state.table.seats))
+    return replace(state, question=question, order=order, after=next_seats(order, state.table.seats))
 
 
 def answers_by_seat(table: Table, deal: DealSoFar) -> tuple[AnswerSeen | None, ...]:

@@ -33,7 +33,7 @@ class Auction(Value, Generic[T], tag="auction"):
     highest: BidValue | None = None
 
 
-def opened(table: T, cards: DealtCards) -> Auction[T]:
+def start_of_auction(table: T, cards: DealtCards) -> Auction[T]:
     """Return the auction at its start (A18, B29)."""
     return Auction(table=table, cards=cards, to_speak=forehand_first(table.dealer, table.playing, table.seats))
 

@@ -7,7 +7,7 @@ from referee.games._rodskagg.bids import Contract
 from referee.games._rodskagg.closed_hands import Denial
 from referee.games._rodskagg.dealing import DealtCards
 from referee.games._rodskagg.question import Question
-from referee.tricks import following
+from referee.tricks import next_seats
 from referee.value import Value
 
 T = TypeVar("T", bound=phases.Table)
@@ -62,7 +62,7 @@ def start_of_play(kind: type[P], table: phases.Table, cards: DealtCards, leader:
         table=table,
         cards=cards,
         order=table.playing,
-        after=following(table.playing, table.seats),
+        after=next_seats(table.playing, table.seats),
         turn=leader,
         tricks=(0,) * table.seats,
         **game_fields,

@@ -38,7 +38,7 @@ class Exchanging(Value, Generic[T], tag="exchanging"):
     """Mask of the cards thrown in."""
 
 
-def opened(table: T, cards: DealtCards) -> Exchanging[T]:
+def start_of_exchange(table: T, cards: DealtCards) -> Exchanging[T]:
     """Return the phase at its start (A-O14, A-O24)."""
     to_speak = forehand_first(table.dealer, table.playing, table.seats)
     stock_left = len(BIT) - HAND_SIZE * len(table.playing)
@@ -120,7 +120,7 @@ def hand_kept(state: Exchanging[T], event: HandKept, number: int) -> Exchanging[
     left = state.to_speak[1:]
     if left or state.asked:
         return replace(state, to_speak=left)
-    return auction.opened(state.table, state.cards)
+    return auction.start_of_auction(state.table, state.cards)
 
 
 def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
@@ -155,6 +155,6 @@ def hands_renewed(state: Exchanging[T], event: NewHands, number: int) -> Exchang
         hands = [cards_of(new) if new else old for new, old in zip(event.hands, cards.hands, strict=True)]
         cards = replace(cards, hands=tuple(hands), stock=event.stock)
     if event.last:
-        return auction.opened(state.table, cards)
+        return auction.start_of_auction(state.table, cards)
     left = state.stock_left - HAND_SIZE * len(event.seats)
     return replace(state, cards=cards, thrown=thrown, asked=(), to_speak=event.seats, stock_left=left)

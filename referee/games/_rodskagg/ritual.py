@@ -178,9 +178,11 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRul
                 "before_the_formula", cites.formula_late if seat == table.dealer else cites.picking_up
             )
         own_up = state.misdealt and seat == table.dealer
-        if own_up and not table.ledger.has("misdeal", seat, cards.event):  # else the report has the breach (B-O5)
+        if own_up and not table.ledger.has_breach(
+            "misdeal", seat, cards.event
+        ):  # else the report has the breach (B-O5)
             breaches += misdeal_breach(state, rules)
-        if not table.ledger.has("early_pick_up", seat, cards.event):
+        if not table.ledger.has_breach("early_pick_up", seat, cards.event):
             rule = cites.own_pick_up if own_up else cites.early_pick_up
             breaches += (rules.breach(table, "early_pick_up", seat, 1, cards.event, rule=rule),)
     hand = texts_of(cards.hands[seat]) if cards.known else None
@@ -269,7 +271,7 @@ def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
     cutters pay."""
     accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
-        own_up = accused == dealer and table.ledger.has("misdeal", dealer, 0)
+        own_up = accused == dealer and table.ledger.has_breach("misdeal", dealer, 0)
         rule = cites.own_pick_up if own_up else cites.early_pick_up
         return rules.breach(table, "early_pick_up", accused, 1, rule=rule)
     if accused != dealer:

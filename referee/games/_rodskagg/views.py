@@ -14,7 +14,7 @@ from referee.games._rodskagg.in_play import DealSoFar, InPlay
 from referee.games._rodskagg.new_hands import Exchanging, may_leave_unnamed, may_request
 from referee.games._rodskagg.question import seats_that_answered
 from referee.games._rodskagg.ritual import PickingUp, RitualRules, Undealt, has_ritual_acts
-from referee.interned_acts import plays
+from referee.interned_acts import play_acts
 from referee.phases import Offer
 from referee.tricks import seats_and_cards
 from referee.visibility import Viewer
@@ -78,7 +78,7 @@ def cards_to_play(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
         return (Trick(seat=seat),)
     cards = state.cards
     hand = cards.hands[seat] & ~state.gone
-    return plays(seat, hand & state.led or hand if cards.known else hand)
+    return play_acts(seat, hand & state.led or hand if cards.known else hand)
 
 
 def may_play_next(state: InPlay[Any], seat: int) -> bool:

@@ -23,7 +23,7 @@ from referee.games.kalabrias.states import (
     Undealt,
 )
 from referee.offences import nothing_to_punish
-from referee.phases import by_phase, options_of, table_of
+from referee.phases import evolution_by_phase, options_of, table_of
 from referee.refusals import AgainstTheRules, NotInPlay
 from referee.ruleset import Moment
 from referee.visibility import Event
@@ -112,14 +112,14 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     facts.SequencesCompared: declarations.sequences_compared,
     facts.SequenceShown: declarations.sequence_shown,
     facts.BellaDeclared: declarations.bella_declared,
-    events.PlayEnded: by_phase(
+    events.PlayEnded: evolution_by_phase(
         {Auction: auction.auction_ended, Proposed: auction.auction_ended, Playing: play.play_ended}
     ),
     facts.DealCounted: tally.deal_counted,
     events.DealScored: scoring.deal_scored,
 }
 
-RULESET = phases.game(
+RULESET = phases.make_ruleset(
     phases.Tables(
         decide=DECIDE,
         rule_of=RULE_OF,
@@ -158,7 +158,7 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    scored=scoring.scored_again,
+    scored=scoring.rescoring_events,
     to_act=views.seats_to_act,
     view=views.view,
     carried=views.carried,

@@ -16,7 +16,7 @@ from referee.games.kalabrias.facts import (
     SequencesCompared,
     SequenceShown,
 )
-from referee.games.kalabrias.ranks import BELLA, RANKS, TOPS, Sequence, is_sequence, strongest
+from referee.games.kalabrias.ranks import BELLA, RANKS, TOPS, Sequence, is_sequence, strongest_sequence
 from referee.games.kalabrias.states import Claim, Declaring, Playing, Sequences, Table
 from referee.refusals import AgainstTheRules, NoSuchCard, OutOfTurn, Refused, WrongPhase
 from referee.ruleset import Moment
@@ -42,7 +42,9 @@ def seats_to_speak(state: Declaring) -> tuple[int, ...]:
 
 def best_sequence(state: Declaring, seat: int) -> Sequence | None:
     """Return the best sequence of a seat's known hand, or None."""
-    return strongest(state.cards.hands[seat], state.contract.trumps, state.table.options.longer_sequence_wins)
+    return strongest_sequence(
+        state.cards.hands[seat], state.contract.trumps, state.table.options.longer_sequence_wins
+    )
 
 
 def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:

@@ -101,7 +101,7 @@ def runs(hand: Cards, suit: str) -> tuple[tuple[int, int], ...]:
     return _RUNS[hand >> _LOWEST[suit] & 0xFF]
 
 
-def strongest(hand: Cards, trumps: str, longer_wins: bool) -> Sequence | None:
+def strongest_sequence(hand: Cards, trumps: str, longer_wins: bool) -> Sequence | None:
     """Return the best sequence of a hand, or None (E21, E-O11)."""
     best = None
     for suit in SUITS:

@@ -10,7 +10,7 @@ from referee.acts import Score
 from referee.cards import SUITS
 from referee.events import DealScored, Entry, MatchWon, Payment
 from referee.games.kalabrias.declarations import sequence_scorers
-from referee.games.kalabrias.ranks import BELLA, RANKS, best_split, cards_of_run, runs, strongest
+from referee.games.kalabrias.ranks import BELLA, RANKS, best_split, cards_of_run, runs, strongest_sequence
 from referee.games.kalabrias.states import Claim, Options, Outcome, Played, Table, TrumpContract, Undealt
 from referee.phases import next_deal, with_settlement
 from referee.ruleset import Moment
@@ -77,7 +77,7 @@ def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat:
     hand, trumps = deal.hands[seat], contract.trumps
     if options.winner_scores_all_sequences:
         return _all_sequence_points(options, hand)
-    best = strongest(hand, trumps, options.longer_sequence_wins)
+    best = strongest_sequence(hand, trumps, options.longer_sequence_wins)
     if best is None:
         return 0
     lengths = (
@@ -177,7 +177,7 @@ BETE_SPLIT = {  # E48, E-O23, E-O38: halves for the opponent with more points, a
 # fmt: on
 
 
-def settle(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int]:
+def deal_settlement(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int]:
     """Return the settlement of a deal, and the points of the declarer's side (E43-E45, E47-E49)."""
     opponents = table.opponents(declarer)
     ours = sum([own[seat] for seat in range(table.seats) if seat not in opponents])
@@ -202,7 +202,7 @@ def shares_of_prize(
     return tuple(given)
 
 
-def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
+def rescoring_events(state: Played, seed: str) -> tuple[Event, ...]:
     """Return the events of :func:`scored`."""
     return scored(state.table, state.outcome)
 
@@ -263,7 +263,7 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
     card_points = deal.card_points
     declarer, options = contract.declarer, table.options
     own = [sum(three) for three in zip(card_points, sequences, bella, strict=True)]
-    settled, ours = settle(table, declarer, own)
+    settled, ours = deal_settlement(table, declarer, own)
     opponents, all_seats = table.opponents(declarer), range(table.seats)
     carry = table.carry if settled.scorers_of_carried == "the next deal" else 0
     detail: Detail = {

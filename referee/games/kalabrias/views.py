@@ -22,7 +22,7 @@ from referee.games.kalabrias.states import (
     State,
     Undealt,
 )
-from referee.interned_acts import plays
+from referee.interned_acts import play_acts
 from referee.phases import Offer, Over, match_view
 from referee.ruleset import DueAct, Shown
 from referee.tricks import seats_and_cards
@@ -95,7 +95,7 @@ def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
     if seat == state.turn:
         cards = state.cards
         hand = cards.hands[seat] & ~state.gone
-        acts = plays(seat, play.playable_cards(state, hand) if cards.known else play.possible_cards(state, seat))
+        acts = play_acts(seat, play.playable_cards(state, hand) if cards.known else play.possible_cards(state, seat))
     if len(state.won) < 2 and not (state.won and state.trick):
         acts += _late_statements(state, seat)
     if declarations.may_declare_bella(state, seat):

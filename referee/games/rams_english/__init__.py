@@ -22,7 +22,7 @@ from referee.games.rams_english.states import (
     Table,
     Undealt,
 )
-from referee.phases import Cites, options_of, refuse, table_of
+from referee.phases import Cites, options_of, refusal_decision, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.visibility import Event
 
@@ -43,10 +43,10 @@ def start(opened: events.MatchOpened) -> State:
 
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Drawing: {acts.Draw: deal.draw},
-    Undealt: {acts.Deal: deal.deal, acts.Report: refuse(WrongPhase, "nothing_dealt", "D67")},
+    Undealt: {acts.Deal: deal.deal, acts.Report: refusal_decision(WrongPhase, "nothing_dealt", "D67")},
     Declaring: {
         acts.Bid: declarations.declare,
-        acts.Play: refuse(WrongPhase, "play_not_begun", "D48"),
+        acts.Play: refusal_decision(WrongPhase, "play_not_begun", "D48"),
         acts.Report: deal.report,
     },
     Playing: {
@@ -57,7 +57,7 @@ DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
         acts.Report: deal.report,
     },
     Played: {
-        acts.Deal: refuse(WrongPhase, "deal_not_scored", "D-O24"),
+        acts.Deal: refusal_decision(WrongPhase, "deal_not_scored", "D-O24"),
         acts.Score: tally.score,
         acts.Trick: tally.name_second,
         acts.Report: deal.report,
@@ -89,7 +89,7 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     events.PlayEnded: declarations.play_ended,
 }
 
-RULESET = phases.game(
+RULESET = phases.make_ruleset(
     phases.Tables(
         decide=DECIDE,
         rule_of=RULE_OF,
@@ -124,7 +124,7 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    scored=payment.scored_again,
+    scored=payment.rescoring_events,
     to_act=views.seats_to_act,
     view=views.view,
     has_pot=True,

@@ -228,7 +228,7 @@ class Detail(TypedDict):
     """Numbers of faults. The keys are seats as text."""
 
 
-def scored_again(state: Played, seed: str) -> tuple[Event, ...]:
+def rescoring_events(state: Played, seed: str) -> tuple[Event, ...]:
     """Return the line of the deal."""
     return scored(state.table, state.outcome)
 

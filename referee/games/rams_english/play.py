@@ -115,12 +115,12 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
     if announcer is None or not done:
         return (PlayEnded(kind="played"),) if done == HAND_SIZE else ()
     last = state.won[-1]
-    if last.seat != announcer or at_fault(state.table, announcer, last.event):
+    if last.seat != announcer or has_punished_fault(state.table, announcer, last.event):
         return (PlayEnded(kind="generalrams_lost"),)
     return (PlayEnded(kind="generalrams_won"),) if done == HAND_SIZE else ()
 
 
-def at_fault(table: Table, seat: int, until: int) -> bool:
+def has_punished_fault(table: Table, seat: int, until: int) -> bool:
     """Return whether a punished fault of this seat was discovered before event ``until`` (D68)."""
     return any(
         noted_fault.breach.seat == seat and noted_fault.breach.points and noted_fault.event < until

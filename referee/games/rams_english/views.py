@@ -20,7 +20,7 @@ from referee.games.rams_english.states import (
     Undealt,
     Word,
 )
-from referee.interned_acts import plays
+from referee.interned_acts import play_acts
 from referee.phases import Offer, Over, match_view
 from referee.ruleset import Shown
 from referee.tricks import seats_and_cards
@@ -57,9 +57,9 @@ def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
     elif seat == state.turn:
         dealing = state.dealing
         if dealing.known:
-            acts = plays(seat, playable_cards(state.hands[seat], state.led, state.best, dealing.trumps))
+            acts = play_acts(seat, playable_cards(state.hands[seat], state.led, state.best, dealing.trumps))
         else:
-            acts = plays(seat, possible_cards(state, seat))
+            acts = play_acts(seat, possible_cards(state, seat))
     if not state.trick and not state.won:
         if seat == state.table.dealer and declarations.may_exchange(state):
             in_tally = state.table.tally

@@ -16,7 +16,7 @@ from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import Undealt
 from referee.games.rodskagg_alga import auction, deal, play, scoring, sheet, views
 from referee.games.rodskagg_alga.states import CITES, Options, Played, Playing, State, Table
-from referee.phases import Cites, by_phase, refuse, table_of
+from referee.phases import Cites, evolution_by_phase, refusal_decision, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.visibility import Event
 
@@ -37,7 +37,7 @@ def start(opened: events.MatchOpened) -> State:
     return Undealt(table=table_of(Table, opened, options=phases.options_of(Options, opened)))
 
 
-_NOT_SCORED = refuse(WrongPhase, "deal_not_scored", "A-O28")
+_NOT_SCORED = refusal_decision(WrongPhase, "deal_not_scored", "A-O28")
 
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Undealt: {acts.Deal: deal.deal},
@@ -87,12 +87,12 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     facts.MisdealFound: deal.misdeal_found,
     facts.QuestionAsked: asking.question_asked,
     facts.QuestionAnswered: asking.question_answered,
-    events.PlayEnded: by_phase({Auction: auction.passed_out, Playing: play.play_ended}),
+    events.PlayEnded: evolution_by_phase({Auction: auction.passed_out, Playing: play.play_ended}),
     events.DealScored: scoring.deal_scored,
     facts.DuelCalled: scoring.duel_called,
 }
 
-RULESET = phases.game(
+RULESET = phases.make_ruleset(
     phases.Tables(
         decide=DECIDE,
         rule_of=RULE_OF,
@@ -126,7 +126,7 @@ RULESET = phases.game(
     state=State,
     opening=opening,
     start=start,
-    scored=scoring.rescored,
+    scored=scoring.rescoring_events,
     to_act=views.to_act,
     view=views.view,
 )

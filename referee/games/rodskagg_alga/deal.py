@@ -25,7 +25,7 @@ def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table]
     """Return the state after the deal: the exchange of hands or the auction."""
     table, cards = state.table, dealing.cards_dealt(event, number, state.table)
     exchange = table.options.honour_redeal and not table.tally
-    return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
+    return new_hands.start_of_exchange(table, cards) if exchange else auction.start_of_auction(table, cards)
 
 
 def report(

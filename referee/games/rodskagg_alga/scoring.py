@@ -45,7 +45,7 @@ def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
     return () if state.table.penalise else scored(state.table, state.outcome)
 
 
-def rescored(state: Played, seed: str) -> tuple[Event, ...]:
+def rescoring_events(state: Played, seed: str) -> tuple[Event, ...]:
     return scored(state.table, state.outcome)
 
 

@@ -40,7 +40,7 @@ def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
 OFFERS: dict[type, Offer] = {
     Undealt: _undealt_acts,
     Exchanging: views.exchanging_acts,
-    Auction: views.bidding_offer(auction.cap),
+    Auction: views.bidding_offer(auction.highest_bid_allowed),
     Playing: _playing_acts,
     Played: _played_acts,
 }
@@ -54,7 +54,7 @@ def to_act(state: State) -> tuple[int, ...]:
     return state.table.playing if isinstance(state, Played) else views.to_act_before_play(state)
 
 
-def due(state: State) -> tuple[DueAct, ...]:
+def due_acts(state: State) -> tuple[DueAct, ...]:
     if not isinstance(state, Playing):
         return ()
     if state.question.pending:
@@ -88,6 +88,6 @@ def view(state: State, viewer: Viewer) -> Shown:
         to_act=to_act(state),
         **views.card_fields(state, viewer, deal),
         **views.play_fields(state, deal),
-        due=due(state),
+        due=due_acts(state),
         more=_more(state, deal) or None,
     )

@@ -16,7 +16,7 @@ from referee.games._rodskagg.dealing import Drawing
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games.rodskagg_catsatcards import auction, deal, play, scoring, sheet, views
 from referee.games.rodskagg_catsatcards.states import CITES, Auction, Options, Played, Playing, State, Table
-from referee.phases import Cites, by_phase, options_of, table_of
+from referee.phases import Cites, evolution_by_phase, options_of, table_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
@@ -152,9 +152,9 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     facts.QuestionAsked: asking.question_asked,
     facts.QuestionAnswered: asking.question_answered,
     facts.Reminded: phases.nothing_changes,
-    facts.Announced: by_phase({Playing: play.announced, Played: scoring.announced}),
+    facts.Announced: evolution_by_phase({Playing: play.announced, Played: scoring.announced}),
     events.PlayEnded: play.play_ended,
-    events.PenaltyImposed: by_phase(
+    events.PenaltyImposed: evolution_by_phase(
         {
             **dict.fromkeys((Drawing, Undealt, PickingUp, Auction), offences.imposed),
             Playing: play.penalty_imposed,
@@ -166,7 +166,7 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     facts.DuelCalled: scoring.duel_called,
 }
 
-RULESET = phases.game(
+RULESET = phases.make_ruleset(
     phases.Tables(
         decide=DECIDE,
         rule_of=RULE_OF,
@@ -206,7 +206,7 @@ RULESET = phases.game(
     start=start,
     unseen=partial(unobservable.unseen_offences, rules=deal.RITUAL),
     priced=partial(unobservable.official_penalty, rules=deal.RITUAL, offences=deal.RULE_BY_OFFENCE),
-    scored=scoring.rescored,
+    scored=scoring.rescoring_events,
     points_end_play=play.points_end_play,
     to_act=views.to_act,
     view=views.view,

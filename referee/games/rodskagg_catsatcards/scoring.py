@@ -97,7 +97,7 @@ def announced(state: Played, event: Announced, number: int) -> Played:
     return near_zero_announced(state, event, number)
 
 
-def rescored(state: Played, seed: str) -> tuple[Event, ...]:
+def rescoring_events(state: Played, seed: str) -> tuple[Event, ...]:
     """Return the events of :func:`scored`; none if zero won at once and the winner is no longer at zero (C55)."""
     table, deal = state.table, state.outcome
     at_once = deal.kind == "zero_at_once"

@@ -103,7 +103,7 @@ def tricks_done(state: State) -> int:
     return deal_so_far.played if deal_so_far else 0
 
 
-def due(state: State) -> tuple[DueAct, ...]:
+def due_acts(state: State) -> tuple[DueAct, ...]:
     match state:
         case Auction():
             return ("discard",) if state.holder is not None else ()
@@ -164,6 +164,6 @@ def view(state: State, viewer: Viewer) -> Shown:
         dealer=None if isinstance(state, Drawing) and not table.duel else table.dealer,
         **views.card_fields(state, viewer, deal_so_far),
         **views.play_fields(state, deal_so_far),
-        due=due(state),
+        due=due_acts(state),
         more=_more(state, deal_so_far) or None,
     )

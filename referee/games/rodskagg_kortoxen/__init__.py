@@ -19,7 +19,7 @@ from referee.games._rodskagg.new_hands import Exchanging
 from referee.games._rodskagg.ritual import PickingUp, Undealt
 from referee.games.rodskagg_kortoxen import auction, deal, play, scoring, sheet, views
 from referee.games.rodskagg_kortoxen.states import CITES, Options, Played, Playing, State, Table, play_or_outcome
-from referee.phases import Cites, by_phase, refuse, table_of
+from referee.phases import Cites, evolution_by_phase, refusal_decision, table_of
 from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
@@ -76,7 +76,7 @@ def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
 
 
 _with_ritual = partial(partial, rules=deal.RITUAL)
-_NOT_BEGUN = refuse(WrongPhase, "play_not_begun", "B41")
+_NOT_BEGUN = refusal_decision(WrongPhase, "play_not_begun", "B41")
 
 DECIDE: dict[type, dict[type[acts.Act], phases.Decision]] = {
     Drawing: {acts.Draw: deal.draw},
@@ -155,12 +155,12 @@ EVOLVE: dict[type[Event], phases.Evolution] = {
     facts.QuestionAsked: asking.question_asked,
     facts.QuestionAnswered: asking.question_answered,
     facts.KnockedOut: play.knocked_out,
-    events.PlayEnded: by_phase(
+    events.PlayEnded: evolution_by_phase(
         {Auction: auction.passed_out, Playing: play.play_ended, Played: play.broken_off},
     ),
 }
 
-RULESET = phases.game(
+RULESET = phases.make_ruleset(
     phases.Tables(
         decide=DECIDE,
         rule_of=RULE_OF,
@@ -196,7 +196,7 @@ RULESET = phases.game(
     basis=phases.source_basis,
     unseen=partial(unobservable.unseen_offences, rules=deal.RITUAL, fouls=("exposed_card", "led_out_of_turn")),
     priced=partial(unobservable.official_penalty, rules=deal.RITUAL, offences=deal.RULE_BY_OFFENCE),
-    scored=scoring.rescored,
+    scored=scoring.rescoring_events,
     to_act=views.to_act,
     view=views.view,
 )

@@ -11,13 +11,13 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 
-def cap(state: Auction[Table], seat: int) -> int | None:
+def highest_bid_allowed(state: Auction[Table], seat: int) -> int | None:
     """Return the highest number that the seat may bid; ``None``: no limit (B32, B-O19)."""
     table = state.table
     return table.points[seat] + table.ledger.penalty_points(seat) if table.options.bid_cap_by_score else None
 
 
-bid = auction.bid_decision(cap, CITES)
+bid = auction.bid_decision(highest_bid_allowed, CITES)
 auction_won = auction.auction_won_evolution(Playing)
 
 

@@ -66,7 +66,7 @@ def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 def _after_pick_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
     """Return the exchange of hands if ``honour_redeal`` allows it, else the auction (B29, B-O20)."""
     exchange = table.options.honour_redeal and not table.tally
-    return new_hands.opened(table, cards) if exchange else auction.opened(table, cards)
+    return new_hands.start_of_exchange(table, cards) if exchange else auction.start_of_auction(table, cards)
 
 
 RITUAL = RitualRules(

@@ -43,14 +43,14 @@ class AtZero(NamedTuple):
     knocked: int
 
 
-def at_zero(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
+def zero_events(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
     """Return both events if the seat is at zero now, else zeros. Lifted penalties do not count (B71, B-O11,
     B-O12)."""
     came = knocked = 0
     if deal.contract is None or not counts_tricks(table, deal.contract, seat):
         return AtZero(came, knocked)
     changes = [(event, -1, True) for who, event in deal.won if who == seat]
-    changes += [(one.events[-1], one.points, False) for one in table.ledger.lasting(seat)]
+    changes += [(one.events[-1], one.points, False) for one in table.ledger.lasting_penalties(seat)]
     changes += [(event, 0, False) for who, event in deal.exits.knocked if who == seat]
     total = table.points[seat]
     for event, points, trick in sorted(changes):
@@ -179,7 +179,7 @@ def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
     if not deal.exits.owed:
         return False
     seat = deal.won[-1][0]
-    return running_total(table, deal, seat) == 0 and not at_zero(table, deal, seat).knocked
+    return running_total(table, deal, seat) == 0 and not zero_events(table, deal, seat).knocked
 
 
 def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
@@ -188,7 +188,7 @@ def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
         running_total(table, deal, seat) == 0
         and deal.contract is not None
         and deal.contract.bid != RODSKAGG
-        and not at_zero(table, deal, seat).knocked
+        and not zero_events(table, deal, seat).knocked
     )
 
 
@@ -204,7 +204,7 @@ def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[E
     ended = isinstance(state, Played) and state.outcome.kind != "number"
     if deal is None or deal.contract is None or ended or deal.contract.bid == RODSKAGG:
         raise WrongPhase("no_exit_now", "B67")
-    if at_zero(table, deal, seat).knocked:
+    if zero_events(table, deal, seat).knocked:
         raise AgainstTheRules("already_knocked_out", "B67")
     if not may_knock_out(table, deal, seat):
         if not table.penalise:
@@ -214,7 +214,7 @@ def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[E
             knocked += (PenaltyImposed(seat=seat, points=fine, rule="B-O31"),)
         return knocked
     out = KnockedOut(seat=seat, valid=True)
-    if not table.options.exact_zero and at_zero(table, deal, seat).came:
+    if not table.options.exact_zero and zero_events(table, deal, seat).came:
         return out, PlayEnded(kind="knocked_out")
     return (out,)
 

@@ -14,7 +14,7 @@ from referee.games._rodskagg.score_line import (
     promised_tricks,
 )
 from referee.games.rodskagg_kortoxen.deal import FIVE_UP
-from referee.games.rodskagg_kortoxen.play import at_zero, exit_owed
+from referee.games.rodskagg_kortoxen.play import exit_owed, zero_events
 from referee.games.rodskagg_kortoxen.states import Outcome, Played, Table
 from referee.phases import with_settlement
 from referee.refusals import AgainstTheRules, WrongPhase
@@ -37,7 +37,7 @@ def must_score_first(state: Played, act: Act, moment: Moment) -> tuple[Event, ..
     raise AgainstTheRules("exit_knock_owed", "B67")
 
 
-def nothing_due(table: Table, deal: Outcome) -> bool:
+def no_exit_owed(table: Table, deal: Outcome) -> bool:
     """Return whether no exit knock is owed before the score (B-O10, B-O28)."""
     return deal.kind != "number" or not exit_owed(table, deal)
 
@@ -46,10 +46,10 @@ def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
     """Return the events of :func:`scored` unless an exit knock is owed or an act must score the deal (B-O28, B78)."""
     table, deal = state.table, state.outcome
     by_itself = deal.kind == "knocked_out" or not table.penalise
-    return scored(table, deal) if by_itself and nothing_due(table, deal) else ()
+    return scored(table, deal) if by_itself and no_exit_owed(table, deal) else ()
 
 
-def rescored(state: Played, seed: str) -> tuple[Event, ...]:
+def rescoring_events(state: Played, seed: str) -> tuple[Event, ...]:
     """Return the events of :func:`scored`; none if the exit that ended the deal is no longer valid (B77)."""
     broken_off = state.outcome.kind == "knocked_out"
     return (
@@ -134,7 +134,7 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 
 def _first_to_knock_out(table: Table, deal: Outcome) -> int | None:
     """Return the first seat that knocked after a trick brought it to zero, if any (B77)."""
-    came = {seat: at_zero(table, deal, seat) for seat in table.playing}
+    came = {seat: zero_events(table, deal, seat) for seat in table.playing}
     return min([(at.knocked, seat) for seat, at in came.items() if at.came and at.knocked], default=(0, None))[1]
 
 
@@ -150,7 +150,7 @@ def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str
     left = [seat for seat in range(table.seats) if seat not in line.eliminated]
     finishers = [seat for seat in left if line.points[seat] == 0]
     if finishers:
-        came = {seat: at_zero(table, deal, seat) for seat in finishers}
+        came = {seat: zero_events(table, deal, seat) for seat in finishers}
         seating = clockwise((table.dealer + 1) % table.seats, table.seats)
 
         def finish_order(seat: int) -> tuple[float, float, int]:

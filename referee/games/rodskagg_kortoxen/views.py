@@ -52,7 +52,7 @@ OFFERS: dict[type, Offer] = {
     Undealt: partial(views.undealt_acts, rules=deal.RITUAL),
     PickingUp: partial(views.picking_up_acts, rules=deal.RITUAL),
     Exchanging: views.exchanging_acts,
-    Auction: views.bidding_offer(auction.cap),
+    Auction: views.bidding_offer(auction.highest_bid_allowed),
     Playing: _playing_acts,
     Played: _played_acts,
 }
@@ -71,13 +71,13 @@ def to_act(state: State) -> tuple[int, ...]:
     if isinstance(state, Played):
         if table.penalise:
             return table.active
-        return () if scoring.nothing_due(table, state.outcome) else (state.outcome.won[-1][0],)
+        return () if scoring.no_exit_owed(table, state.outcome) else (state.outcome.won[-1][0],)
     return views.to_act_before_play(state)
 
 
-def due(state: State) -> tuple[DueAct, ...]:
+def due_acts(state: State) -> tuple[DueAct, ...]:
     if isinstance(state, Played):
-        return () if scoring.nothing_due(state.table, state.outcome) else ("knock_out",)
+        return () if scoring.no_exit_owed(state.table, state.outcome) else ("knock_out",)
     if not isinstance(state, Playing):
         return ()
     owed: tuple[DueAct, ...] = ()
@@ -100,5 +100,5 @@ def view(state: State, viewer: Viewer) -> Shown:
         **({"dealer": None} if isinstance(state, Drawing) else {}),
         **views.card_fields(state, viewer, deal_so_far),
         **views.play_fields(state, deal_so_far),
-        due=due(state),
+        due=due_acts(state),
     )

@@ -11,7 +11,7 @@ from referee import offences, phases
 from referee.acts import Act, Bid, Deal, Play, Report, Trick
 from referee.cards import BIT, PACK, SUIT, cards_of, clockwise, shuffled, texts_of
 from referee.events import Breach, CardPlayed, DealScored, Dealt, Entry, MatchOpened, MatchWon, Reported, TrickTaken
-from referee.interned_acts import plays
+from referee.interned_acts import play_acts
 from referee.phases import match_view, options_of, table_of
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment, Script, Shown
@@ -343,7 +343,7 @@ def acts_of(state: Any, seat: int) -> tuple[Act, ...]:
             return tuple(Bid(seat=seat, bid=str(number)) for number in allowed_bids(state))
         case Showing():
             return tuple(ShowFingers(seat=seat, number=number) for number in range(cards_each(state.table) + 1))
-    return (Trick(seat=seat),) if state.table.tally else plays(seat, playable(state))
+    return (Trick(seat=seat),) if state.table.tally else play_acts(seat, playable(state))
 
 
 def offered(state: Any, seat: int) -> tuple[Act, ...]:
@@ -375,7 +375,7 @@ def _any_opening(opened: MatchOpened) -> None:
     """P1: Accept every opening: ten cards for each of five seats are fewer than 52."""
 
 
-RULESET = phases.game(
+RULESET = phases.make_ruleset(
     phases.Tables(
         decide={
             Undealt: {Deal: deal},
