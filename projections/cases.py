@@ -42,7 +42,7 @@ from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
 from projections.matches import Row
-from projections.visibility import Sight, of_club
+from projections.visibility import Sight, club_officials_text
 from referee.actors import Actor, seat_of
 from referee.events import DEAL_ENDS, MATCH_ENDS, KnockDismissed, KnockUpheld, MatchOpened, PenaltyImposed
 from referee.officials.events.cases import (
@@ -175,7 +175,7 @@ class _Changes:
 
 def _match_after_opening(match: _Match, event: MatchOpened, officials: tuple[str, ...]) -> _Match:
     if event.club is not None:
-        officials = (*officials, of_club(event.club))
+        officials = (*officials, club_officials_text(event.club))
     return match._replace(
         ruleset=event.ruleset,
         officials=officials,
@@ -264,7 +264,7 @@ class Cases:
         Index(own_name("ix_held_until"), cases.token, cases.appeal_until)
         return table
 
-    def under(self, prefix: str) -> Self:
+    def with_prefix(self, prefix: str) -> Self:
         return type(self)(prefix, self._secret)
 
     def apply(self, connection: Connection, page: Page) -> None:
@@ -449,7 +449,7 @@ class Cases:
         key = cases.ruleset, matches.c.currency, cases.knocker
         query = select(*key, upheld, dismissed).join(matches, matches.c.match == cases.match)
         query = query.where(
-            cases.token == of_club(club),
+            cases.token == club_officials_text(club),
             cases.evening.in_(evenings),
             cases.kind == "offence",
             cases.status != "withdrawn",

@@ -86,7 +86,7 @@ class Log:
         )
         self._change = update(self.tiles).where(this.level == bindparam("at"), this.number == bindparam("of"))
 
-    def under(self, prefix: str) -> Self:
+    def with_prefix(self, prefix: str) -> Self:
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:
@@ -171,7 +171,7 @@ class Log:
             else found.number * TILE_WIDTH + bisect_right(_unpacked_positions(found.positions), position)
         )
 
-    def index(self, connection: Connection, position: int) -> int | None:
+    def leaf_index(self, connection: Connection, position: int) -> int | None:
         """Return the number of the leaf for the row at a position; ``None`` if it is not yet in the tree."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
         if found is None:

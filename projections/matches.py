@@ -36,7 +36,7 @@ from projections.cursors import QUERIES_KEPT, Moment, Order, limit_plus_one
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
-from projections.visibility import UNAUTHENTICATED, Sight, member_of
+from projections.visibility import UNAUTHENTICATED, Sight, member_text
 from referee.events import (
     Dealing,
     DealScored,
@@ -85,7 +85,7 @@ class Listed(Value):
     """Currency of the stakes."""
 
 
-def listed(entry: Listed | None, recorded: Recorded) -> Listed:
+def after_event(entry: Listed | None, recorded: Recorded) -> Listed:
     """Return a match's entry after an event; ``None`` is the entry before the opening."""
     number, at, event = recorded.originator_version, recorded.at, recorded.event
     if isinstance(event, MatchOpened):
@@ -207,7 +207,7 @@ class Matches:
         self._order = Order(tuple[Moment, UUID], entries.opened_at, entries.match)
         self._query = lru_cache(QUERIES_KEPT)(self._query_of)
 
-    def under(self, prefix: str) -> Self:
+    def with_prefix(self, prefix: str) -> Self:
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:
@@ -219,7 +219,7 @@ class Matches:
         for match_id, version, last, events in page.news(versions, self.takes):
             entry = known.get(match_id)
             for recorded in events:
-                entry = listed(entry, recorded)
+                entry = after_event(entry, recorded)
             assert entry is not None
             if entry.club is not None and (ends := [one.event for one in events if isinstance(one.event, ENDS)]):
                 results += _result_columns(entry, ends[-1])
@@ -372,7 +372,7 @@ class Matches:
         rows = connection.execute(query.group_by(*key))
         return {Row(*row[:3]): Standing(*row[3:]) for row in rows}
 
-    def still_open(self, connection: Connection, club: UUID, member: int | None = None) -> int:
+    def count_open(self, connection: Connection, club: UUID, member: int | None = None) -> int:
         """Return the number of a club's open matches; with ``member``, of those in which the member plays."""
         entries, players = self.entries.c, self.players.c
         query = select(func.count()).select_from(self.entries).where(entries.club == club, entries.status == "open")
@@ -400,7 +400,7 @@ def _player_rows(entry: Listed) -> Iterator[dict[str, Any]]:
         yield from ({"name": _player_key(name), "member": None, **of_all} for name in set(entry.players))
     else:
         for member in entry.members:
-            yield {"name": _player_key(member_of(entry.club, member)), "member": member, **of_all}
+            yield {"name": _player_key(member_text(entry.club, member)), "member": member, **of_all}
 
 
 def _result_columns(entry: Listed, end: Any) -> list[dict[str, Any]]:
@@ -413,7 +413,7 @@ def _result_columns(entry: Listed, end: Any) -> list[dict[str, Any]]:
     return [
         {
             "id": entry.match,
-            "whose": _player_key(member_of(entry.club, member)),
+            "whose": _player_key(member_text(entry.club, member)),
             "won": seat in winners if over else None,
             "halves": end.points[seat] * parts if over else None,
         }
@@ -431,4 +431,4 @@ def _player_key(name: str) -> str:
 
 
 def _member_key(club: UUID | None, member: int | None) -> str | None:
-    return None if club is None or member is None else _player_key(member_of(club, member))
+    return None if club is None or member is None else _player_key(member_text(club, member))

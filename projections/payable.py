@@ -12,7 +12,7 @@ from urllib.parse import quote
 import segno
 
 from projections.journal import decimal
-from projections.transliterate import in_line, spelled
+from projections.transliterate import single_line, transliterated
 
 SEPARATORS = re.compile(r"[\s\-\u2010-\u2015\u2212./()]")
 """Signs that people write between digits."""
@@ -90,17 +90,17 @@ def iban(text: str) -> str:
 def swish(number: str, amount: int, text: str) -> str:
     """Return the payload of a payment in SEK that the payer cannot change."""
     _check_amount(amount, SWISH_MAX, "SEK")
-    said = _cut(spelled(text, SWISH_SIGNS.__contains__, " "), SWISH_TEXT_MAX)
+    said = _cut(transliterated(text, SWISH_SIGNS.__contains__, " "), SWISH_TEXT_MAX)
     return f"C{swish_number(number)};{decimal(amount).replace('.', ',')};{quote(said, safe='')};0"
 
 
 def epc(name: str, account: str, amount: int, text: str) -> str:
     """Return the payload of a payment in EUR to an account. If it is too long, the text is cut, then the name."""
     _check_amount(amount, EPC_MAX, "EUR")
-    owner = _cut(in_line(name), EPC_NAME_MAX)
+    owner = _cut(single_line(name), EPC_NAME_MAX)
     if not owner:
         raise ValueError("the owner of the account has to be named")
-    said = _cut(in_line(text), EPC_TEXT_MAX)
+    said = _cut(single_line(text), EPC_TEXT_MAX)
     lines = ["BCD", "002", "1", "SCT", "", owner, iban(account), f"EUR{decimal(amount)}", "", ""]
     while len("\n".join([*lines, said]).encode()) > EPC_BYTES_MAX:
         if said:
@@ -115,7 +115,7 @@ def svg(payload: str, title: str) -> str:
     file = BytesIO()
     code = segno.make_qr(payload, error=ERROR_CORRECTION, boost_error=False, encoding="utf-8", eci=False)
     code.save(
-        file, kind="svg", scale=4, border=QUIET_ZONE, light="white", title=in_line(title), xmldecl=False, nl=False
+        file, kind="svg", scale=4, border=QUIET_ZONE, light="white", title=single_line(title), xmldecl=False, nl=False
     )
     return file.getvalue().decode()
 

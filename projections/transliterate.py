@@ -18,16 +18,16 @@ SPELLED = {
 """Spelling of letters and signs that Unicode does not decompose."""
 
 
-def in_line(text: str) -> str:
+def single_line(text: str) -> str:
     """Return a text in composed letters, with single spaces instead of separators and control characters."""
     composed = unicodedata.normalize("NFC", text)
     return " ".join("".join(" " if unicodedata.category(one)[0] in "CZ" else one for one in composed).split())
 
 
-def spelled(text: str, known: Callable[[str], bool], otherwise: str) -> str:
+def transliterated(text: str, known: Callable[[str], bool], otherwise: str) -> str:
     """Return a text in one line of ``known`` letters. Other letters lose their marks, are spelled out, or become
     ``otherwise``."""
-    return in_line("".join(_spell_letter(one, known, otherwise) for one in in_line(text)))
+    return single_line("".join(_spell_letter(one, known, otherwise) for one in single_line(text)))
 
 
 def _spell_letter(one: str, known: Callable[[str], bool], otherwise: str) -> str:

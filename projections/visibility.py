@@ -27,18 +27,18 @@ class Sight(Value):
     def official(self) -> str | None:
         """Text under which the cases that the caller officiates are stored, if any."""
         if self.club is not None:
-            return of_club(self.club) if self.officiates else None
+            return club_officials_text(self.club) if self.officiates else None
         return self.credential_sha256
 
 
 UNAUTHENTICATED = Sight()
 
 
-def of_club(club: UUID) -> str:
+def club_officials_text(club: UUID) -> str:
     """Return the text under which a club's cases are stored."""
     return f"club {club}"
 
 
-def member_of(club: UUID, member: int) -> str:
+def member_text(club: UUID, member: int) -> str:
     """Return the text under which a member is stored as a player."""
     return f"{club} M{member}"

@@ -11,7 +11,7 @@ from sqlalchemy import Column, Connection, Engine, MetaData, Table, Text, Uuid, 
 
 from api.access.credentials import Credential
 from api.access.tokens import TOKEN_LENGTH, hash_of, new_token
-from projections.follow.engine import Utc, writer
+from projections.follow.engine import Utc, engine_for_writes
 from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
 
@@ -34,7 +34,7 @@ class Tickets:
     """Stores and redeems tickets. Call the methods in a thread, because they use the database."""
 
     def __init__(self, engine: Engine) -> None:
-        self._reader, self._engine = engine, writer(engine)
+        self._reader, self._engine = engine, engine_for_writes(engine)
 
     def prepare(self) -> None:
         """Create the table if it is missing."""

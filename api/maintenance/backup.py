@@ -17,7 +17,7 @@ from api.maintenance.archive import FORMAT, Manifest, Writer
 from api.maintenance.raw_store import StoreReader
 from api.maintenance.tables import NEEDED, Part, complete_projections, existing_parts, parts_of_events, parts_of_names
 from api.personal_data.names import NAMES, PRAGMAS, names_file
-from projections.follow.engine import engine_for, without_limits, writer
+from projections.follow.engine import engine_for, engine_for_writes, without_limits
 from referee.clubs.facts import ClubFounded
 from referee.store.clock import utc_now
 from referee.store.match import Match
@@ -82,7 +82,7 @@ def _sqlite_sections(stored: StoreReader, url: str, stack: ExitStack) -> list[Se
     if names_file(url).exists():
         engine = engine_for(url, what=NAMES, pragmas=PRAGMAS)
         stack.callback(engine.dispose)
-        names = stack.enter_context(writer(engine).connect())
+        names = stack.enter_context(engine_for_writes(engine).connect())
         sections.append(Section(names, existing_parts(names, parts_of_names())))  # this locks the names
     if stored.files[1].exists():
         projections = stack.enter_context(stored.projections.connect())

@@ -56,7 +56,7 @@ def _tile_differences(stored: StoreReader, tree: Log, calculated: Connection) ->
     for level, number, _ in calculated.execute(tiles):
         if (level, number) not in stored_tiles and number * TILE_WIDTH < edge.size >> TILE_HEIGHT * level:
             yield f"projection log: tile {number} of level {level} is missing: `knacka rebuild log`"
-    if edge.position and tree.index(calculated, edge.position) != edge.size - 1:
+    if edge.position and tree.leaf_index(calculated, edge.position) != edge.size - 1:
         yield f"projection log: it has {edge.size} rows up to position {edge.position}, more than the log"
 
 

@@ -34,7 +34,7 @@ from api.personal_data.erasures import Erasures
 from api.personal_data.names import NAMES, PRAGMAS, Names
 from api.runtime.projections import all_projections
 from api.startup import open_once
-from projections.follow.engine import engine_for, without_limits, writer
+from projections.follow.engine import engine_for, engine_for_writes, without_limits
 from referee.clubs.facts import ClubFounded
 from referee.store.club import Club
 from referee.store.connection import SqliteFile, parse_store_url
@@ -196,7 +196,7 @@ def _write_connections(url: str) -> Iterator[Connections]:
             engines = [engine_for(url)]
         for engine in engines:
             stack.callback(engine.dispose)
-        connections = [stack.enter_context(writer(engine).begin()) for engine in engines]
+        connections = [stack.enter_context(engine_for_writes(engine).begin()) for engine in engines]
         for connection in connections:
             without_limits(connection)
         yield Connections(*connections) if len(connections) > 1 else Connections(*connections * 3)

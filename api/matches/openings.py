@@ -256,7 +256,7 @@ async def _check_quota(service: Service, request: ApiCall, club: UUID | None) ->
         service.quotas.count_opening(request)
         return
     matches = service.projections.matches
-    count, _ = await service.projections.ask_of_all(matches, lambda connection: matches.still_open(connection, club))
+    count, _ = await service.projections.ask_of_all(matches, lambda connection: matches.count_open(connection, club))
     service.quotas.must_allow_opening_in_club(count)
 
 

@@ -92,7 +92,7 @@ async def list_accounts(
     def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:
         if at is None and evening is None:
             return ledger.balances_now(connection, club_id, unit)
-        last = ledger.last(connection, club_id)
+        last = ledger.last_number(connection, club_id)
         to = last if at is None else min(at, last)
         if evening is None:
             return to, ledger.balances_at(connection, club_id, to, unit, with_zeros=True)

@@ -199,12 +199,12 @@ class TextsOfClub:
     def __init__(self, names: Names, club: UUID) -> None:
         self._names, self._club = names, club
 
-    def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
+    def stored_texts(self, refs: Collection[str]) -> Mapping[str, TextFound]:
         """Return for each ref whether the stored text matches it, and the ref of its replacement, if any."""
         found = self._names.read_checked(self._club, refs)
         return {ref: TextFound(kept is not None, kept.redacted if kept else None) for ref, kept in found.items()}
 
-    def erased(self) -> Mapping[str, Redactions]:
+    def redactions(self) -> Mapping[str, Redactions]:
         """Return the deleted and replaced texts, by the digest of their erasure."""
         with self._names.reader.connect() as connection:
             return changes_by_digest(connection, self._club)
@@ -252,9 +252,9 @@ def audit_books(
             alone=tuple(history.alone),
             related=tuple(history.related),
             stakes=tuple(rows.agreements.listed),
-            waiting=tuple(islice(rows.waiting(), LISTED_MAX)),
+            waiting=tuple(islice(rows.waiting_matches(), LISTED_MAX)),
             attempts=_refused_views(projections, club, history),
-            left_out=tuple(islice(rows.left_out(), LISTED_MAX)),
+            left_out=tuple(islice(rows.results_left_out(), LISTED_MAX)),
             closed_through=0 if keeping is None else keeping.through,
             after_closing=0 if keeping is None else max(0, last - keeping.through),
         )

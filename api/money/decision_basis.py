@@ -72,8 +72,10 @@ def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Clu
         case commands.EraseSent(member=member):
             account = account_of(member)
             balances = tuple(ledger.balance(connection, club.id, account, one) for one in state.currencies)
-            last = ledger.last_on(connection, club.id, account)
-            unfinished = matches.still_open(connection, club.id, member) + ledger.waiting(connection, club.id, member)
+            last = ledger.last_number_on(connection, club.id, account)
+            unfinished = matches.count_open(connection, club.id, member) + ledger.count_waiting(
+                connection, club.id, member
+            )
             return {"balances": balances, "entry": last, "matches": unfinished}
         case commands.PaySent():
             return {}
@@ -90,7 +92,7 @@ def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Clu
             basis = basis_of(ledger, matches, connection, club, act)
             return {"complete": WITH_BASIS[type(act)](**asdict(act), **basis)}
         case commands.CloseBooksSent():
-            through = ledger.last(connection, club.id)
+            through = ledger.last_number(connection, club.id)
             entries = ledger.read(connection, club.id, after=state.closed_through, to=through)
             trial = ledger.balances_at(connection, club.id, through)
             return {"through": through, "digest": digest(state.digest, entries), "trial": trial}

@@ -153,7 +153,7 @@ async def _unerased_names(service: Service, caller: ClubCaller) -> dict[int, Ref
 
 def _journal(ledger: Ledger, connection: Connection, club: Club, part: _Part) -> Journal:
     """Return a part of the books. Raises ``Problem`` (422) if the part has no entry."""
-    low, high = ledger.days(connection, club.id, part.first, part.last)
+    low, high = ledger.numbers_of_days(connection, club.id, part.first, part.last)
     entries = tuple(ledger.read(connection, club.id, after=low - 1, to=high))
     if not any(part.currency in (None, entry.currency) for entry in entries):
         raise Problem("empty_period")

@@ -34,7 +34,7 @@ async def plan_of(
     def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:
         if evening is None:
             return ledger.balances_now(connection, club_id, currency)
-        last = ledger.last(connection, club_id)
+        last = ledger.last_number(connection, club_id)
         return last, ledger.sums_of_evening(connection, club_id, evening, last, currency)
 
     entry, found = await ask_the_books(service, club, read, fresh=fresh)

@@ -141,7 +141,7 @@ def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -
     lines = tuple(map(_statement_line, page.items))
     if lines:
         return _Lines(lines, lines[0].balance - lines[0].amount, lines[-1].balance, page.next)
-    _, to = ledger.days(connection, club_id, None, last)
+    _, to = ledger.numbers_of_days(connection, club_id, None, last)
     balance = ledger.balance(connection, club_id, account, currency, before=to + 1)
     return _Lines(lines, balance, balance, page.next)
 

@@ -40,7 +40,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from projections.follow.engine import Json, Utc, engine_for, file_beside, writer
+from projections.follow.engine import Json, Utc, engine_for, engine_for_writes, file_beside
 from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
 from referee.store.connection import Postgres, parse_store_url
@@ -159,7 +159,7 @@ class Names:
         shared = books if isinstance(parse_store_url(url), Postgres) else None
         self._own = shared is None
         self.reader = engine_for(url, what=NAMES, pragmas=PRAGMAS) if shared is None else shared
-        self.writer = writer(self.reader)
+        self.writer = engine_for_writes(self.reader)
 
     def prepare(self) -> None:
         """Create the missing tables, and finish the rewrite of an interrupted erasure."""

@@ -106,7 +106,7 @@ class Projections:
 
     def matches_set_aside(self) -> tuple[Aside, ...]:
         """Return the matches with a row that a projection cannot apply."""
-        return self.follower.set_aside()
+        return self.follower.matches_set_aside()
 
     def stalled_projections(self) -> dict[str, Fault]:
         """Return their faults by name."""

@@ -110,7 +110,7 @@ def rows_of(
     for row in service.projections.rows(aggregate_id, after=first - 1, limit=last - first + 1).rows:
         if topics is not None and row[3] not in topics:
             continue
-        if (index := service.projections.tree.index(connection, row[0])) is None:
+        if (index := service.projections.tree.leaf_index(connection, row[0])) is None:
             break
         placed.append(Placed(index, row))
     return placed

@@ -161,7 +161,7 @@ class Signer:
         """Return how many of the last two signature events are in the tree, but not among its first ``size`` rows."""
         tree, rows = self._projections.tree, self._projections.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
         with self._projections.engine.connect() as connection:
-            leaves = [tree.index(connection, row[0]) for row in rows]
+            leaves = [tree.leaf_index(connection, row[0]) for row in rows]
         return sum(leaf is not None and leaf >= size for leaf in leaves)
 
     def _report_trouble(self, trouble: Reason) -> None:

@@ -169,7 +169,7 @@ class Compared:
         if ours.date != theirs.date and not shifted:
             self.findings.add("numbers", "entry_date", entry=entry, stands=theirs.date, should=ours.date)
         should = _amounts_by_account(ours)
-        if ours.kind == "match" and (owed_postings := self.rows.owed(ours.cause)) is not None:
+        if ours.kind == "match" and (owed_postings := self.rows.postings_owed(ours.cause)) is not None:
             should = {(one.account, ours.currency): one.amount for one in owed_postings}
         aggregate, _, number = ours.cause.rpartition("/")
         place = {"entry": entry, "aggregate": aggregate, "event": int(number)}

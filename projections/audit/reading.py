@@ -30,7 +30,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from projections.audit.findings import Findings
 from projections.audit.history import History
 from projections.audit.persons import People
-from projections.audit.settled import OF_MONEY, SettlingRules, owed
+from projections.audit.settled import OF_MONEY, SettlingRules, amounts_after_results
 from projections.audit.stakes import Agreements
 from projections.follow.engine import Json
 from projections.follow.page import Decode, Read, Row, topics
@@ -90,10 +90,10 @@ class TextFound(NamedTuple):
 class Texts(Protocol):
     """Access to the names, numbers and texts of the club."""
 
-    def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
+    def stored_texts(self, refs: Collection[str]) -> Mapping[str, TextFound]:
         """Return the stored texts among ``refs``, by reference."""
 
-    def erased(self) -> Mapping[str, Redactions]:
+    def redactions(self) -> Mapping[str, Redactions]:
         """Return the deleted and replaced texts of each erasure, by its digest."""
 
 
@@ -358,7 +358,7 @@ class Rows:
         kind: str | None = self.made.scalar(query)
         return kind
 
-    def owed(self, cause: str) -> tuple[Posting, ...] | None:
+    def postings_owed(self, cause: str) -> tuple[Posting, ...] | None:
         """Return the postings that a result (``cause``) must have; ``None`` if unknown."""
         query = select(_owed.c.postings).where(_owed.c.cause == cause)
         found: tuple[Posting, ...] | None = self.made.scalar(query)
@@ -372,7 +372,7 @@ class Rows:
 
     def across_closings(self) -> Iterator[AcrossClosings]:
         """Yield the finished matches for money that were opened before a closing but are not in it, except
-        :meth:`waiting` ones."""
+        :meth:`waiting_matches`."""
         for own in self.own.values():
             if own.opened is not None and own.ended_by and own.closings:
                 money = self.money.get(own.id)
@@ -381,7 +381,7 @@ class Rows:
                 entry = None if money is None else money.entry
                 yield AcrossClosings(own.id, own.opened[0], tuple(own.closings), own.ended_by, entry)
 
-    def waiting(self) -> Iterator[MatchWaiting]:
+    def waiting_matches(self) -> Iterator[MatchWaiting]:
         """Yield the finished matches that wait for members to agree to the stakes."""
         for own in self.own.values():
             money = self.money.get(own.id)
@@ -389,7 +389,7 @@ class Rows:
                 members = tuple(money.members[seat] for seat in money.waiting_for)
                 yield MatchWaiting(match=str(own.id), evening=money.evening, event=own.ended_by, members=members)
 
-    def left_out(self) -> Iterator[ResultLeftOut]:
+    def results_left_out(self) -> Iterator[ResultLeftOut]:
         for match, money in self.money.items():
             if money is not None and money.club == self.club and money.beyond:
                 why: LeftOut = "above_limit" if money.above_limit else "balance_too_large"
@@ -407,7 +407,7 @@ class Rows:
             history = [self._decode(match_id, row.number, row.topic, row.state) for row in group]
             before: tuple[int, ...] = ()
             try:
-                for one in owed(history, own.how, self.findings):
+                for one in amounts_after_results(history, own.how, self.findings):
                     if one.amounts != before or not one.amounts:
                         before = one.amounts
                         postings = {account_of(who): -some for who, some in zip(own.opened[1], before, strict=False)}
@@ -430,7 +430,7 @@ class Rows:
         new = {ref: place for ref, place in refs.items() if ref not in self._missing}
         if not new:
             return
-        found = self._texts.found(new)
+        found = self._texts.stored_texts(new)
         for ref, place in new.items():
             if ref not in found:
                 self._missing[ref] = place
@@ -446,7 +446,7 @@ class Rows:
             for _, _, number, topic, state in self._since(self.version):
                 with suppress(*UNREADABLE):
                     self.people.take_names(self._decode(self.club, number, topic, state))
-        lists = self._texts.erased() if self.people.erasures else {}
+        lists = self._texts.redactions() if self.people.erasures else {}
         erased: dict[str, str | None] = {}
         not_yet_read: set[str] = set()
         for digest, place in self.people.erasures.items():
@@ -461,7 +461,7 @@ class Rows:
         for ref, place in self._replaced.items():
             if ref not in erased:
                 self.findings.add("names", "text_replaced", **_event_fields(place), stands=ref)
-        for ref, found in self._texts.found(erased.keys() - not_yet_read).items():
+        for ref, found in self._texts.stored_texts(erased.keys() - not_yet_read).items():
             if found.redacted is None or found.redacted != erased[ref]:
                 if ref in whose:
                     self.findings.add("names", "name_left", member=whose[ref], stands=ref)

@@ -32,7 +32,7 @@ class Owed(NamedTuple):
     amounts: tuple[int, ...]
 
 
-def owed(history: Sequence[Recorded], how: SettlingRules, findings: Findings) -> Iterator[Owed]:
+def amounts_after_results(history: Sequence[Recorded], how: SettlingRules, findings: Findings) -> Iterator[Owed]:
     """Yield the amounts after each result and each answer to the stakes. Report results unlike the lines."""
     ended_by = 0
     for place, recorded in enumerate(history, 1):

@@ -5,7 +5,7 @@ Balances are dated one day later, because beancount compares them before a day's
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from projections.exports.chart import OPENING, actor, full, narration
+from projections.exports.chart import OPENING, account_name, actor, narration
 from projections.journal import Account, Journal, JournalEntry, accounts, balances, decimal, name_of
 
 
@@ -28,13 +28,13 @@ def _parts(journal: Journal) -> Iterator[Iterable[str]]:
         yield _entry(entry)
     after = journal.last + timedelta(days=1)
     yield [
-        f"{after} balance {full(one.account)}  {decimal(one.amount)} ~ 0.00 {one.currency}"
+        f"{after} balance {account_name(one.account)}  {decimal(one.amount)} ~ 0.00 {one.currency}"
         for one in balances(journal)
     ]
 
 
 def _account_lines(journal: Journal, account: Account) -> Iterator[str]:
-    yield f"{journal.first} open {full(account)}  {','.join(journal.currencies)}"
+    yield f"{journal.first} open {account_name(account)}  {','.join(journal.currencies)}"
     if name := name_of(journal, account):
         yield f"  name: {_quoted(name)}"
 
@@ -51,7 +51,7 @@ def _entry(entry: JournalEntry) -> Iterator[str]:
 
 
 def _posting(account: Account, amount: int, currency: str) -> str:
-    return f"  {full(account)}  {decimal(amount)} {currency}"
+    return f"  {account_name(account)}  {decimal(amount)} {currency}"
 
 
 def _quoted(text: str) -> str:

@@ -3,7 +3,7 @@
 import unicodedata
 
 from projections.journal import Account, JournalEntry, member_of
-from projections.transliterate import spelled
+from projections.transliterate import transliterated
 
 NAMES = {
     "cash": "Assets:Cash",
@@ -16,7 +16,7 @@ OPENING = "opening balances"
 CLOSING = "closing balances"
 
 
-def full(account: Account) -> str:
+def account_name(account: Account) -> str:
     """Return the name of an account in hledger, ledger and beancount."""
     return NAMES.get(account) or f"Liabilities:Member:{member_of(account)}"
 
@@ -34,4 +34,4 @@ def actor(entry: JournalEntry) -> str:
 
 def words(text: str, kept: str) -> str:
     """Return a text's letters, digits and ``kept`` signs; all other characters become single spaces."""
-    return spelled(text, lambda one: unicodedata.category(one)[0] in "LMN" or one in kept, " ")
+    return transliterated(text, lambda one: unicodedata.category(one)[0] in "LMN" or one in kept, " ")

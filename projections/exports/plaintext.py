@@ -5,7 +5,7 @@ Texts keep only letters, digits and some signs: ``word:`` would be a tag and ``[
 
 from collections.abc import Iterable, Iterator
 
-from projections.exports.chart import CLOSING, OPENING, actor, full, narration, words
+from projections.exports.chart import CLOSING, OPENING, account_name, actor, narration, words
 from projections.journal import Account, Journal, JournalEntry, accounts, balances, decimal, name_of
 
 ALLOWED_SIGNS = ",.-()/!?'&%+_"
@@ -35,7 +35,7 @@ def _parts(journal: Journal) -> Iterator[Iterable[str]]:
 
 
 def _account_lines(journal: Journal, account: Account) -> Iterator[str]:
-    yield f"account {full(account)}"
+    yield f"account {account_name(account)}"
     if name := words(name_of(journal, account) or "", ALLOWED_SIGNS):
         yield f"    note {name}"
 
@@ -50,4 +50,4 @@ def _entry(entry: JournalEntry) -> Iterator[str]:
 
 
 def _posting(account: Account, amount: int, currency: str) -> str:
-    return f"    {full(account)}  {decimal(amount)} {currency}"
+    return f"    {account_name(account)}  {decimal(amount)} {currency}"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from projections.journal import Account, Journal, JournalEntry, accounts, decimal, member_of
-from projections.transliterate import spelled
+from projections.transliterate import transliterated
 
 ENCODING = "cp437"
 MEMBERS = 20
@@ -81,7 +81,9 @@ def _narration(entry: JournalEntry) -> str:
 
 def quoted(text: str, otherwise: str = "") -> str:
     """Return a text in quotes and in the letters of CP437, or ``otherwise`` if no letter remains."""
-    written = spelled(text.replace("\\", "/"), _is_in_cp437, "?") or otherwise  # the standard escapes no backslash
+    written = (
+        transliterated(text.replace("\\", "/"), _is_in_cp437, "?") or otherwise
+    )  # the standard escapes no backslash
     return '"' + written.replace('"', '\\"') + '"'
 
 

@@ -61,7 +61,7 @@ def engine_for(
     )
 
 
-def writer(engine: Engine) -> Engine:
+def engine_for_writes(engine: Engine) -> Engine:
     """Return the engine for writing transactions."""
     return engine.execution_options(writes=True)
 

@@ -18,7 +18,7 @@ from uuid import UUID
 
 from sqlalchemy import Connection, Engine
 
-from projections.follow.engine import engine_for, writer
+from projections.follow.engine import engine_for, engine_for_writes
 from projections.follow.listen import Listener
 from projections.follow.locks import RebuildRunning, hold_follow
 from projections.follow.page import Log, Page, row_mark
@@ -29,11 +29,11 @@ from projections.follow.projection import (
     Projection,
     apply_page,
     is_repaired,
+    matches_set_aside,
     prepare,
     rebuild,
     resume,
     retry_carefully,
-    set_aside,
     start_over,
 )
 from referee.store.connection import Postgres, SqliteFile, parse_store_url
@@ -94,7 +94,7 @@ class Follower:
         if that fails. ``listen``: URL of a PostgreSQL store whose notifications wake the follower. ``rest_seconds``:
         pause between turns if no reader waits. ``in_thread``: runs readers' queries."""
         self.projections = tuple(projections)
-        self._log, self._engine, self._writer = log, engine, writer(engine)
+        self._log, self._engine, self._writer = log, engine, engine_for_writes(engine)
         self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
         self._poll_seconds, self._rest_seconds, self._retry_seconds = poll_seconds, rest_seconds, again_seconds
         self._seen, self._in_thread = seen, in_thread
@@ -266,7 +266,7 @@ class Follower:
                 still[projection.name] = fault
         return still
 
-    def set_aside(self) -> tuple[Aside, ...]:
+    def matches_set_aside(self) -> tuple[Aside, ...]:
         return tuple(aside for found in self._aside.values() for aside in found.values())
 
     def aside(self, projection: Projection, match_id: UUID) -> Aside | None:
@@ -430,7 +430,7 @@ class Follower:
     def _read_set_aside(self) -> None:
         with self._engine.connect() as connection:
             for projection in self.projections:
-                self._note_aside(projection, set_aside(connection, projection))
+                self._note_aside(projection, matches_set_aside(connection, projection))
 
     def _note_aside(self, projection: Projection, now: dict[UUID, Aside]) -> None:
         before, self._aside[projection.name] = self._aside[projection.name], now

@@ -31,7 +31,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError, StatementError
 
-from projections.follow.engine import Json, Utc, without_limits, writer
+from projections.follow.engine import Json, Utc, engine_for_writes, without_limits
 from projections.follow.locks import only_rebuild
 from projections.follow.page import Log, Missing, Page, Read, Row
 from referee.store.clock import utc_now
@@ -70,7 +70,7 @@ class Projection(Protocol):
         An aggregate belongs to the projection if its first event has such a topic. Its version counts all its events.
         """
 
-    def under(self, prefix: str) -> Self:
+    def with_prefix(self, prefix: str) -> Self:
         """Return this projection with a different table prefix."""
 
     def apply(self, connection: Connection, page: Page) -> None:
@@ -148,7 +148,7 @@ _ASIDE_OF = select(_aside).where(_aside.c.book == bindparam("key")).order_by(_as
 
 def prepare(engine: Engine, projections: Sequence[Projection]) -> dict[str, Place]:
     """Create missing tables. Return each projection's place by name; a new one starts from 0."""
-    with writer(engine).begin() as connection:
+    with engine_for_writes(engine).begin() as connection:
         exclude_others(connection)
         _metadata.create_all(connection)
         there = set(inspect(connection).get_table_names())
@@ -162,7 +162,7 @@ def prepare(engine: Engine, projections: Sequence[Projection]) -> dict[str, Plac
 
 def start_over(engine: Engine, projection: Projection, position: int) -> None:
     """Empty a projection whose position is not in the log, unless a different process has moved it."""
-    with writer(engine).begin() as connection:
+    with engine_for_writes(engine).begin() as connection:
         exclude_others(connection)
         if (place := _read_place(connection, projection.key)) is not None and place.position == position:
             _clear(connection, projection, projection.key)
@@ -209,13 +209,13 @@ def apply_page(
 
     ``carefully``: set aside matches with bad rows, instead of raising.
     """
-    position, aside = _lock_position(connection, key), set_aside(connection, projection, key)
+    position, aside = _lock_position(connection, key), matches_set_aside(connection, projection, key)
     if position >= after and (news := page.after(position)):
         position = news.position
         _write_place(connection, key, Place(position, news.mark))
         if carefully:
             _apply_what_fits(connection, projection, key, news.without(aside))
-            aside = set_aside(connection, projection, key)
+            aside = matches_set_aside(connection, projection, key)
         else:
             projection.apply(connection, news.without(aside))
     return position, aside
@@ -255,7 +255,7 @@ def _apply_what_fits(connection: Connection, projection: Projection, key: str, p
     _note_aside(connection, key, aggregate, event, bad)
     gone = {aggregate}
     if isinstance(projection, Numbering):
-        aside = set_aside(connection, projection, key)
+        aside = matches_set_aside(connection, projection, key)
         for other in projection.stop(connection, aggregate, row):
             gone.add(other)
             if other not in aside:
@@ -284,7 +284,7 @@ def _note_aside(connection: Connection, key: str, match_id: UUID, event: object,
         connection.execute(insert(_aside).values(book=key, match=match_id, since=now, **found))
 
 
-def set_aside(connection: Connection, projection: Projection, key: str | None = None) -> dict[UUID, Aside]:
+def matches_set_aside(connection: Connection, projection: Projection, key: str | None = None) -> dict[UUID, Aside]:
     """Return the matches that a projection has set aside, by id."""
     found = connection.execute(_ASIDE_OF, {"key": key or projection.key})
     return {
@@ -335,8 +335,8 @@ def rebuild(read: Read, engine: Engine, *projections: Projection, page: int = RE
 
 
 def _build_and_replace(read: Read, engine: Engine, projections: Sequence[Projection], page: int) -> int:
-    fresh = [(projection.under(FRESH), FRESH + projection.key) for projection in projections]
-    writes = writer(engine)
+    fresh = [(projection.with_prefix(FRESH), FRESH + projection.key) for projection in projections]
+    writes = engine_for_writes(engine)
 
     def apply(position: int, events: Page, connection: Connection, carefully: bool) -> int:
         without_limits(connection)

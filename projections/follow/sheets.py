@@ -96,7 +96,7 @@ class Sheets(Generic[S]):
             Column("correction", Json(ProtocolCorrected), nullable=False),
         )
 
-    def under(self, prefix: str) -> Self:
+    def with_prefix(self, prefix: str) -> Self:
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:

@@ -35,7 +35,7 @@ class Ledger(Tables):
     name, key = "ledger", "ledger_3"
     takes = OF_CLUBS | OF_MATCHES
 
-    def under(self, prefix: str) -> Self:
+    def with_prefix(self, prefix: str) -> Self:
         return type(self)(prefix)
 
     def version(self, connection: Connection, match_id: UUID) -> int:

@@ -182,7 +182,7 @@ class Tables:
         )
         self.closings = table("closings", *_closing_columns())
 
-    def last(self, connection: Connection, club: UUID) -> int:
+    def last_number(self, connection: Connection, club: UUID) -> int:
         """Return the number of a club's last entry, or 0."""
         keeping = connection.scalar(select(self.clubs.c.keeping).where(self.clubs.c.club == club))
         return 0 if keeping is None else int(keeping.last)
@@ -192,7 +192,7 @@ class Tables:
         found: Money | None = connection.scalar(select(self.matches.c.money).where(self.matches.c.match == match))
         return found
 
-    def waiting(self, connection: Connection, club: UUID, member: int) -> int:
+    def count_waiting(self, connection: Connection, club: UUID, member: int) -> int:
         """Return the number of a member's matches that wait for agreement to the stakes."""
         query = select(self.matches.c.money).where(self.matches.c.waits_in == club)
         return sum(money is not None and member in money.members for money in connection.scalars(query))
@@ -339,13 +339,15 @@ class Tables:
         query = select(postings.balance).where(*these, postings.number < before)
         return connection.scalar(query.order_by(postings.number.desc()).limit(1)) or 0
 
-    def last_on(self, connection: Connection, club: UUID, account: str) -> int:
+    def last_number_on(self, connection: Connection, club: UUID, account: str) -> int:
         """Return the number of the last entry on an account, or 0."""
         postings = self.postings.c
         query = select(func.max(postings.number)).where(postings.club == club, postings.account == account)
         return connection.scalar(query) or 0
 
-    def days(self, connection: Connection, club: UUID, first: date | None, last: date | None) -> tuple[int, int]:
+    def numbers_of_days(
+        self, connection: Connection, club: UUID, first: date | None, last: date | None
+    ) -> tuple[int, int]:
         """Return the numbers of the first and last entry of the days; (1, 0) if they have no entry."""
         entries = self.entries.c
         query = select(func.min(entries.number), func.max(entries.number)).where(entries.club == club)

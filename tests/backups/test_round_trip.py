@@ -16,7 +16,7 @@ from api.maintenance.tables import parts_of_events, parts_of_names, parts_of_pro
 from api.personal_data.names import NAMES
 from api.runtime.projections import all_projections
 from api.startup import open_once
-from projections.follow.engine import engine_for, writer
+from projections.follow.engine import engine_for, engine_for_writes
 from referee.store.connection import parse_store_url
 from tests.api.cases.test_cases import RULING, TWO
 from tests.backups.backup_commands import backup, nothing_in, other_than, restored
@@ -132,7 +132,7 @@ def test_aggregates_set_aside_survive_a_restore_into_the_other_database_and_back
     since = datetime(2026, 11, 22, 19, 0, 0, 123, UTC)
     row = {"book": "protocols_4", "match": UUID(int=7).hex, "since": since, "event": 3, "error": f"\0 {NOTE}"}
     engine = engine_for(full_url)
-    with writer(engine).begin() as connection:
+    with engine_for_writes(engine).begin() as connection:
         connection.execute(insert(SET_ASIDE).values(row))
     engine.dispose()
     source = full_url

@@ -21,7 +21,7 @@ from api.maintenance.verify import verify
 from api.runtime.checkpoint_file import CheckpointFile, file_for
 from api.runtime.projections import Projections
 from api.runtime.signer import Signer
-from projections.follow.engine import writer
+from projections.follow.engine import engine_for_writes
 from projections.follow.follow import engine_for, rebuild
 from projections.follow.projection import apply_page
 from projections.log import Log
@@ -135,7 +135,7 @@ class TestWhenItSigns:
             assert log.signer.sign(at_once=True), "the rows before that one"
             at = log.books.follower.positions()[log.books.tree.name]
             page = reader(log.referee)(at, log.books.head() - at - 1)
-            with writer(log.books.engine).begin() as connection:
+            with engine_for_writes(log.books.engine).begin() as connection:
                 apply_page(connection, log.books.tree, log.books.tree.key, at, page, False)
             assert log.signer.sign(at_once=True)
 

@@ -22,10 +22,10 @@ BOOK = Log()
 class NoTexts:
     """The texts of a club that has none."""
 
-    def found(self, refs: Collection[str]) -> Mapping[str, TextFound]:
+    def stored_texts(self, refs: Collection[str]) -> Mapping[str, TextFound]:
         return {}
 
-    def erased(self) -> Mapping[str, Redactions]:
+    def redactions(self) -> Mapping[str, Redactions]:
         return {}
 
 

@@ -3,7 +3,7 @@
 from datetime import date
 from hashlib import sha256
 
-from projections.closings import digest, line
+from projections.closings import digest, line_of_entry
 from projections.journal import JournalEntry, Posting
 
 MATCH = "0190b6a4-6e0f-7cc1-93a5-0d5f6a4b1c2d"
@@ -24,9 +24,9 @@ ENTRY = JournalEntry(
 def test_accounts_stand_in_the_order_of_their_names() -> None:
     """Only the account's name counts: member 1 comes before member 10."""
     accounts = "member:1:5,member:10:20,member:2:-30,pot:5"
-    assert line(ENTRY) == f"7|2026-11-22|match|SEK|{MATCH}/52|{accounts}\n"
+    assert line_of_entry(ENTRY) == f"7|2026-11-22|match|SEK|{MATCH}/52|{accounts}\n"
 
 
 def test_the_digest_goes_on_from_the_one_before() -> None:
     before = "0" * 64
-    assert digest(before, [ENTRY]) == sha256(f"{before}\n{line(ENTRY)}".encode()).hexdigest()
+    assert digest(before, [ENTRY]) == sha256(f"{before}\n{line_of_entry(ENTRY)}".encode()).hexdigest()

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from projections.follow.follow import prepare
-from projections.matches import Listed, Matches, listed
+from projections.matches import Listed, Matches, after_event
 from projections.pots import Pots
 from projections.pots import csv as pot_csv
 from projections.protocols import Line, LineWritten, Protocol, Protocols, csv
@@ -149,7 +149,7 @@ def test_the_list_follows_event_by_event() -> None:
         match = corrected(ruleset, 0)
         entry: Listed | None = None
         for recorded in match.history:
-            entry = listed(entry, recorded)
+            entry = after_event(entry, recorded)
         assert entry is not None
         assert (entry.status != "open") == match.over
 

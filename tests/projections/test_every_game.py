@@ -11,7 +11,8 @@ from sqlalchemy import Engine
 
 from projections.cases import Cases
 from projections.follow.follow import prepare
-from projections.matches import Listed, Matches, listed
+from projections.matches import Listed, Matches
+from projections.matches import after_event as in_list
 from projections.pots import Pots
 from projections.pots import after_event as in_pot
 from projections.protocols import Protocol, Protocols, after_event, csv
@@ -45,7 +46,7 @@ def history(request: pytest.FixtureRequest) -> list[Recorded]:
 def steps(history: list[Recorded]) -> Iterator[tuple[Match, Protocol, Listed]]:
     match, sheet, entry = None, None, None
     for recorded in history:
-        match, sheet, entry = fold(match, [recorded]), after_event(sheet, recorded), listed(entry, recorded)
+        match, sheet, entry = fold(match, [recorded]), after_event(sheet, recorded), in_list(entry, recorded)
         yield match, sheet, entry
 
 
@@ -135,7 +136,7 @@ def test_a_match_that_no_one_won_is_over_all_the_same() -> None:
     sheet: Protocol | None = None
     entry: Listed | None = None
     for recorded in history:
-        sheet, entry = after_event(sheet, recorded), listed(entry, recorded)
+        sheet, entry = after_event(sheet, recorded), in_list(entry, recorded)
     assert sheet is not None
     assert entry is not None
     assert (sheet.over, sheet.winner, sheet.winners, sheet.won_by) == (True, None, (), "nobody")

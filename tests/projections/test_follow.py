@@ -43,7 +43,7 @@ class Tally:
         self.metadata = MetaData()
         self.table = Table(f"{prefix}tally", self.metadata, Column("events", Integer))
 
-    def under(self, prefix: str) -> Self:
+    def with_prefix(self, prefix: str) -> Self:
         return type(self)(prefix)
 
     def apply(self, connection: Connection, page: Page) -> None:

@@ -126,7 +126,7 @@ def test_the_audit_lists_what_was_left_out(referee: Referee, engine: Engine) -> 
     second = books.won((-HUGE, HUGE, 0))
     with Rows(books.club.id, decode_row, lambda _: None, NoTexts(), lambda _: (), Findings(), {}) as rows:
         rows.read(reader(referee), head(referee))
-        (left,) = rows.left_out()
+        (left,) = rows.results_left_out()
         assert (left.match, left.event, left.why) == (str(second), 3, "balance_too_large")
     books.desk.close()
 

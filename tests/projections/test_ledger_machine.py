@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from api.money.decision_basis import WITH_BASIS, basis_of
 from projections.closings import digest
-from projections.follow.engine import engine_for, writer
+from projections.follow.engine import engine_for, engine_for_writes
 from projections.follow.projection import apply_page, prepare, rebuild
 from projections.ledger import Ledger
 from projections.matches import Matches
@@ -94,7 +94,7 @@ class Books(RuleBasedStateMachine):
     def follows(self, size: int) -> None:
         """Apply the remaining rows in pages of this size."""
         if page := reader(self.referee)(self.at, size):
-            with writer(self.engine).begin() as connection:
+            with engine_for_writes(self.engine).begin() as connection:
                 self.at, _ = apply_page(connection, self.ledger, self.ledger.key, self.at, page, False)
 
     def caught_up(self) -> None:
@@ -155,7 +155,7 @@ class Books(RuleBasedStateMachine):
         """Reverse one of the last entries; that of a match needs two members."""
         self.caught_up()
         with self.engine.connect() as connection:
-            last = self.ledger.last(connection, self.club.id)
+            last = self.ledger.last_number(connection, self.club.id)
         done = self.act(commands.ReverseSent(entry=max(1, last - back)), 1)
         if done is not None and (waits := getattr(done.events[0].event, "proposal", None)):
             self.act(commands.ConfirmSent(proposal=waits), 2)

@@ -90,7 +90,7 @@ def kept(engine: Engine, referee: Referee, ledger: Ledger) -> dict[str, Any]:
     """Return the content of the ledger as built by a follower that met no bad row."""
     with following(referee, engine, [ledger]) as follower:
         at_the_head(follower, referee)
-        assert follower.set_aside() == ()
+        assert follower.matches_set_aside() == ()
     return content(engine, [ledger])
 
 
@@ -116,7 +116,7 @@ def test_entries_after_a_damaged_row_of_a_club_wait_and_keep_their_numbers(
     with broken(referee, how, evening.rows[place - 1], place):
         with following(referee, engine, [ledger], page=page, **AGAIN) as follower:
             at_the_head(follower, referee)
-            aside = {one.match: one for one in follower.set_aside()}
+            aside = {one.match: one for one in follower.matches_set_aside()}
             assert aside.keys() == {aggregate, evening.ours.id}
             assert {one.event for one in aside.values()} == {number}
             assert [one.match for one in aside.values() if one.waits] == [evening.ours.id] * (whose == "match")
@@ -128,7 +128,7 @@ def test_entries_after_a_damaged_row_of_a_club_wait_and_keep_their_numbers(
         assert len(before) == {"match": 2, "club": 1}[whose] + (how == "gone")
         assert causes(engine, ledger, evening.theirs) == theirs, "the others do not wait"
     with following(referee, engine, [ledger], **AGAIN) as follower:
-        until(lambda: follower.set_aside() == ())
+        until(lambda: follower.matches_set_aside() == ())
     assert content(engine, [ledger]) == said
 
 
@@ -143,15 +143,17 @@ def test_if_the_club_of_a_match_is_unknown_all_clubs_wait(referee: Referee, engi
         following(referee, engine, [ledger], **AGAIN) as follower,
     ):
         at_the_head(follower, referee)
-        waiting = {one.match for one in follower.set_aside() if one.waits}
+        waiting = {one.match for one in follower.matches_set_aside() if one.waits}
         assert waiting == {evening.ours.id, evening.theirs.id}
-        assert {one.match for one in follower.set_aside()} == {*waiting, evening.match}
+        assert {one.match for one in follower.matches_set_aside()} == {*waiting, evening.match}
         assert all(
-            one.error == f"{Waits.__name__}: event 1 of {evening.match}" for one in follower.set_aside() if one.waits
+            one.error == f"{Waits.__name__}: event 1 of {evening.match}"
+            for one in follower.matches_set_aside()
+            if one.waits
         )
         assert len(causes(engine, ledger, evening.ours)) == 1
     with following(referee, engine, [ledger], **AGAIN) as follower:
-        until(lambda: follower.set_aside() == ())
+        until(lambda: follower.matches_set_aside() == ())
     assert content(engine, [ledger]) == said
 
 
@@ -165,9 +167,9 @@ def test_no_one_waits_for_a_match_that_is_no_clubs(referee: Referee, engine: Eng
         following(referee, engine, [ledger], **AGAIN) as follower,
     ):
         at_the_head(follower, referee)
-        assert {one.match for one in follower.set_aside()} == {evening.stray}
+        assert {one.match for one in follower.matches_set_aside()} == {evening.stray}
         entries = f"book_{ledger.key}_entries"
         assert content(engine, [ledger])[entries] == said[entries]
     with following(referee, engine, [ledger], **AGAIN) as follower:
-        until(lambda: follower.set_aside() == ())
+        until(lambda: follower.matches_set_aside() == ())
     assert content(engine, [ledger]) == said

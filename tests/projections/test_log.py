@@ -79,9 +79,9 @@ class TestTree:
     def test_a_row_is_found_by_its_position(self, referee: Referee, engine: Engine, whole_log: Said):
         positions = [row[0] for row in reader(referee)(0, 100_000).rows]
         with engine.connect() as connection:
-            assert [Log().index(connection, position) for position in positions] == list(range(len(positions)))
-            assert Log().index(connection, 0) is None
-            assert Log().index(connection, positions[-1] + 1) is None
+            assert [Log().leaf_index(connection, position) for position in positions] == list(range(len(positions)))
+            assert Log().leaf_index(connection, 0) is None
+            assert Log().leaf_index(connection, positions[-1] + 1) is None
 
     def test_the_root_of_an_empty_log_is_the_empty_hash(self, referee: Referee, engine: Engine):
         prepare(engine, [Log()])
@@ -151,7 +151,7 @@ class TestRows:
         rebuild(reader(referee), engine, Log())
         assert root(engine, Log()) == (40, mth([bytes.fromhex(row_hash(row)) for row in rows[:40]]))
         with engine.connect() as connection:
-            places = [Log().index(connection, position) for position in range(1, head(referee) + 1)]
+            places = [Log().leaf_index(connection, position) for position in range(1, head(referee) + 1)]
         assert [place for place in places if place is not None] == list(range(40))
 
     def test_there_is_no_row_that_it_cannot_take(self, engine: Engine):

@@ -157,7 +157,7 @@ class TestRebuilding:
             with pytest.raises(KeyboardInterrupt):
                 rebuild(torn, engine, projection, page=100)
             assert content(engine, books) == whole
-            assert any(content(engine, [projection.under(FRESH)]).values()), "it had begun"
+            assert any(content(engine, [projection.with_prefix(FRESH)]).values()), "it had begun"
             rebuild(read, engine, projection, page=100)
         assert content(engine, books) == whole
 

@@ -14,7 +14,7 @@ from api import cli
 from api.runtime.projections import log_of
 from projections.cases import Cases
 from projections.follow import follow
-from projections.follow.engine import writer
+from projections.follow.engine import engine_for_writes
 from projections.follow.follow import Follower, Projection, engine_for, rebuild
 from projections.follow.page import Page
 from projections.matches import Matches
@@ -65,9 +65,11 @@ def test_a_damaged_row_stops_one_match_until_it_is_repaired(
     with broken(referee, how, row, place):
         with following(referee, engine, books, page=150, again_seconds=SOON_AGAIN) as follower:
             at_the_head(follower, referee)
-            until(lambda: len(follower.set_aside()) == len(books))
-            assert {(one.match, one.event) for one in follower.set_aside()} == {(match_id, number)}
-            assert {one.projection for one in follower.set_aside()} == {projection.name for projection in books}
+            until(lambda: len(follower.matches_set_aside()) == len(books))
+            assert {(one.match, one.event) for one in follower.matches_set_aside()} == {(match_id, number)}
+            assert {one.projection for one in follower.matches_set_aside()} == {
+                projection.name for projection in books
+            }
             assert follower.faults == {}
             begun = time.monotonic()
             assert not any(waited(follower, match_id, last, 10 * SOON, projection) for projection in books)
@@ -78,7 +80,7 @@ def test_a_damaged_row_stops_one_match_until_it_is_repaired(
         assert versions(engine, books, match_id) == [number - 1] * len(books)
         assert f"protocols: match {match_id} is set aside at event {number}" in caplog.text
     with following(referee, engine, books, again_seconds=60) as follower:  # after a restart, too
-        until(lambda: follower.set_aside() == ())
+        until(lambda: follower.matches_set_aside() == ())
         assert waited(follower, match_id, last, SOON)
     assert content(engine, books) == whole
 
@@ -96,12 +98,12 @@ def test_a_repaired_row_is_applied_while_the_log_is_followed(
             follower.start()
         for follower in (one, two):
             at_the_head(follower, referee)
-            until(lambda follower=follower: len(follower.set_aside()) == len(books))
-        assert sorted(one.set_aside(), key=repr) == sorted(two.set_aside(), key=repr), "of one table"
+            until(lambda follower=follower: len(follower.matches_set_aside()) == len(books))
+        assert sorted(one.matches_set_aside(), key=repr) == sorted(two.matches_set_aside(), key=repr), "of one table"
         append(referee, rows[-50:])
         at_the_head(one, referee)
     for follower in (one, two):
-        until(lambda follower=follower: follower.set_aside() == ())
+        until(lambda follower=follower: follower.matches_set_aside() == ())
         assert follower.faults == {}
         follower.close()
     assert content(engine, books) == whole
@@ -127,12 +129,12 @@ def test_a_match_that_a_book_itself_cannot_take(
     books = Protocols(), picky, Matches(), Pots()
     with following(referee, engine, books, again_seconds=SOON_AGAIN) as follower:
         at_the_head(follower, referee)
-        [aside] = follower.set_aside()
+        [aside] = follower.matches_set_aside()
         assert (aside.projection, aside.match, aside.event) == ("cases", row.originator_id, row.originator_version)
         assert aside.error == "ValueError: I do not like it"
         picky.ill = False
         follower.wake()
-        until(lambda: follower.set_aside() == ())
+        until(lambda: follower.matches_set_aside() == ())
     assert content(engine, books) == whole
 
 
@@ -144,7 +146,7 @@ def test_a_database_that_fails_is_no_bad_row(referee: Referee, engine: Engine, r
         append(referee, rows)
         follower.wake()
         until(lambda: "cases" in follower.faults)
-        assert follower.set_aside() == ()
+        assert follower.matches_set_aside() == ()
         with engine.begin() as connection:
             connection.execute(text("ALTER TABLE entries_lost RENAME TO book_cases_4_entries"))
         at_the_head(follower, referee)
@@ -212,7 +214,7 @@ def test_a_row_of_no_one_keeps_no_one_waiting(
         with following(referee, engine, books) as follower:
             at_the_head(follower, referee)
             until(lambda: follower.faults == {})
-            assert {aside.match for aside in follower.set_aside()} == {row.originator_id}
+            assert {aside.match for aside in follower.matches_set_aside()} == {row.originator_id}
     assert f"position {place}: 'nobody' is no id" in caplog.text
     engine.dispose()
 
@@ -249,7 +251,7 @@ def test_projections_of_another_history_are_rebuilt(
     append(referee, other)
     with following(referee, engine, books) as follower:
         at_the_head(follower, referee)
-        assert (follower.faults, follower.set_aside()) == ({}, ())
+        assert (follower.faults, follower.matches_set_aside()) == ({}, ())
     assert content(engine, books) == whole
     assert [record.message.count("starts again") for record in caplog.records].count(1) == len(books)
     caplog.clear()
@@ -298,7 +300,7 @@ class TestStandingStill:
         books = all_books()
         with following(referee, engine, books, poll_seconds=0.01) as follower:
             assert waited(follower, rows[0].originator_id, 0, SOON)
-            with writer(engine).begin() as connection:
+            with engine_for_writes(engine).begin() as connection:
                 if connection.dialect.name == "postgresql":
                     connection.execute(text("LOCK TABLE book_places IN EXCLUSIVE MODE"))
                 append(referee, rows)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from api.money.audit_report import settlement_basis
 from projections.audit.findings import CHECKS, Findings
 from projections.audit.settled import OF_MONEY
-from projections.audit.settled import owed as owed_by_lines
+from projections.audit.settled import amounts_after_results as owed_by_lines
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.games import RULESETS
 from referee.officials.events.corrections import ProtocolCorrected, lines_that_count

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import text
 
 from api.runtime.metrics import exposition
-from projections.follow.engine import engine_for, writer
+from projections.follow.engine import engine_for, engine_for_writes
 from referee.store.store import construct
 from tests.projections.damaged_rows import broken
 from tests.support.match_client import Table
@@ -26,7 +26,7 @@ AT_ONCE = 4.0
 def books_held(url: str) -> Iterator[None]:
     """Hold a lock on the books, so that the service cannot write into them."""
     engine = engine_for(url)
-    with writer(engine).begin() as connection:
+    with engine_for_writes(engine).begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("LOCK TABLE book_places IN EXCLUSIVE MODE"))
         yield

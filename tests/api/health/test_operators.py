@@ -16,7 +16,7 @@ from api.docs.reference import SCRIPTS
 from api.http.protocol import HEAD_SECONDS, IDLE_SECONDS, VALUE_MAX
 from api.runtime.service import Service
 from api.settings import Settings, SettingsError, from_environment
-from projections.follow.engine import writer
+from projections.follow.engine import engine_for_writes
 from tests.conformance.description_check import resolved
 from tests.support.match_client import HANDS, KORTOXEN, Table
 from tests.support.paths import ROOT
@@ -97,7 +97,7 @@ class TestHealth:
     ) -> None:
         monkeypatch.setattr("projections.follow.follow.STILL_SECONDS", 0.5)
         books = service_of(own_client).projections
-        with writer(books.engine).begin() as connection:
+        with engine_for_writes(books.engine).begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("LOCK TABLE book_places IN EXCLUSIVE MODE"))
             Table(own_client)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, text
 
-from projections.follow.engine import engine_for, writer
+from projections.follow.engine import engine_for, engine_for_writes
 from projections.follow.projection import LIVE
 from projections.ledger import Ledger
 from tests.support.club_client import ClubTable
@@ -45,7 +45,7 @@ def test_a_ledger_that_someone_has_been_at(books: Engine, store_url: str) -> Non
         "entries": f"UPDATE {TABLES}_entries SET cause = 'another' WHERE number = 1",
         "postings": f"UPDATE {TABLES}_postings SET balance = balance + 1 WHERE number = 2",
     }
-    with writer(books).begin() as connection:
+    with engine_for_writes(books).begin() as connection:
         for change in changes.values():
             connection.execute(text(change))
     code, lines = said(store_url)
@@ -58,7 +58,7 @@ def test_a_ledger_that_someone_has_been_at(books: Engine, store_url: str) -> Non
 
 
 def test_an_entry_that_is_not_there(books: Engine, store_url: str) -> None:
-    with writer(books).begin() as connection:
+    with engine_for_writes(books).begin() as connection:
         for table in ("entries", "postings"):
             connection.execute(text(f"DELETE FROM {TABLES}_{table} WHERE number = 3"))
     code, lines = said(store_url)
