@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from tests.support import external_programs
 from tests.support.databases import Postgres, empty_database, running_postgres
+from tests.support.databases_without_rows import database_without_rows
 
 EXAMPLES = int(os.environ.get("EXAMPLES", "50"))
 """Examples of a Hypothesis test. ``make soak`` has 2,000."""
@@ -72,14 +73,22 @@ def sqlite_url(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def postgres_url(postgres: Postgres) -> Iterator[str]:
+def empty_postgres_url(postgres: Postgres) -> Iterator[str]:
+    """Yield the URL of a store without tables, for tests that make them or depend on their files."""
     with empty_database(postgres) as url:
+        yield url
+
+
+@pytest.fixture
+def postgres_url(postgres: Postgres) -> Iterator[str]:
+    """Yield the URL of a store without rows."""
+    with database_without_rows(postgres) as url:
         yield url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest) -> str:
-    """Yield the URL of an empty store, for each of the two supported databases."""
+    """Yield the URL of a store without rows, for each of the two supported databases."""
     name = {"sqlite": "sqlite_url", "postgresql": "postgres_url"}[request.param]
     url: str = request.getfixturevalue(name)
     return url

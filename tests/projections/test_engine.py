@@ -28,8 +28,8 @@ def test_a_url_without_a_place_for_books_is_refused(url: str):
         engine_for(url)
 
 
-def test_a_schema_has_books_of_its_own(postgres: Postgres, postgres_url: str):
-    public, club = engine_for(postgres_url), engine_for(f"{postgres_url}&schema=The%20%22club%22")
+def test_a_schema_has_books_of_its_own(postgres: Postgres, empty_postgres_url: str):
+    public, club = engine_for(empty_postgres_url), engine_for(f"{empty_postgres_url}&schema=The%20%22club%22")
     with public.begin() as connection:
         connection.exec_driver_sql('CREATE SCHEMA "The ""club"""')
         connection.exec_driver_sql("CREATE TABLE book (x int)")

@@ -19,6 +19,12 @@ from tests.projections.follower_driver import at_the_head, following, until
 from tests.support.running_service import knacka
 
 
+@pytest.fixture
+def postgres_url(empty_postgres_url: str) -> str:
+    """Return the URL of a store without positions of projections that the test does not have."""
+    return empty_postgres_url
+
+
 class TestRebuilding:
     """The new tables are separate until they are complete."""
 

@@ -41,7 +41,11 @@ class Postgres:
     password: str = PASSWORD
     dbname: str = "postgres"
     empty: list[str] = field(default_factory=list)
-    """Databases made earlier that are free again."""
+    """Empty databases that no test uses."""
+    without_rows: list[str] = field(default_factory=list)
+    """Databases with the tables of a service, but without rows, that no test uses."""
+    made_by_service: set[str] = field(default_factory=set)
+    """Definitions of all that a service makes in an empty database."""
 
     @property
     def url(self) -> str:
@@ -146,13 +150,28 @@ def empty_database(postgres: Postgres) -> Iterator[str]:
 
     Making a database takes up to 300 ms and emptying one takes 5, so databases are used again.
     """
-    dbname = postgres.empty.pop() if postgres.empty else _new_database(postgres)
-    url = postgres.url_of(dbname)
-    yield url
-    with psycopg.connect(url, autocommit=True) as admin:
-        admin.execute(END_OTHER_SESSIONS)
-        admin.execute(DROP_EVERYTHING)
+    dbname = any_empty(postgres)
+    yield postgres.url_of(dbname)
+    with admin_of(postgres, dbname) as admin:
+        drop_everything(admin)
     postgres.empty.append(dbname)
+
+
+def any_empty(postgres: Postgres) -> str:
+    """Return the name of an empty database that no test uses."""
+    return postgres.empty.pop() if postgres.empty else _new_database(postgres)
+
+
+@contextmanager
+def admin_of(postgres: Postgres, dbname: str) -> Iterator[psycopg.Connection]:
+    """Yield a connection without a transaction, after all other sessions of the database have ended."""
+    with psycopg.connect(postgres.url_of(dbname), autocommit=True) as admin:
+        admin.execute(END_OTHER_SESSIONS)
+        yield admin
+
+
+def drop_everything(admin: psycopg.Connection) -> None:
+    admin.execute(DROP_EVERYTHING)
 
 
 _numbers = count(1)

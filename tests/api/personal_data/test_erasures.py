@@ -143,13 +143,13 @@ def test_on_sqlite_the_bytes_of_what_is_erased_are_in_no_file(sqlite_url: str, t
     assert files_with(tmp_path, "Anna Åkesson-00008") == ["knacka-names.db"]
 
 
-def test_on_postgresql_they_are_in_no_table_and_in_no_file_of_one(postgres: Server, postgres_url: str) -> None:
-    with opened(postgres_url) as names:
+def test_on_postgresql_they_are_in_no_table_and_in_no_file_of_one(postgres: Server, empty_postgres_url: str) -> None:
+    with opened(empty_postgres_url) as names:
         fill(names, range(12))
         for member in range(1, 12, 2):
             erase(names, member)
         names.rewrite_due()
-    sql(postgres_url, "CHECKPOINT")
+    sql(empty_postgres_url, "CHECKPOINT")
     tables = Path(postgres.host) / "data" / "base"
     assert files_with(tables, "Anna Åkesson-00008") != []
     for member in range(1, 12, 2):

@@ -81,14 +81,14 @@ class TestInOneLine:
         assert len(done.stderr.splitlines()) == 1, done.stderr
         assert "knacka.db) cannot be used: " in done.stderr
 
-    def test_a_database_that_is_not_there(self, started: Callable[..., str], postgres_url: str) -> None:
-        assert 'database "nothing" does not exist' in started(_database(postgres_url, "nothing"))
+    def test_a_database_that_is_not_there(self, started: Callable[..., str], empty_postgres_url: str) -> None:
+        assert 'database "nothing" does not exist' in started(_database(empty_postgres_url, "nothing"))
 
-    def test_a_user_whom_no_one_knows(self, started: Callable[..., str], postgres_url: str) -> None:
-        assert 'role "unheard_of" does not exist' in started(postgres_url.replace("//knacka:", "//unheard_of:"))
+    def test_a_user_whom_no_one_knows(self, started: Callable[..., str], empty_postgres_url: str) -> None:
+        assert 'role "unheard_of" does not exist' in started(empty_postgres_url.replace("//knacka:", "//unheard_of:"))
 
-    def test_a_schema_that_is_not_there(self, started: Callable[..., str], postgres_url: str) -> None:
-        assert 'schema "club" does not exist' in started(f"{postgres_url}&schema=club")
+    def test_a_schema_that_is_not_there(self, started: Callable[..., str], empty_postgres_url: str) -> None:
+        assert 'schema "club" does not exist' in started(f"{empty_postgres_url}&schema=club")
 
     def test_a_server_that_is_not_there_is_waited_for(
         self, started: Callable[..., str], caplog: pytest.LogCaptureFixture
@@ -159,11 +159,11 @@ class TestSignals:
             assert "Traceback" not in said.read()
             assert process.wait(10) == code
 
-    def test_it_starts_when_the_store_is_there_and_ends_without_a_word(self, postgres_url: str) -> None:
-        with Proxy(target_of(postgres_url)) as proxy:
+    def test_it_starts_when_the_store_is_there_and_ends_without_a_word(self, empty_postgres_url: str) -> None:
+        with Proxy(target_of(empty_postgres_url)) as proxy:
             port = free_port()
             proxy.refuse()
-            with _serving(proxy.url(postgres_url), port) as (process, said):
+            with _serving(proxy.url(empty_postgres_url), port) as (process, said):
                 assert "waited 0 of" in said.readline()
                 proxy.forward()
                 until = time.monotonic() + START_SECONDS_MAX

@@ -12,10 +12,10 @@ from tests.support.running_service import served, sse
 
 
 @pytest.fixture
-def two(postgres_url: str) -> Iterator[tuple[httpx.Client, httpx.Client]]:
+def two(empty_postgres_url: str) -> Iterator[tuple[httpx.Client, httpx.Client]]:
     with (
-        served(postgres_url) as one,
-        served(postgres_url) as other,
+        served(empty_postgres_url) as one,
+        served(empty_postgres_url) as other,
         httpx.Client(base_url=one, timeout=10) as first,
         httpx.Client(base_url=other, timeout=10) as second,
     ):
