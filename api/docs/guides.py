@@ -1,4 +1,4 @@
-"""Serves the guides, the rulebooks and the programs for auditors. Their paths below ``/docs`` and ``openapi/`` agree.
+"""Serves guides, rulebooks and programs for auditors. Their paths below ``/docs`` and ``openapi/`` agree.
 A browser gets Markdown as HTML."""
 
 import asyncio
@@ -40,7 +40,7 @@ def _title_of(markdown: str) -> str:
 
 @cache
 def _fixed_page(path: str, language: Language, media_type: str) -> Fixed:
-    """Return a page of ``/docs`` in a media type: the list of pages, a file of ``openapi/``, or a rulebook."""
+    """Return the page at ``path`` below ``/docs``. A guide is in English; ``language`` applies to rulebooks."""
     if path == "guides":
         markdown = f"# Guides, rules and programs\n\n{list_markdown()}"
     elif path.startswith("rulebooks/"):
@@ -82,13 +82,13 @@ async def _negotiated_page(request: ApiCall, path: str, language: Language = "en
     else:
         media_type = HTML if prefers(request.accepted, HTML, MARKDOWN) else MARKDOWN
     read_calls(request.app)
-    # in a thread, because the first request builds the page
+    # A thread is used, because the first request builds the page.
     return (await asyncio.to_thread(_fixed_page, path, language, media_type)).reply(request)
 
 
 @get("/", include_in_schema=False)
 async def index(request: ApiCall) -> Reply:
-    """Return the catalogue as JSON, or redirect a browser to the reference."""
+    """Return the API catalogue as JSON, or redirect a browser to the reference."""
     if prefers(request.accepted, HTML):
         return bodiless_reply(303, {"Location": "/docs", "Vary": "Accept"})
     return _catalog(JSON).reply(request)

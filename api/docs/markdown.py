@@ -39,7 +39,7 @@ def text_without_html(inline: Token) -> str:
 
 
 def _link_calls(state: StateCore) -> None:
-    """Turn code that names a call, such as `GET /v1/matches`, into a link."""
+    """Link code that names a call, such as `GET /v1/matches`. Works only after ``read_calls``."""
     for inline in state.tokens:
         linked: list[Token] = []
         inside = 0
@@ -60,13 +60,13 @@ _PARSER.core.ruler.push("call_links", _link_calls)
 
 
 def to_html(markdown: str) -> str:
-    """Return Markdown as HTML, in which headings and the names of calls are links."""
+    """Return Markdown as HTML, with links at headings and calls."""
     html: str = _PARSER.render(markdown)
     return html
 
 
 class Section(NamedTuple):
-    """The part of a page below a heading, whose id is ``name``."""
+    """A heading with the id ``name``, and the text below it."""
 
     name: str
     title: str
@@ -74,7 +74,7 @@ class Section(NamedTuple):
 
 
 def sections(markdown: str) -> Iterator[Section]:
-    """Yield the sections of a page without code. The first belongs to the title."""
+    """Yield the sections of a page without blocks of code. Text before the first heading is dropped."""
     name, title, parts = "", "", list[str]()
     tokens = _PARSER.parse(markdown)
     for before, token in pairwise([Token("", "", 0), *tokens]):

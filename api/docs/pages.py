@@ -36,9 +36,9 @@ def static_file(name: str) -> bytes:
 
 
 def render(template: str, kind: str, language: str, title: str, **values: Any) -> bytes:
-    """Return a page in the common frame. All values are escaped, except ``Markup``.
+    """Return a page. All values are escaped, except ``Markup``.
 
-    ``template``: a file of ``templates/`` that extends ``frame.html``. ``kind``: the style sheet, such as ``case``.
+    ``template``: a file of ``templates/`` that extends ``frame.html``. ``kind``: name of the style sheet.
     """
     style = Markup(static_file(f"{kind}.css").decode())
     page = _TEMPLATES.get_template(template).render(language=language, title=title, style=style, **values)
@@ -46,12 +46,12 @@ def render(template: str, kind: str, language: str, title: str, **values: Any) -
 
 
 def render_text(language: str, title: str, body: str) -> bytes:
-    """Return a page with ``body``, which is HTML."""
+    """Return a page with ``body``, which must be safe HTML."""
     return render("text.html", "text", language, title, body=Markup(body))
 
 
 def words_in(language: Language, texts: Mapping[str, Text]) -> Callable[..., str]:
-    """Return a function that returns the text of a code in a language, with its placeholders filled."""
+    """Return a function that returns the text with a code, filled with keyword arguments."""
 
     def word(code: str, **values: object) -> str:
         return filled(texts[code].in_(language), {name: str(value) for name, value in values.items()})

@@ -1,4 +1,4 @@
-"""The list and the pages of the problem types, in Markdown.
+"""Writes the list and the pages of the problem types in Markdown.
 
 ``python -m api.docs.problem_list > openapi/problems.md`` writes the list.
 """
@@ -32,9 +32,9 @@ class Examples(Value, forbid_unknown_fields=True):
 
     facts: dict[str, Any]
     of: dict[str, dict[str, Any]]
-    """Values that only the refusal with this code has."""
+    """Values, by code, that replace those in ``facts``."""
     rules: dict[str, str]
-    """Example rules, by code, of refusals whose rule depends on the case."""
+    """Rules, by code, of refusals whose rule depends on the case."""
 
 
 EXAMPLES = msgspec.toml.decode((files("api.docs") / "problem_examples.toml").read_bytes(), type=Examples)
@@ -48,11 +48,11 @@ class RefusalRow(Value, forbid_unknown_fields=True):
     facts: tuple[str, ...]
     rule: str | None = None
     example: dict[str, Any] | None = None
-    """Facts of an example; null: they come from ``Examples``."""
+    """Facts of an example; null: those in ``Examples``."""
 
 
 class Refusal(NamedTuple):
-    """A refusal, with the names of its facts and an example."""
+    """A refusal, with the names and example values of its facts."""
 
     kind: type[Refused]
     facts: frozenset[str]
@@ -68,7 +68,7 @@ def _refusal_classes(kind: type[Refused] = Refused) -> Iterator[type[Refused]]:
 
 @cache
 def refusals() -> dict[str, Refusal]:
-    """Return by code the refusals of ``refusals.toml``."""
+    """Return, by code, the refusals of ``refusals.toml``."""
     kinds = {kind.__name__: kind for kind in _refusal_classes()}
     rows = msgspec.toml.decode((files("api.docs") / "refusals.toml").read_bytes(), type=dict[str, RefusalRow])
     return {code: _refusal_of_row(code, kinds[row.kind], row) for code, row in rows.items()}
@@ -108,26 +108,29 @@ _FAULTS = {
     "bad_parameter": (Fault("wrong", parameter="limit", expected=_LIMIT, given="0"),),
     "bad_option": (Fault("wrong", ("options", "knock_window"), expected=_WINDOWS, given="no"),),
 }
-"""Values for ``errors`` in the examples, by code."""
+"""Faults of the examples, by code of the problem."""
 
 API_PROBLEMS = sorted(TEXTS.items(), key=lambda item: (item[1].status, item[0]))
-"""Codes and texts of the API's own problems, sorted by status."""
+"""Codes and texts of the API's own problems, in order of status and code."""
 
 
 @cache
 def recorded_examples() -> dict[str, Document]:
-    """Return by type the example problems of the description. They are answers of a running service."""
+    """Return :func:`problem_examples` as documents."""
     return {name: msgspec.convert(one, Document) for name, one in problem_examples().items()}
 
 
 def preload() -> None:
-    """Read the files of the examples."""
+    """Read the refusals and the recorded examples."""
     refusals()
     recorded_examples()
 
 
 def example_of(code: str, language: Language) -> Document:
-    """Return an example of a problem, with the facts of the recorded example if there is one."""
+    """Return an example of a problem. A recorded example supplies its facts, rule and instance.
+
+    Raises ``KeyError`` for an unknown code.
+    """
     real = recorded_examples().get(code.replace("_", "-"))
     if real is not None and real.errors and language == "en":
         return real
@@ -146,7 +149,7 @@ def example_of(code: str, language: Language) -> Document:
 
 
 def _refusal_with(code: str) -> Refusal:
-    """Return a refusal. An installed game's refusal counts as ``AgainstTheRules``, with the facts of its text."""
+    """Return a refusal; for an installed game ``AgainstTheRules``, with the facts of its text."""
     known = refusals().get(code)
     if known is not None:
         return known
@@ -155,7 +158,7 @@ def _refusal_with(code: str) -> Refusal:
 
 
 def advice(code: str, language: Language) -> str:
-    """Return the advice about a problem, or ``""``."""
+    """Return the advice about a problem; ``""`` if it is missing."""
     text = PAGES.problems.get(code) if code in TEXTS else PAGES.refusals[_refusal_with(code).kind.__name__]
     return text.in_(language) if text else ""
 
@@ -210,7 +213,10 @@ def _table_cell(text: str) -> str:
 
 
 def problems_markdown(language: Language = "en", *, served: bool = False) -> str:
-    """Return the list of all problem types. ``served``: add links to their pages."""
+    """Return the list of problem types, without refusals of installed games.
+
+    ``served``: with links to their pages, without the note for editors.
+    """
     words = {name: text.in_(language) for name, text in PAGES.words.items()}
 
     def row(code: str, facts: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Serves the pages of problem types: Markdown, or HTML for a browser, in the reader's language."""
+"""Serves the list and the pages of problem types as Markdown or HTML, in the reader's language."""
 
 import asyncio
 from functools import cache
@@ -25,7 +25,7 @@ def problem_policy() -> str:
 
 
 def _page(code: str | None, language: Language, media_type: str) -> bytes:
-    """Return the page of a problem type; ``None``: the list of all types."""
+    """Return the page of a problem type; ``None``: the list of types."""
     markdown = problems_markdown(language, served=True) if code is None else page_markdown(code, language)
     if media_type == MARKDOWN:
         return markdown.encode()
@@ -45,7 +45,7 @@ async def _negotiated_page(request: ApiCall, code: str | None) -> Reply:
     language, accept = request.language, request.accepted
     media_type = HTML if prefers(accept, HTML, MARKDOWN) else MARKDOWN
     read_calls(request.app)
-    # in a thread, because the first request builds the page
+    # A thread is used, because the first request builds the page.
     return (await asyncio.to_thread(_fixed_page, code, language, media_type)).reply(request)
 
 

@@ -87,7 +87,7 @@ ORDER = ("openapi", "info", "servers", "security", "tags", "paths", "components"
 
 
 def _as_json(value: Any, order: tuple[str, ...] = (), depth: int = 3) -> str:
-    """Return a value as JSON with a line for each operation and each schema."""
+    """Return a value as JSON, with a line for each member of ``depth`` levels. ``order``: names that come first."""
     if not depth or not isinstance(value, dict):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     names = sorted(value, key=lambda name: (order.index(name) if name in order else len(order), name))
@@ -95,14 +95,14 @@ def _as_json(value: Any, order: tuple[str, ...] = (), depth: int = 3) -> str:
 
 
 def _shared_parameters(operations: list[Plain]) -> Plain:
-    """Replace shared parameters of operations by references, and return these parameters by name.
+    """Replace repeated parameters by references, and return these parameters by name.
 
-    If parameters of one name differ, only the most frequent is shared. Also remove default values.
+    If parameters of one name differ, only the most frequent is shared. Also remove flags that are false.
     """
     taken = [one for operation in operations for one in operation.get("parameters", ())]
     for one in taken:
         for word in ("allowEmptyValue", "allowReserved", "deprecated"):
-            if one.get(word) is False:  # false is the default
+            if one.get(word) is False:  # because false is the default
                 del one[word]
     times = Counter(json.dumps(one, sort_keys=True) for one in taken)
     shared: Plain = {}
@@ -119,7 +119,10 @@ def _shared_parameters(operations: list[Plain]) -> Plain:
 
 
 def _json_value(value: Any) -> Any:
-    """Return a value for JSON, because Litestar makes limits of integers floats, and defaults Python objects."""
+    """Return a value for JSON, because Litestar makes limits of integers floats, and defaults Python objects.
+
+    Patterns become :func:`written_pattern`.
+    """
     if isinstance(value, dict):
         value = {name: _json_value(inner) for name, inner in value.items()}
         if isinstance(value.get("pattern"), str):

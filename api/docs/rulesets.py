@@ -1,4 +1,4 @@
-"""The calls that return the games, with their options and rules."""
+"""Serves the games, with their options and rules."""
 
 from collections.abc import Callable
 from functools import cache
@@ -35,7 +35,7 @@ class SeatRange(Value):
 class RulesetShown(Value):
     """A game that can be refereed. ``version`` is its edition; a match keeps the edition with which it was opened.
 
-    ``options`` is a JSON Schema. Its ``x-rules`` lists the rules and open points that an option decides.
+    ``options`` is a JSON Schema. ``x-rules`` of an option lists the rules and open points that the option decides.
     """
 
     ruleset: RulesetSeen
@@ -73,14 +73,14 @@ class RulesShown(Value):
 
 
 def ruleset_named(name: str) -> Ruleset:
-    """Return the ruleset with a key. Raises ``Problem`` (404) if it does not exist."""
+    """Return the ruleset with this key. Raises ``Problem`` (404 no_such_ruleset)."""
     if name not in RULESETS:
         raise Problem("no_such_ruleset", ruleset=name, allowed=list(RULESETS))
     return RULESETS[name]
 
 
 def rulebook_named(name: str) -> str:
-    """Return ``name``. Raises ``Problem`` (404) if it is not the key of a ruleset or of the procedure."""
+    """Return ``name``. Raises ``Problem`` (404 no_such_ruleset) unless it is the key of a rulebook."""
     return name if name == PROCEDURE else ruleset_named(name).key
 
 
@@ -119,7 +119,7 @@ def _rules_shown(language: Language, name: str) -> RulesShown:
 
 
 def _rule_by_id(language: Language, name: str, rule_id: str) -> RuleShown:
-    """Return a rule or reading. Raises ``Problem`` (404) if the rulebook does not have it."""
+    """Return a rule or reading of a rulebook. Raises ``Problem`` (404 no_such_rule)."""
     try:
         entry = rulebook.load(name).rule(rule_id)
     except KeyError:

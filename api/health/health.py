@@ -1,4 +1,4 @@
-"""The probes for operators: liveness and readiness."""
+"""Serves the probes for operators: liveness and readiness."""
 
 import asyncio
 from typing import Literal

@@ -20,8 +20,11 @@ class Body(Generic[T]):
         self._decode = msgspec.json.Decoder(kind).decode
 
     async def read(self, request: Req) -> T:
-        """Return the decoded body. Raises Problem (400 unreadable, repeated_key; 413 too_large; 415 wrong_media_type;
-        422 harmful_character)."""
+        """Return the decoded body.
+
+        Raises Problem (400 unreadable, repeated_key; 413 too_large; 415 wrong_media_type, also for a compressed body;
+        422 harmful_character).
+        """
         media_type = header(request, b"content-type")
         if media_type is not None and media_type.partition(";")[0].strip().lower() != "application/json":
             raise Problem("wrong_media_type")
@@ -40,7 +43,7 @@ class Body(Generic[T]):
 
 async def _received_body(request: Req) -> bytes:
     """Return the bytes of the body. Raises Problem (400 unreadable if the body ends early, 413 too_large)."""
-    # Litestar's method is not used, because it parses every header.
+    # ``Request.body`` is not used, because it parses every header.
     body, most, more = bytearray(), request.app.request_max_body_size, True
     while more:
         message = await request.receive()

@@ -1,15 +1,15 @@
-"""Limits the number of connections of each address. Call all methods on the event loop."""
+"""Limits the connections of each client. Call all methods on the event loop."""
 
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, Protocol
 
 HEALTH = "/health/"
-"""Beginning of paths without limits, so that health probes are always answered."""
+"""Beginning of paths without limits for requests, so that health probes are answered."""
 
 
 class Address(Protocol):
-    """The part of :class:`api.access.addresses.Address` that is used here."""
+    """Part of :class:`api.access.addresses.Address`."""
 
     @property
     def limit_key(self) -> str: ...
@@ -22,10 +22,13 @@ class Address(Protocol):
 
 
 class Connections:
-    """Counts connections by address. A trusted proxy's connection counts only during a request, for the client."""
+    """Counts connections by ``limit_key``. Those of a trusted proxy count only during a request, for the client.
+
+    With ``loopback`` the open connections of a proxy on this machine count too.
+    """
 
     def __init__(self, address_of: Callable[[Any], Address], most: int, *, loopback: bool) -> None:
-        """``most``: maximum for an address. ``loopback``: limit clients on this machine too."""
+        """``most``: maximum for a key. ``loopback``: limit clients on this machine too."""
         self._address_of, self.most, self._loopback = address_of, most, loopback
         self._open: Counter[str] = Counter()
 
@@ -41,7 +44,7 @@ class Connections:
         return None if address.is_local or address.is_trusted_proxy else address.limit_key
 
     def take(self, limit_key: str) -> bool:
-        """Count a connection and return ``True``. Return ``False`` if the address has the maximum already."""
+        """Count a connection and return ``True``; return ``False`` if the key has the maximum already."""
         if self._open[limit_key] >= self.most:
             return False
         self._open[limit_key] += 1

@@ -1,4 +1,4 @@
-"""CORS: the origins whose pages may call the service, and the headers that browsers need for it.
+"""Makes the CORS headers, which let pages of other origins call the service.
 
 There are no cookies, so credentials are never allowed. Litestar's middleware is not used, because it replaces the
 Vary header and does not see the answers of api/http/protocol.py.
@@ -41,7 +41,7 @@ class Cors:
         self._any, self._named = named == [ANY], {origin.encode() for origin in named}
 
     def headers(self, request_headers: Iterable[tuple[bytes, bytes]], *, preflight: bool = False) -> Headers:
-        """Return the CORS headers of an answer; only Vary if the origin is not allowed."""
+        """Return the CORS headers of an answer, also to a preflight; only Vary if the origin is not allowed."""
         if self._any:
             allowed = [(b"access-control-allow-origin", b"*")]
         else:
@@ -53,5 +53,5 @@ class Cors:
 
 
 def cors_of(origins: str) -> Cors | None:
-    """Return ``None`` if ``origins`` is blank. Raises ``ValueError`` for a malformed origin."""
+    """Return :class:`Cors`; ``None`` if ``origins`` is blank. Raises ``ValueError`` for a malformed origin."""
     return Cors(origins) if origins.strip() else None

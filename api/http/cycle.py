@@ -1,6 +1,6 @@
-"""A request and its answer on a connection.
+"""Runs a request, and sends its answer.
 
-uvicorn writes head and body separately and checks every header of every answer. :class:`Cycle` does neither.
+Unlike uvicorn, :class:`Cycle` writes head and body together, except in streams, and checks equal headers once.
 """
 
 import asyncio
@@ -40,27 +40,27 @@ def header_line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
 
 
 def _cached_line(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """Return :func:`header_line`, without the cache for request ids, because they would fill it."""
+    """Return :func:`header_line`, but neither check nor cache a request id, because it is valid and used once."""
     if name == REQUEST_ID:
         return name, b"x-request-id: %b\r\n" % value
     return header_line(name, value)
 
 
 def whole_answer(status: int, headers: Headers, body: bytes, *, closes: bool) -> bytes:
-    """Return the bytes of an answer. ``closes``: add the header ``Connection: close``."""
+    """Return the bytes of an answer. ``closes``: add ``Connection: close``. Raises as :func:`header_line`."""
     lines = [_cached_line(name, value)[1] for name, value in headers]
     return b"".join([STATUS_LINE[status], *lines, CLOSE if closes else b"", b"\r\n", body])
 
 
 class Cycle(RequestResponseCycle):
-    """Sends the head of a stream at once, and the head of any other answer with the first piece of the body."""
+    """Sends the head of a chunked answer at once, any other head with the first piece of the body."""
 
     cors: Cors | None = None
     _head = b""
     """The head of the answer until it is sent."""
 
     async def send(self, message: Any) -> None:
-        """Send a part of the answer. Raises ``ValueError`` for a forbidden character in a header,
+        """Send a part of the answer. Raises ``ValueError`` for a malformed header,
         ``RuntimeError`` for a message out of order or a wrong Content-Length."""
         if self.flow.write_paused and not self.disconnected:
             await self.flow.drain()
@@ -117,9 +117,9 @@ class Cycle(RequestResponseCycle):
             self.on_response()
 
     async def run_asgi(self, app: ASGI3Application) -> None:
-        """Run the app for this request. If it fails, is cancelled or sends nothing, send a problem.
+        """Run the app for this request. If it does not complete its answer, send a problem.
 
-        Close the connection instead if a part of the answer has been sent.
+        If a part of the answer has been sent, close the connection instead.
         """
         try:
             problem = await self._run_app(app)
@@ -136,13 +136,13 @@ class Cycle(RequestResponseCycle):
             await self.send({"type": "http.response.start", "status": status, "headers": headers})
             await self.send({"type": "http.response.body", "body": body})
         finally:
-            self.on_response = lambda: None  # because the callback would keep the connection in memory
+            self.on_response = lambda: None  # because a callback would keep the connection in memory
 
     async def _run_app(self, app: ASGI3Application) -> Problem:
-        """Return the problem to send if the app has not answered."""
+        """Return the problem to send if the app does not complete its answer."""
         try:
             await app(self.scope, self.receive, self.send)
-        except asyncio.CancelledError:  # when the service stops
+        except asyncio.CancelledError:  # because the service stops
             return Problem("busy", headers=RETRY_AFTER)
         except DamagedRow as error:
             log.error("%s: %s", loggable_request(self.scope), error)

@@ -1,4 +1,4 @@
-"""Makes the parts of the OpenAPI description that Litestar cannot derive from handlers that return bytes."""
+"""Makes the parts of the OpenAPI description that Litestar cannot derive from handlers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ JSON = "application/json"
 ANY_VALUE = r"^[^\x00\r\n]*$"
 
 TOKEN: list[dict[str, list[str]]] = [{"token": []}]
-"""The call needs the token of a seat or an official."""
+"""The call needs a token, or a key of the club."""
 ANYBODY: list[dict[str, list[str]]] = [{}, {"token": []}]
-"""The call accepts a token, or none from spectators."""
+"""The call accepts a token or key."""
 KEY: list[dict[str, list[str]]] = [{"key": []}]
-"""The call needs a key of a club."""
+"""The call needs a key of a club or the operator."""
 KEY_OR_ANYBODY: list[dict[str, list[str]]] = [{}, {"key": []}]
 
 
@@ -181,12 +181,12 @@ def _examples() -> Examples:
 
 
 def problem_examples() -> dict[str, dict[str, Any]]:
-    """Return an example of each problem, by the last part of the problem's type."""
+    """Return example problems by the last part of their type."""
     return _examples().problems
 
 
 def show_examples(operation: Plain) -> None:
-    """Add examples to an operation of the finished description, because Litestar drops nulls in examples."""
+    """Add examples, and references to :func:`named_responses`, because Litestar drops nulls in examples."""
     examples = _examples().operations.get(operation["operationId"], OperationExamples())
     if "requestBody" in operation:
         operation["requestBody"]["content"][JSON]["examples"] = _usual_first(examples.request)
@@ -198,7 +198,7 @@ def show_examples(operation: Plain) -> None:
 
 
 def named_responses() -> Plain:
-    """Return a response with an example for each problem, by name."""
+    """Return responses with the :func:`problem_examples`."""
     named: Plain = {}
     for name, problem in _examples().problems.items():
         named[name] = _error_response(problem["status"])
@@ -215,10 +215,10 @@ def _usual_first(examples: Mapping[str, Any]) -> Plain:
 
 
 class Text(NamedTuple):
-    """A text answer."""
+    """Description of a text answer."""
 
     what: str
-    """Description."""
+    """Content in words."""
     begins: str
     """Pattern of the beginning."""
     holds: tuple[Any, ...] = ()
@@ -252,7 +252,7 @@ class OwnOperation(Operation):
     """Base of all operations, because making a dataclass for each call takes much longer."""
 
     def __post_init__(self) -> None:
-        """Set the parts that Litestar cannot derive."""
+        """Do nothing. :func:`described` overrides this."""
 
 
 def described(
@@ -275,7 +275,8 @@ def described(
     ``gives``, ``status``, ``says``: type, status and description of the JSON answer. ``beside``: description and type
     of other JSON answers, by status. ``others``: text answers, by media type. ``empty``: descriptions of answers
     without a body, by status. ``headers``: answer headers, also of a 304. ``takes``: request headers. ``body``: type
-    of the request body. ``errors``: problem statuses. ``tagged``: a call without a body has an ETag.
+    of the request body. ``errors``: further problem statuses. ``links``: links of the answer. ``tagged``: without
+    a request body the answer has an ETag, or is 304.
     """
     if body is None and tagged:
         headers, takes = ("ETag", "Link", *headers), (IF_NONE_MATCH, *takes)
@@ -306,7 +307,7 @@ def described(
 
 
 def _without_null(parameter: Plain) -> Plain:
-    """Return the parameter without ``null``, because clients leave a parameter out instead."""
+    """Return a parameter without ``null``, because clients leave it out instead."""
     schema = parameter["schema"]
     kinds = [one for one in schema.get("oneOf", ()) if one != {"type": "null"}]
     if len(kinds) == 1:

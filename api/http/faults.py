@@ -24,9 +24,9 @@ ALLOWED_MAX = 100
 FAULTS_MAX = 20
 """Maximum number of faults in an answer."""
 PARTS_MAX = 200
-"""Maximum number of examined parts of a list or object. No valid list or object has more parts."""
+"""Maximum number of examined parts of a list or dictionary. No valid one has more parts."""
 SHOWN_MAX = 40
-"""Maximum characters of a shown value. Only the length of a longer text is shown."""
+"""Maximum characters of a shown text or number."""
 DIGITS_MAX = 400
 """Maximum digits of a whole number. Longer numbers are read as infinite."""
 
@@ -80,7 +80,7 @@ class Wrong(Value, omit_defaults=True):
     """A fault of a request: at a place in its body, or in a parameter."""
 
     detail: wire_types.Sentence
-    """Expected value and the value that was sent, in the reader's language."""
+    """Sentence about the fault, in the reader's language."""
     pointer: _Pointer | msgspec.UnsetType = msgspec.UNSET
     """Place in the body as a JSON Pointer (RFC 6901), also of a missing field; empty for the whole body. Left out
     if a parameter is wrong."""
@@ -133,7 +133,7 @@ def _line_and_column(before: str) -> dict[str, int]:
 
 
 def faults_of_part(name: str | int, faults: Iterator[Fault]) -> Iterator[Fault]:
-    """Yield the faults of a part, with the ``name`` of the part added to their places."""
+    """Yield the faults of a part, with its name or index before each place."""
     for fault in faults:
         yield fault._replace(at=(name, *fault.at))
 
@@ -185,7 +185,7 @@ def _fits_json_type(member: types.Type, value: Any) -> bool:
 
 
 def _is_within_limits(member: types.Type, value: Any) -> bool:
-    """Return whether a value of the right JSON type is within the limits of ``member``. Parts are not checked."""
+    """Return whether a value of the right JSON type has the size and format of ``member``, without its parts."""
     match member:
         case types.IntType() | types.FloatType():
             return (
@@ -266,7 +266,7 @@ def _faults_of_object(structs: list[types.StructType], value: dict[str, Any]) ->
             yield Fault("missing", (name,), expected=field.type, facts={"name": name})
 
 
-# Saying
+# Describing
 
 
 def wrong_of(fault: Fault, language: Language) -> Wrong:
@@ -301,7 +301,7 @@ def json_pointer(at: tuple[str | int, ...]) -> str:
 
 
 def _expected_clause(expected: types.Type, language: Language) -> str:
-    """Return a clause that says which values except null are expected."""
+    """Return a clause with the expected values, except null."""
     members = [
         member
         for member in _union_members(_as_literals_if_listed(expected))
@@ -365,7 +365,7 @@ def _quoted(names: Any) -> str:
 
 
 def _shown_value(value: Any, language: Language) -> str:
-    """Return a short value as JSON, else a phrase about the value."""
+    """Return a short text or number as JSON, and any other value as a phrase."""
     if isinstance(value, list):
         return filled(TEXTS.phrases["long_list"].in_(language), {"count": str(len(value))})
     if isinstance(value, dict):
@@ -387,7 +387,10 @@ def _can_be_shown(text: str) -> bool:
 
 
 def _allowed_values(fault: Fault) -> tuple[Any, ...] | msgspec.UnsetType:
-    """Return the allowed values or names of fields; unset if they cannot be listed."""
+    """Return the allowed values or names of fields; unset if they cannot be listed.
+
+    For a text the list may be incomplete.
+    """
     if fault.code == "unknown":
         return tuple(fault.facts["fields"])
     if fault.expected is None:

@@ -1,4 +1,4 @@
-"""Reads the headers of requests, and makes ETags."""
+"""Reads headers of requests, and makes ETags and security headers."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ WEIGHTED_NAMES_MAX = 32
 
 
 POLICY = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
-"""Header of answers that are not HTML pages."""
+"""Header of answers without a policy of their own."""
 SECURE: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -30,7 +30,7 @@ SECURE: Headers = [
 
 
 def with_security_headers(given: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Return ``given`` with :data:`SECURE`, and with :data:`POLICY` if it has no policy."""
+    """Return ``given`` with :data:`SECURE`, and :data:`POLICY` if it has no policy."""
     headers = [*given, *SECURE]
     for name, _ in headers:
         if name == POLICY[0]:
@@ -39,7 +39,7 @@ def with_security_headers(given: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def header(request: Req, name: bytes) -> str | None:
-    """Return the value of the header with this lower-case name, or ``None``."""
+    """Return the first header with this lower-case name, or ``None``."""
     for given, value in request.scope["headers"]:
         if given == name:
             return value.decode("latin-1")
@@ -71,8 +71,8 @@ def language_of(accept: str | None) -> Language:
 def preferred_media_type(accept: str | None, offers: Sequence[str]) -> str | None:
     """Return the offered media type that the client prefers; ``None`` if the client accepts no offer.
 
-    With equal weights an exact name wins over ``*``, then the earliest name in the header, because a generated client
-    begins with the type that it decodes. Without ``accept`` or exact names the first offer wins.
+    With equal weights an exact name wins over ``text/*``, and this over ``*/*``. The earliest exact name wins,
+    because a generated client begins with the type that it decodes. Without exact names the first offer wins.
     """
     if not accept or accept == "*/*":
         return offers[0]
@@ -131,14 +131,14 @@ def packed_tag(tag: str) -> str:
 
 
 def number_in_letters(number: int) -> str:
-    """Return the digits of a number as letters, for use in the kinds of :func:`tag_of`."""
+    """Return a number as letters, because a kind of :func:`tag_of` has no digits."""
     return "".join("abcdefghij"[int(digit)] for digit in str(number))
 
 
 def matching_etag(request: Req, tag: str, texts: MemberTexts) -> str | None:
-    """Return the ETag in If-None-Match that is ``tag``, plain or compressed; for ``*`` return ``tag``.
+    """Return the ETag in If-None-Match that is ``tag`` with the mark of ``texts``, plain or compressed.
 
-    Return ``None`` if the caller does not have this answer.
+    For ``*`` return this ETag. Return ``None`` if the caller does not have the answer.
     """
     tag = texts.mark_tag(tag)
     given = header(request, b"if-none-match")

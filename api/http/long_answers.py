@@ -1,4 +1,4 @@
-"""Makes answers that may be long. A thread compresses long answers if the client accepts gzip."""
+"""Makes answers that a thread compresses."""
 
 from collections.abc import Mapping
 
@@ -19,12 +19,13 @@ async def long_reply(
     headers: Mapping[str, str] = PRIVATE,
     media_type: str = JSON,
 ) -> Reply:
+    """Return an answer, compressed if it is long and the client accepts gzip, unless threads are busy."""
     body = await texts.resolve(body, media_type)
     if len(body) >= PACK_FROM and takes_gzip(request):
         try:
             body = await in_long_thread(compress, body)
         except Busy:
-            pass  # and send the body uncompressed
+            pass  # because compression is optional
         else:
             headers, tag = {**headers, **GZIP}, packed_tag(tag)
     return Reply(body, NO_TEXTS, media_type=media_type, headers=etag_headers(texts.mark_tag(tag), headers))
@@ -38,7 +39,7 @@ async def marked_reply(
     headers: Mapping[str, str] = PRIVATE,
     media_type: str = JSON,
 ) -> Reply:
-    """Return :func:`long_reply` with a hash as its ETag, or 304 if the caller already has the answer."""
+    """Return :func:`long_reply`, or 304 if the caller already has the answer. Its ETag is a hash of ``body``."""
     tag = tag_of_body(body)
     if has := matching_etag(request, tag, texts):
         return not_modified(has, headers)

@@ -1,4 +1,4 @@
-"""Pages of lists: parameters, cursors, and the link to the next page (RFC 8288)."""
+"""Makes pages of lists, with links to the next page (RFC 8288)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ from projections.cursors import Number, Page, page_of, read_cursor
 T = TypeVar("T")
 
 LIMIT, LIMIT_MAX = 100, 1000
-"""Default and maximum of ``limit``, the maximum number of items of a page."""
+"""Default and maximum of ``limit``, in items of a page."""
 Limit = Annotated[int, QueryParameter(ge=1, le=LIMIT_MAX, description="The maximum number of items.")]
 TEXT: dict[str, Any] = {"pattern": "^[A-Za-z0-9_=-]+$", "maxLength": 256}
 Cursor = Annotated[
@@ -29,12 +29,12 @@ Cursor = Annotated[
     ),
 ]
 By = Literal["cursor", "after"]
-"""Query parameter for the beginning of a page: ``after``, an event number, for events; ``cursor`` for other lists."""
+"""Query parameter for the beginning of a page: ``after`` (a number) for events, else ``cursor``."""
 
 
 @contextmanager
 def must_be_cursor() -> Iterator[None]:
-    """Raise Problem (400 bad_cursor) instead of a ``ValueError``, which projections raise for a wrong cursor."""
+    """Raise Problem (400 bad_cursor) if the block raises ``ValueError``, as projections do for a wrong cursor."""
     try:
         yield
     except ValueError:
@@ -51,15 +51,15 @@ def after_of(cursor: str | None) -> int:
 
 
 def page_by_number(found: Sequence[T], limit: int, number: Callable[[T], int]) -> Page[T]:
-    """Return the first ``limit`` items as a page. A further item means that there is a next page.
+    """Return the first ``limit`` items as a page. A further item shows that a next page exists.
 
-    ``number``: returns the number of an item, for the cursor.
+    ``number``: numbers an item.
     """
     return page_of(found, limit, lambda last: (number(last),))
 
 
 def numbered_page(numbered: Iterable[tuple[int, T]], cursor: str | None, limit: int) -> Page[tuple[int, T]]:
-    """Return the page after a cursor. Each item begins with its number. Raises Problem (400 bad_cursor)."""
+    """Return the page after a cursor of items in order of their numbers. Raises Problem (400 bad_cursor)."""
     after = after_of(cursor)
     found = islice((one for one in numbered if one[0] > after), limit + 1)
     return page_of(list(found), limit, lambda last: last[:1])
@@ -68,7 +68,7 @@ def numbered_page(numbered: Iterable[tuple[int, T]], cursor: str | None, limit: 
 def next_link(request: Req, following: str | int | None, *, by: By = "cursor", **repeated: object) -> dict[str, str]:
     """Return the Link header of the next page; empty without ``following``.
 
-    ``following``: the value of the parameter ``by``. ``repeated``: parameters to add to those of the request.
+    ``following``: the value of the parameter ``by``. ``repeated``: further parameters of the link.
     """
     return {} if following is None else next_page_header(request, **{by: following}, **repeated)
 

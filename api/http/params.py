@@ -1,4 +1,4 @@
-"""Parameters of several calls."""
+"""Declares the parameters of several calls."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -8,7 +8,7 @@ from litestar.params import PathParameter, QueryParameter
 from referee.value import VERSION_MAX
 
 NUMBER_MAX = 1_000_000_000
-"""Maximum event number in a request. All databases can store it."""
+"""Maximum version or event number in a query. All databases store it."""
 
 WAIT_MAX = 25
 """Maximum seconds of a wait. Proxies give up after 30 or 60 seconds."""
