@@ -150,7 +150,8 @@ def test_on_postgresql_they_are_in_no_table_and_in_no_file_of_one(postgres: Serv
             erase(names, member)
         names.rewrite_due()
     sql(empty_postgres_url, "CHECKPOINT")
-    tables = Path(postgres.host) / "data" / "base"
+    [(database,)] = sql(empty_postgres_url, "SELECT oid FROM pg_database WHERE datname = current_database()")
+    tables = Path(postgres.host) / "data" / "base" / str(database)
     assert files_with(tables, "Anna Åkesson-00008") != []
     for member in range(1, 12, 2):
         assert files_with(tables, f"Anna Åkesson-{member:05}") == []
