@@ -1,4 +1,4 @@
-"""The command ``knacka``. :mod:`api.commands` has the commands that change the store or make keys."""
+"""The command ``knacka``. :mod:`api.commands` has its further commands."""
 
 import argparse
 import logging
@@ -43,13 +43,13 @@ DOCTOR = (
     "each fault, with its remedy. Exits with 0 without faults, else with 1."
 )
 UNUSABLE: tuple[type[Exception], ...] = (*STORE_FAILURES, OSError)
-"""Errors of a store that cannot be opened."""
+"""Errors of a store that cannot be used."""
 NOT_STARTED, INTERRUPTED = 3, 130
-"""Exit codes. Also 0: success, 1: faults found or not done, 2: a wrong command or setting."""
+"""Exit codes. Others: 0: success, 1: faults found or not done, 2: a wrong command or setting."""
 
 HELP_WIDTH = 80
 LOCAL_HOST = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Address at which this machine reaches a service that listens on all addresses."""
+"""Addresses at which this machine reaches a service that listens on all addresses."""
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def serve(settings: Settings) -> int:
         await_store(settings.database_url, settings.start_wait_seconds)
         server = Server(config_of(create_app(settings), settings.host, settings.port))
     host = LOCAL_HOST.get(settings.host, settings.host)
-    if settings.port:  # a free port is not yet known
+    if settings.port:  # because a free port (0) is not yet known
         log.info("reference of the API: http://%s:%d/docs", f"[{host}]" if ":" in host else host, settings.port)
     server.run()
     return 0 if server.started else NOT_STARTED
@@ -83,7 +83,7 @@ def print_openapi() -> int:
 
 
 def rebuild(settings: Settings, name: str) -> int:
-    """Rebuild a projection, or all. Return 1 if a match cannot be applied, 2 for an unknown name, otherwise 0."""
+    """Rebuild a projection, or all. Return 1 if it cannot apply a match, 2 for an unknown name, otherwise 0."""
     with construct(settings.database_url) as referee:
         projections = Projections(referee, settings.database_url)
         try:
@@ -92,19 +92,19 @@ def rebuild(settings: Settings, name: str) -> int:
                 return 2
             names = list(projections.by_name) if name == ALL else [name]
             print(f"{', '.join(names)} rebuilt to position {projections.rebuild(*names)}")
-            aside = [one for one in projections.matches_set_aside() if one.projection in names]
-            for one in aside:
+            set_aside = [one for one in projections.matches_set_aside() if one.projection in names]
+            for one in set_aside:
                 print(
                     f"{one.projection}: match {one.match} is set aside at event {one.event}: {one.error}",
                     file=sys.stderr,
                 )
-            return 1 if aside else 0
+            return 1 if set_aside else 0
         finally:
             projections.close()
 
 
 def verify(settings: Settings, match: str | None) -> int:
-    """Verify a match or club, or the whole store. Return the exit code."""
+    """Verify a match or club; None: the whole store. Return the exit code."""
     try:
         match = None if match is None else str(UUID(match))
     except ValueError:
@@ -149,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code."""
     options = _parser().parse_args(arguments)
     if options.command == "openapi":
         return print_openapi()

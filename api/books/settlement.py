@@ -18,7 +18,7 @@ from referee.store.whole import read_whole
 
 
 def read_settlement(referee: Referee, match: Match, basis: Basis, provisional: bool) -> bytes:
-    """Return the settlement as JSON."""
+    """Return the settlement as JSON. ``provisional``: scores may still be corrected."""
     history = read_whole(referee, match.id, match.version)
     found = settlement(
         history, basis, balances=match.rules.has_pot, provisional=provisional, members=match.opened.members
@@ -31,8 +31,8 @@ def read_settlement(referee: Referee, match: Match, basis: Basis, provisional: b
     operation_id="get_settlement",
     summary="Get the payments that follow from a match",
     description="Returns the result of a match for money in minor units: the amount that each seat receives or pays, "
-    "with its lines, each with its deal, rule and events; and the payments between seats. It is calculated from the "
-    "events of the match with all corrections. 404 `not-for-money` if the match is not for money.\n\n"
+    "with its lines and their deals, rules and events; and the payments between seats. The result is calculated from "
+    "the events of the match with all corrections. 404 `not-for-money` if the match is not for money.\n\n"
     "While the match is `open` no seat owes anything; in a game with a pot the amounts are the winnings and payments "
     "so far. `provisional`: the match is over, and a score may still be corrected. `final`: the time for corrections "
     "is over. An abandoned match owes nothing, but a pot is shared.\n\n"

@@ -19,7 +19,7 @@ from referee.store.match import Match
 
 
 def sheet_operation(gives: Any, row: str) -> type[Operation]:
-    """Return the operation class of a call for a sheet. ``row`` describes the rows of its table."""
+    """Return the operation class for a sheet. ``row`` describes the rows of the CSV table."""
     return described(
         gives=gives,
         others={CSV: Text(row, begins='"deal",')},
@@ -29,20 +29,23 @@ def sheet_operation(gives: Any, row: str) -> type[Operation]:
 
 
 async def sheet_reply(
-    request: ApiCall, match: Match, projection: Sheets[S], written: Callable[[S], str], texts: MemberTexts
+    request: ApiCall, match: Match, projection: Sheets[S], csv_of: Callable[[S], str], texts: MemberTexts
 ) -> Reply:
-    """Return a sheet as JSON, or as the CSV table that ``written`` makes. Raises ``Problem`` (503) if the projection
-    does not reach the match's version in time."""
+    """Return a sheet as JSON or as the CSV table that ``csv_of`` makes, or 304 for a known ETag.
+
+    Raises what :meth:`Projections.ask_of` raises.
+    """
     media_type, kinds = (CSV, ("csv",)) if prefers(request.accepted, CSV) else (JSON, ())
     headers = PRIVATE | {"Vary": "Authorization, Accept"}
     if tag := matching_etag(request, tag_of(match.version, *kinds), texts):
         return not_modified(tag, headers)
 
-    players = match.opened.players  # the names that the caller may see
+    # Only the match has the names that the caller may see.
+    players = match.opened.players
 
     def table(connection: Connection, match_id: UUID) -> tuple[bytes, int] | None:
         sheet = projection.answer(connection, match_id, players=players)
-        return None if sheet is None else (written(sheet).encode(), sheet.version)
+        return None if sheet is None else (csv_of(sheet).encode(), sheet.version)
 
     question = table if media_type == CSV else partial(projection.answer_json, players=players)
     found = await request.service.projections.ask_of(projection, match.id, match.version, question)

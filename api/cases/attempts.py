@@ -29,19 +29,19 @@ class AttemptSeen(Value):
     """Number of the attempt in the match."""
     at: Time
     actor: Actor
-    """Sender."""
+    """Actor who made the attempt."""
     act: wire_types.Code
     """Name of the refused act or other request."""
     problem: ProblemType
-    """Problem that was returned."""
+    """Reason why the attempt was refused."""
     rule: RuleId | None
     """Rule that the refusal cites; null: none."""
     version: Version
     """Version of the match when the attempt was refused."""
     head: wire_types.Hash
-    """Hash of the event `version`, which proves that the attempt came later."""
+    """Hash of event `version`. It proves that the attempt came later."""
     count: wire_types.Lag
-    """Attempts of this actor with this problem so far, as counted by one process."""
+    """Attempts of this actor with this problem so far, as one process counts."""
     prev: wire_types.Hash
     """The `hash` of the previous attempt; zeros for the first."""
     hash: wire_types.Hash
@@ -49,14 +49,14 @@ class AttemptSeen(Value):
 
 
 class AttemptPage(Value):
-    """A page of attempts, by number."""
+    """A page of attempts, in order of number."""
 
     items: Annotated[tuple[AttemptSeen, ...], wire_types.at_most(LIMIT_MAX)]
     next: wire_types.Cursor | None
 
 
 def attempt_seen(row: StoredEvent) -> AttemptSeen:
-    """Return an attempt. Raises ``DamagedAttempt`` if ``row`` cannot be read."""
+    """Return a row as an attempt. Raises ``DamagedAttempt`` if the row is unusable."""
     recorded, event = read_attempt(row)
     fields = msgspec.structs.asdict(event)
     return AttemptSeen(
@@ -75,10 +75,11 @@ def attempt_seen(row: StoredEvent) -> AttemptSeen:
     operation_id="list_attempts",
     summary="List the refused attempts of a match",
     description="Returns one page of refused attempts, in order. An attempt is a request that was refused with "
-    "403, 409, 412 or 422 to the holder of a token of this match. Only officials may read the attempts (J12, "
-    "else 403). Attempts are stored apart from the events and do not change the version of the match. Of each "
-    "actor the first twenty attempts with the same problem are listed. After them, one attempt is listed each "
-    "time that their number has doubled: see `count`. Attempts are stored after the answer. An overloaded "
+    "403, 409, 412 or 422 to a caller who may act in this match. The attempt `officials_view` was answered, but "
+    "without the view of officials, because a member behind the credential plays. Only officials may read the "
+    "attempts (J12, else 403). Attempts are stored apart from the events and do not change the version of the "
+    "match. The first twenty attempts of an actor with one problem are listed. After them, one attempt is listed "
+    "each time that their number has doubled: see `count`. Attempts are stored after the answer. An overloaded "
     "service omits some.\n\n"
     "Only the fields listed here are stored, never the request. The header `Link` has the address of the next "
     'page (`rel="next"`, RFC 8288).',

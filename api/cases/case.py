@@ -45,7 +45,7 @@ Status = Annotated[
     Meta(
         title="CaseStatus",
         description="The status of a case. `pending`: it waits for a ruling. `ruled`: a party may appeal. "
-        "`appealed`: it waits for a different official. `withdrawn`: its opener withdrew it, or an act followed the "
+        "`appealed`: it waits for a further ruling. `withdrawn`: its opener withdrew it, or an act followed the "
         "misclick. `final`: no party may appeal any more.",
     ),
 ]
@@ -58,13 +58,13 @@ class StatementMade(Value):
     at: Time
     seat: Seat
     agrees: bool
-    """True if the seat supports the opener."""
+    """True if the seat agrees with the opener."""
     events: wire_types.Events
     """Events that the seat names."""
     text: wire_types.Text
     """Statement; empty: none, or not shown before the deal is over."""
     knocked: bool
-    """The statement is a knock that joined the case."""
+    """True for a knock or report that joined the case (J1)."""
 
 
 class RulingMade(Value):
@@ -73,13 +73,13 @@ class RulingMade(Value):
     event: EventNumber
     at: Time
     instance: wire_types.Instance
-    """1: a first ruling; 2: a ruling after an appeal."""
+    """Number of the ruling in the case, from 1."""
     official: Actor | None
     """Official who ruled; null: the referee."""
     verdict: Verdict
     standard: Standard | None
     offence: OffenceText | None
-    """Offence; null: none."""
+    """Offence that was found or denied; null: none."""
     rule: RuleId
     payer: Seat | None
     """Seat that pays; null: none."""
@@ -122,7 +122,7 @@ class Case(Value):
     rests_on: wire_types.Events
     reason: DismissalReason | None
     of: wire_types.CaseNumber | None
-    """Case that decides about the same error, if `reason` is `again`; else null."""
+    """Earlier case that decides about this error; null unless `reason` is `again`."""
     why: wire_types.Sentence
     event: EventNumber
     version: Version
@@ -131,9 +131,9 @@ class Case(Value):
     by: Actor
     """Opener of the case."""
     deal: wire_types.DealNumber | None
-    """Deal that the case is about; null: the referee ruled at once."""
+    """Deal that the case is about; null: it was decided at once."""
     result: Result | None
-    """Claimed result; null: the case is about an offence."""
+    """Claimed result of the deal; null: the case is not about a line."""
     statements: wire_types.Many[StatementMade]
     """Statements, in order."""
     rulings: wire_types.Many[RulingMade]
@@ -144,7 +144,7 @@ class Case(Value):
 
 
 def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_to: int = 0) -> tuple[Entry, ...]:
-    """Return the events of a case as the caller may see them. The deal of events up to ``public_to`` is over."""
+    """Return the events of a case as the caller may see them. The deals of events up to ``public_to`` are over."""
     return tuple(
         Entry(one.originator_version, one.at, as_seen_by(one.event, caller.deal_viewer(public), public))
         for one in recorded
@@ -158,9 +158,9 @@ def entries_of_kind(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
 
 
 def case_of(match: Match, entries: Sequence[Entry], version: int, language: Language, at: datetime) -> Case:
-    """Return a case with its status at a time. ``entries``: its events as the caller may see them.
+    """Return a case with its status at a time.
 
-    ``version``: the version of the match that the answer names.
+    ``entries``: its events as the caller may see them. ``version``: the version that the answer names.
     """
     first = entries[0].fact
     if isinstance(first, ActTakenBack):
@@ -182,7 +182,7 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
         note=opened.text if opened else first.note,
         verdict=verdict,
         offence=last.offence if last else None,
-        rule=last.rule if last else _rule_without_ruling(entries),
+        rule=last.rule if last else _rule_before_ruling(entries),
         penalty=fine or (last.penalty if last else 0),
         payer=seat if fine and seat is not None else payer,
         fine=fine,
@@ -208,9 +208,9 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
 
 
 def _case_of_take_back(match: Match, entry: Entry, version: int, language: Language) -> Case:
-    """Return the case of an act that the players agreed to take back."""
+    """Return the case of an act that a seat took back without a ruling (J11)."""
     fact: ActTakenBack = entry.fact
-    assert fact.seat is not None, "an official ruled"
+    assert fact.seat is not None, "a take-back by a ruling begins no case"
     by = opener_of(fact)
     return Case(
         case=fact.case,
@@ -243,7 +243,7 @@ def _case_of_take_back(match: Match, entry: Entry, version: int, language: Langu
 
 
 def status_of(entries: Sequence[Entry], at: datetime) -> CaseStatus:
-    """Return the status of a case at a time."""
+    """Return the status at a time of a case that began with no take-back."""
     status: CaseStatus = "pending"
     for entry in entries:
         match entry.fact:
@@ -301,13 +301,13 @@ def _statement_made(entry: Entry) -> StatementMade:
     )
 
 
-def _overtaken(entries: Sequence[Entry]) -> bool:
+def _was_overtaken(entries: Sequence[Entry]) -> bool:
     """Return whether the case was withdrawn because an act followed the misclick."""
     return any(entry.fact.overtaken for entry in entries_of_kind(entries, CaseWithdrawn))
 
 
-def _rule_without_ruling(entries: Sequence[Entry]) -> str:
-    return TAKE_BACK_RULE if _overtaken(entries) else RULE_OF_OPEN_CASE
+def _rule_before_ruling(entries: Sequence[Entry]) -> str:
+    return TAKE_BACK_RULE if _was_overtaken(entries) else RULE_OF_OPEN_CASE
 
 
 def _why_sentence(match: Match, entries: Sequence[Entry], verdict: str, language: Language, fine: int) -> str:
@@ -322,7 +322,7 @@ def _why_sentence(match: Match, entries: Sequence[Entry], verdict: str, language
     code: CaseCode
     misclick = isinstance(first, CaseOpened) and first.kind == "misclick"
     if last is None:
-        if _overtaken(entries):
+        if _was_overtaken(entries):
             code = "misclick_overtaken"
         elif verdict == "withdrawn":
             code = "misclick_withdrawn" if misclick else "withdrawn"
@@ -340,7 +340,7 @@ def _why_sentence(match: Match, entries: Sequence[Entry], verdict: str, language
         by=opener_of(first),
         accused=first.accused,
         offence=(last.offence if last else None) or first.offence,
-        rule=last.rule if last else _rule_without_ruling(entries),
+        rule=last.rule if last else _rule_before_ruling(entries),
         official=last.official if last else None,
         payer=last.payer if last else None,
         penalty=last.penalty if last else 0,
@@ -353,13 +353,13 @@ def language_headers(language: Language) -> dict[str, str]:
 
 
 def rule_link(case: Case) -> dict[str, str]:
-    """Return a Link header to the page of a case's rule; empty if the rule has none."""
+    """Return a Link header to the page of a case's rule; empty if the rule has no page."""
     page = rule_page(case.rule)
     return {"Link": f'<{page}>; rel="describedby"'} if page else {}
 
 
 def appealable_tag(match: Match, at: datetime) -> tuple[str, ...]:
-    """Return the ETag part for the number of rulings that may be appealed, because it changes without an event."""
+    """Return words for the ETag: the number of cases with status ``ruled``, which changes without an event."""
     docket = match.docket
     count = 0 if docket is None else sum(status_at(case, at) == "ruled" for case in docket.cases)
     return ("ruled", number_in_letters(count)) if count else ()

@@ -33,25 +33,25 @@ class CaseListed(Value):
     status: Status
     kind: CaseKind
     deal: wire_types.DealNumber | None
-    """Deal that the case is about; null: the referee ruled at once."""
+    """Deal that the case is about; null: it was decided at once."""
     by: Actor
     """Opener of the case."""
     accused: Seat | None
     """Accused seat; null: no seat is accused."""
     offence: OffenceText | None
-    """Offence that was found or, before a ruling, named; null: none."""
+    """Offence of the last ruling, otherwise the named offence; null: none."""
     note: wire_types.Text
     verdict: VerdictSoFar
     """Last verdict."""
     rule: RuleId | None
-    """Rule of the last ruling; null: none yet."""
+    """Rule of the last ruling or take-back; null: none."""
     official: Actor | None
-    """Official of the last ruling; null: the referee, or none yet."""
+    """Official of the last ruling; null: the referee, or none."""
     appeal_until: Time | None
 
 
 class CasePage(Value):
-    """A page of cases, the oldest first."""
+    """A page of cases, oldest first."""
 
     items: Annotated[tuple[CaseListed, ...], wire_types.at_most(LIMIT_MAX)]
     next: wire_types.Cursor | None
@@ -59,6 +59,7 @@ class CasePage(Value):
 
 
 def _case_listed(listed: Listed, at: datetime) -> CaseListed:
+    """Return a case, ``final`` if ``at`` is after its time for appeals."""
     fields = listed._asdict()
     status, until = listed.status, listed.appeal_until
     if status == "ruled" and until is not None and at >= until:
@@ -78,7 +79,8 @@ def _case_listed(listed: Listed, at: datetime) -> CaseListed:
     summary="List the cases of an official",
     description="Returns one page of the cases in all matches whose official has this token, the oldest first. A "
     "token whose SHA-256 was given to several matches (`adjudication.officials[].token_sha256`) has the cases of "
-    "all these matches. For the token of a different role the list is empty. The cases that wait for a ruling "
+    "all these matches. A key with the scope `officiate` has the cases of its club, except of matches in which its "
+    "member plays. For other credentials the list is empty. The cases that wait for a ruling "
     "have the status `pending` or `appealed`. For the next page send `next` as `cursor` with the same filters.\n\n"
     "The list may lag behind the events: `behind` counts the events that it does not include yet. With "
     "`fresh=true` the request waits a few seconds for all events that were stored before it.",

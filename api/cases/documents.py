@@ -1,4 +1,4 @@
-"""The file of a case: claims, events, rules, earlier rulings, and a form with prices."""
+"""The file of a case."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -47,10 +47,10 @@ WORDS = msgspec.toml.decode((files("api.docs") / "case_page.toml").read_bytes(),
 
 
 class Fact(Value):
-    """A claim in a case, and the seats that support or deny it."""
+    """A claim in a case."""
 
     text: wire_types.Sentence
-    """Claim, in the language of the answer."""
+    """Claim as a sentence."""
     said_by: wire_types.Many[Actor]
     """Actors who support the claim."""
     denied_by: wire_types.Many[Actor]
@@ -60,7 +60,7 @@ class Fact(Value):
 
 
 class Facts(Value):
-    """The claims in a case. The last statement of each seat counts."""
+    """The claims in a case. The last statement or appeal of each seat counts."""
 
     agreed: wire_types.Many[Fact]
     """Claims that both sides support (J2)."""
@@ -71,14 +71,14 @@ class Facts(Value):
 
 
 class Happened(Value):
-    """An event of the deal or of the case."""
+    """An event in the timeline."""
 
     event: EventSeen
     """Event as the caller may see it."""
     of_case: bool
-    """The event is part of the case."""
+    """True if the event is part of the case."""
     named_by: wire_types.Many[Actor]
-    """Actors who named the event."""
+    """Seats that named the event."""
     href: wire_types.Path
     replay: wire_types.Path
     """Address of the match's state after the event."""
@@ -91,7 +91,7 @@ class RuleCited(RuleShown, kw_only=True):
 
 
 class EarlierRuling(Value):
-    """The last ruling of an official in an earlier case."""
+    """An official's last ruling on a different case."""
 
     match: wire_types.MatchId
     case: wire_types.CaseNumber
@@ -103,11 +103,11 @@ class EarlierRuling(Value):
     standard: Standard
     rule: RuleId
     offence: OffenceText | None
-    """Offence found or denied; null: the case was about a line of the protocol."""
+    """Offence found or denied; null: the case was not about one."""
     penalty: wire_types.WholePoints
     reason: wire_types.Text
     href: wire_types.Path
-    """Address of the file of that case."""
+    """Address of its file."""
 
 
 class Price(Value):
@@ -115,13 +115,13 @@ class Price(Value):
 
     offence: OffenceText
     name: wire_types.Sentence
-    """Name of the offence, in the language of the answer."""
+    """Name of the offence."""
     rule: RuleId
     """Rule against the offence."""
     payer: Seat
     """Seat that would pay."""
     penalty: wire_types.WholePoints
-    """Penalty, which counts at once or with the score of the deal."""
+    """Penalty, which counts at once or with the score."""
 
 
 class Outcome(Value):
@@ -129,7 +129,7 @@ class Outcome(Value):
 
     verdict: Verdict
     offence: OffenceText | None
-    """Named offence; null: the case is about a line of the protocol."""
+    """Named offence; null: the case is not about one."""
     payer: Seat | None
     """Seat that would pay; null: none."""
     penalty: wire_types.WholePoints
@@ -140,16 +140,16 @@ class Outcome(Value):
 
 
 class RulingForm(Value):
-    """The form for an official, with prices."""
+    """The form for an official's ruling."""
 
     action: wire_types.Path
     """Address for the ruling."""
     yours: bool
-    """The caller may rule (J7, J10)."""
+    """True if the caller may rule (J7, J10)."""
     outcomes: wire_types.Many[Outcome]
     """Consequences of each verdict."""
     prices: wire_types.Many[Price]
-    """Price of each offence; empty if the deal is scored or no seat is accused."""
+    """Price of each possible offence; empty if the deal is scored or no seat is accused."""
 
 
 class CaseFile(Value):
@@ -164,24 +164,24 @@ class CaseFile(Value):
     """Time of the file."""
     players: wire_types.BySeat[Seated]
     officials: wire_types.Officials
-    """Officials by name; empty: none."""
+    """Names of the officials."""
     case: Case
     """Case."""
     facts: Facts
     """Claims in the case."""
     timeline: wire_types.Many[Happened]
-    """Events of the deal and the case, in order."""
+    """Events of the deal and the case, and those named in statements, in order."""
     rules: wire_types.Many[RuleCited]
     """Cited rules."""
     precedents: wire_types.Many[EarlierRuling]
-    """Earlier rulings by the cited rules, at most 20, the latest first. Officials see those of all their matches,
-    parties those of this match."""
+    """Rulings on other cases by the rules of this case's rulings or price, at most 20, the latest first. Officials
+    see those of all their matches, others those of this match."""
     form: RulingForm | None
     """Form; null: the caller is not an official, or the case does not wait for a ruling."""
 
 
 def _facts_of(match: Match, case: Case, language: Language) -> Facts:
-    """J2: Return the claims of a case, grouped by whether the other side supports them."""
+    """Return the claims, grouped by whether the other side supports them (J2)."""
     last = _support_by_actor(case)
     sayers = [actor for actor, agrees in last.items() if agrees]
     deniers = tuple(sorted(actor for actor, agrees in last.items() if not agrees))
@@ -206,7 +206,7 @@ def _facts_of(match: Match, case: Case, language: Language) -> Facts:
 
 
 def _support_by_actor(case: Case) -> dict[Actor, bool]:
-    """Return by actor whether the last statement or appeal supports the claim."""
+    """Return, by actor, whether their last statement or appeal supports the claim."""
     said: list[tuple[int, Actor, bool]] = [(one.event, actor_at(one.seat), one.agrees) for one in case.statements]
     for appeal in case.appeals:
         if appeal.seat is not None:
@@ -216,7 +216,7 @@ def _support_by_actor(case: Case) -> dict[Actor, bool]:
 
 
 def _claim_sentence(match: Match, case: Case, language: Language) -> str:
-    """Return the opener's claim as a sentence, or ``case.why`` if a fact is missing."""
+    """Return the opener's claim, or ``case.why`` if the accused or offence is missing."""
     facts, offence = {"deal": str(case.deal)}, case.named or case.offence
     if case.accused is not None and offence is not None:
         facts["accused"] = match.opened.players[case.accused]
@@ -228,7 +228,7 @@ def _claim_sentence(match: Match, case: Case, language: Language) -> str:
 
 
 def _seats_by_named_event(case: Case) -> dict[int, tuple[Actor, ...]]:
-    """Return the seats that named an event in their statements, by event number."""
+    """Return, by event number, the seats that named the event in statements."""
     found: dict[int, list[Actor]] = {}
     for said in case.statements:
         for number in said.events:
@@ -238,7 +238,7 @@ def _seats_by_named_event(case: Case) -> dict[int, tuple[Actor, ...]]:
 
 
 def _bounds_of_deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
-    """Return the numbers of the last event before the case's deal, and of the deal's last event."""
+    """Return the numbers of the score before the case's deal (else 1) and of its own score (else the last event)."""
     scores = [(one.originator_version, one.event.deal) for one in history if isinstance(one.event, DealScored)]
     own = [number for number, deal in scores if deal == case.deal and number < case.event]
     last = own[-1] if own else next((number for number, _ in scores if number > case.event), len(history))
@@ -246,7 +246,7 @@ def _bounds_of_deal(case: Case, history: Sequence[Recorded]) -> tuple[int, int]:
 
 
 def _timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: Caller) -> tuple[Happened, ...]:
-    """Return the events of the case and its deal, and those named in statements, in order."""
+    """Return the :attr:`~CaseFile.timeline`, without hashes."""
     before, last = _bounds_of_deal(case, history)
     naming = _seats_by_named_event(case)
 
@@ -271,14 +271,14 @@ def _timeline_of(match: Match, case: Case, history: Sequence[Recorded], caller: 
 def form_of(
     match: Match, number: int, history: Sequence[Recorded], actor: Actor, language: Language, at: datetime
 ) -> RulingForm | None:
-    """J3: Return the form for case ``number``, or None if it does not wait for a ruling."""
+    """Return the form for case ``number`` (J3), or None if no official can rule on it now."""
     docket = match.docket
     if docket is None or docket.terms is None:
         return None
     case = docket.case(number)
     if not case.is_open:
         return None
-    # If the caller may not rule, an official who may is used, because the price is the same.
+    # An official who may rule replaces other callers, because the prices are equal.
     may = case.reopened or actor not in case.ruled_by
     free = actor if may else next(one for one in officials(len(case.ruled_by) + 1) if one not in case.ruled_by)
     moment = Moment(match.version, at, "", free, history, match.id)
@@ -291,15 +291,15 @@ def form_of(
 
 
 def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, language: Language) -> Outcome:
-    """Return the consequences of a verdict, or the problem that refuses it."""
+    """Return the consequences of a verdict, or its refusal."""
     ruling = Ruling(
         case=case.case,
         verdict=verdict,
-        standard="beyond_reasonable_doubt",  # J8 allows this standard at any time
+        standard="beyond_reasonable_doubt",  # because J8 allows this standard at any time
         rule="J3",
         remedy=RemedySent(result=case.result if verdict == "upheld" else None),
     )
-    before = _points_now(match, match.play)
+    before = _points_with_penalties(match, match.play)
     try:
         events, after = match.procedure.take(match.state, ruling, moment)
     except Refused as refused:
@@ -308,7 +308,7 @@ def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, l
         return Outcome(verdict=verdict, offence=case.offence, payer=None, penalty=0, change=nothing, refused=problem)
     recorded = events[0]
     assert isinstance(recorded, CaseRuled), "a ruling begins with what was ruled"
-    now = _points_now(match, after.play)
+    now = _points_with_penalties(match, after.play)
     return Outcome(
         verdict=verdict,
         offence=case.offence,
@@ -319,7 +319,7 @@ def _outcome(match: Match, case: state.Case, verdict: Verdict, moment: Moment, l
     )
 
 
-def _points_now(match: Match, play: Any) -> tuple[float, ...]:
+def _points_with_penalties(match: Match, play: Any) -> tuple[float, ...]:
     """Return the points by seat, including penalties in the deal under way."""
     shown = match.rules.view(play, "official")
     penalties = shown.penalties or (0,) * len(shown.points)
@@ -327,7 +327,7 @@ def _points_now(match: Match, play: Any) -> tuple[float, ...]:
 
 
 def _prices(match: Match, case: state.Case, language: Language) -> Iterator[Price]:
-    """Yield the prices of offences that are possible now, if a seat is accused."""
+    """Yield the :attr:`~RulingForm.prices` of the form."""
     if case.accused is None or not remedies.awaits_score(match.state, case):
         return
     for offence in match.rules.offences:
@@ -346,10 +346,11 @@ class Draft(Value):
     timeline: tuple[Happened, ...]
     form: RulingForm | None
     cited: tuple[str, ...]
+    """Rules of the case's rulings, and of the price of its offence."""
 
 
 def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, language: Language, at: datetime) -> Draft:
-    """Return the draft of a file. Touches the database.
+    """Return the draft of a file.
 
     This may take long, because the form for a finished deal scores the deal again.
     """
@@ -372,7 +373,7 @@ def read_draft(referee: Referee, match: Match, case: Case, caller: Caller, langu
 def file_of(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, at: datetime
 ) -> CaseFile:
-    """Return the file of a case. ``earlier``: earlier rulings by the rules in ``drafted.cited``."""
+    """``earlier``: rulings on other cases by the rules in ``drafted.cited``."""
     match, form = drafted.match, drafted.form
     terms = match.opened.adjudication
     more = () if form is None else (*(one.rule for one in form.prices), *FORM_RULES)
@@ -395,7 +396,7 @@ def file_of(
 
 
 def _rules_cited(match: Match, cited: Iterable[str], language: Language) -> Iterator[RuleCited]:
-    """Yield the rules with these ids. Omit ids that neither the game nor the procedure has."""
+    """Yield the rules of the game and the procedure with these ids. Omit unknown ids."""
     for rule in cited:
         for key in (match.opened.ruleset, rulebook.PROCEDURE):
             with suppress(KeyError):

@@ -1,4 +1,4 @@
-"""Returns the file of a case to officials and parties."""
+"""The operation that returns the file of a case."""
 
 from collections.abc import Iterable
 
@@ -30,7 +30,7 @@ from referee.visibility import Viewer
 
 
 def _must_be_official_or_party(case: Case, viewer: Viewer) -> None:
-    """Raise Problem (403) for viewers who are neither. In a case about a wrong line all seats are parties."""
+    """Raise Problem (403 for_parties) for other viewers. In a case about a wrong line all seats are parties."""
     if viewer == "official" or (isinstance(viewer, int) and case.kind == "entry"):
         return
     knocked = [said.seat for said in case.statements if said.knocked]
@@ -41,7 +41,7 @@ def _must_be_official_or_party(case: Case, viewer: Viewer) -> None:
 def _file_and_tag(
     drafted: Draft, earlier: Iterable[tuple[Listed, CaseRuled]], viewer: Viewer, language: Language, as_page: bool
 ) -> tuple[bytes, str]:
-    """Return the file as JSON or a page. The ETag is a hash, because rulings in other cases change the file."""
+    """Return the file as JSON or a page, and its ETag: a hash, because rulings on other cases change the file."""
     file = file_of(drafted, earlier, viewer, language, utc_now())
     body = encode(file)
     tag = tag_of_body(encode(replace(file, made_at=drafted.match.changed_at)) + HTML.encode() * as_page)
@@ -49,7 +49,7 @@ def _file_and_tag(
 
 
 async def _sight_of_first_official(service: Service, match: Match) -> Sight:
-    """Return the visibility of cases for the first official of the match."""
+    """Return the sight of the match's first official; without officials, an empty one."""
     secret = await in_thread(lambda: service.referee.secret)
     tokens = encrypt_or_decrypt(secret, match.id, match.opened.dockets)
     return Sight(credential_sha256=tokens[0] if tokens else None)
@@ -61,11 +61,12 @@ async def _sight_of_first_official(service: Service, match: Match) -> Sight:
     summary="Get the file of a case",
     description="Returns one document with everything that an official needs to rule on a case. It has the "
     "agreed and disputed claims of the seats, the events of the deal and of the case, the text of each cited "
-    "rule, and earlier rulings by the same rules. Each event has links to itself and to the match after it. "
+    "rule, and earlier rulings by the same rules. Each event has links to itself and to the match after the event. "
     "While the case waits, an official also gets a form with the consequences of each verdict and the price of "
     "each offence. Nothing is stored.\n\n"
-    "Officials see the whole file. Parties see their part of it. Parties are the seats that knocked, are accused "
-    "or pay; for a wrong line, all seats. Other callers get 403 `for-parties`. With `Accept: text/html` the "
+    "Officials see the whole file. Parties see it without the form and without hidden fields. Parties are the seats "
+    "that knocked, are accused or pay; for a wrong line, all seats. Auditors see it without the form when the deal "
+    "is over. Other callers get 403 `for-parties`. With `Accept: text/html` the "
     "answer is an HTML page without JavaScript, for reading and printing.",
     tags=["Knocks"],
     security=TOKEN,
@@ -84,7 +85,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     caller.must_not_be_held_back()
     language, as_page = request.language, prefers(request.accepted, HTML)
     entries = await read_entries(service, match, case, match.version, caller)
-    # The projection may have newer events than this process.
+    # The match is read again, because the projection may have newer events.
     if (last := entries[-1].event) > match.version:
         match, caller = await service.access.identify_viewer(request, match_id, last)
     viewer = caller.deal_viewer(entries[0].event <= match.public_to)
@@ -94,7 +95,7 @@ async def get_case_file(request: ApiCall, match_id: MatchId, case: CaseNumber, m
     drafted = await in_long_thread(
         service.desk.run_on_history, match.version, read_draft, match, the_case, caller.without_texts, language, at
     )
-    # Parties see the earlier rulings of this match, as its first official does.
+    # Other viewers use the first official's sight, because they have none.
     official = caller.viewer == "official"
     sight, within = (caller.sight, None) if official else (await _sight_of_first_official(service, match), match.id)
     cases = service.projections.cases

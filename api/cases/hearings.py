@@ -60,7 +60,7 @@ class Preview(Value):
     case: Case
     """Case after the ruling."""
     events: wire_types.Many[EventSeen]
-    """Events of the ruling, in order, without random results."""
+    """Events of the ruling, in order, without commitments to seeds."""
     protocol: Protocol
     """Protocol after the ruling, with `was` and `struck` for lines that it changes."""
 
@@ -88,7 +88,7 @@ async def _read_and_record(
 ) -> Reply:
     """Record a request of ``request_class`` made from the body, and return the case after it.
 
-    Raises Problem if the caller may not send it, ``Refused`` if the match refuses it.
+    Raises Problem for an invalid body, a missing case or a caller without the right, and what :func:`_record` raises.
     """
     shown = request.require_credential()
     case_request = request_class(case=case, **_fields_by_name(await body.read(request)))
@@ -98,7 +98,7 @@ async def _read_and_record(
 
 
 async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, case_request: Request) -> Reply:
-    """Store a request and return the case after it. Raises ``Refused`` if the match refuses the request."""
+    """Store a request and return the case after it. Raises what :meth:`Commands.do` raises."""
     service, key, expected = request.service, request.idempotency_key, request.expected_version
     outcome = await service.commands.do(caller.command(match_id, case_request, key=key, expected=expected))
     match, texts = await service.member_names.with_names(match_of(outcome.aggregate), caller.texts)
@@ -117,9 +117,9 @@ async def _record(request: ApiCall, match_id: UUID, case: int, caller: Caller, c
     summary="Record a statement in a case",
     description="Records a statement of a seat while the case waits for a ruling, and returns the case. The last "
     "statement of each seat counts. The referee rules at once when the seat that would pay agrees; for a wrong "
-    "line, when all other seats agree (J2). A ruling that changes the protocol waits until the deal under way is "
-    "over (J9). Until that deal is over, only the writer and the officials see the text. 409 if the case does "
-    "not wait for a ruling.",
+    "line or a misclick, when all other seats agree (J2, J11). A ruling that changes the protocol waits until the "
+    "deal under way is over (J9). Until that deal is over, only the writer and the officials see the text. 409 if "
+    "the case does not wait for a ruling.",
     tags=["Knocks"],
     security=TOKEN,
     operation_class=described(body=StatementSent, says="Said; the case after it.", **WRITES),
@@ -147,9 +147,10 @@ async def withdraw_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     operation_id="appeal_ruling",
     summary="Appeal a ruling",
     description="Records an appeal to a different official and returns the case. The party that lost may appeal "
-    "once, before `appeal_until` (J7): the accused or the payer if the knock was upheld, the player who knocked "
-    "if it was dismissed. A ruling on the line of a deal may be appealed by a seat whose statement it did not "
-    "follow, unless the seat is better off by it. The referee's own rulings can be appealed too. Other callers "
+    "once, before `appeal_until` (J7): the accused or the payer if the knock was upheld, the players who knocked "
+    "if it was dismissed. In a case about a line, the opener and the seats that agreed may appeal a dismissal; "
+    "the seats that do not gain by it may appeal a ruling that upholds the case. The opener may appeal a "
+    "ruling that upholds the case only if it does more than the opener asked for. The referee's own rulings can be appealed too. Other callers "
     "get 403, late appeals 409.\n\n"
     "An official who finds an error in their own last ruling opens the case again, without `seat` and at any "
     "time (J10).",
@@ -165,8 +166,9 @@ async def appeal_ruling(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     "/matches/{match:uuid}/knocks/{knock:int}/ruling",
     operation_id="rule_on_case",
     summary="Rule on a case",
-    description="Records the ruling of an official who has not ruled on the case yet, and returns the case. The "
-    "ruling says what happened and names the rule; the game sets the price (J3). `remedy` has further "
+    description="Records the ruling of an official and returns the case. The official must not have ruled on it "
+    "before, except after finding an error in their own ruling (J10). The ruling says what happened and names the "
+    "rule; the game sets the price (J3). `remedy` has further "
     "consequences. With `preview` nothing is stored: the answer has the consequences that the ruling would have.\n\n"
     "A deal that is already in the protocol is scored again, with all that depends on it (J9): with the price "
     "added before its score, or with `remedy.result` in the form of a tally's act `result`. If that result is "
@@ -195,7 +197,7 @@ async def rule_on_case(
     ruling = Ruling(case=case, **_fields_by_name(sent))
     _, caller = await service.access.identify_actor(request, match_id, shown, ruling, noted=not preview)
     match = await service.reader.match_with_case(match_id, case)
-    _must_be_rule(match, sent.rule)
+    _must_be_known_rule(match, sent.rule)
     await _must_be_citable(service, match, sent.precedents)
     if preview:
         caller.must_not_be_held_back()
@@ -204,7 +206,7 @@ async def rule_on_case(
     return await _record(request, match_id, case, caller, ruling)
 
 
-def _must_be_rule(match: Match, rule: str) -> None:
+def _must_be_known_rule(match: Match, rule: str) -> None:
     """Raise Problem (422) if neither the game nor the procedure has this rule."""
     ruleset = match.opened.ruleset
     if not any(entry.id == rule for key in (ruleset, rulebook.PROCEDURE) for entry in rulebook.load(key).entries):
@@ -212,22 +214,23 @@ def _must_be_rule(match: Match, rule: str) -> None:
 
 
 async def _must_be_citable(service: Service, match: Match, precedents: tuple[PrecedentSent, ...]) -> None:
-    """Raise Problem (422) for a precedent that has no ruling or is hidden from this match."""
+    """Raise Problem (422) for a precedent that has no ruling or is hidden from this match's club."""
     for place, one in enumerate(precedents):
         if not await service.reader.has_ruled(UUID(one.match), one.case, match.opened.club):
             raise Problem("no_such_precedent", at=f"/precedents/{place}", match=one.match, case=one.case)
 
 
 def _preview_event(recorded: Recorded, caller: Caller, act_number: int) -> dict[str, Any]:
-    """Return an event of a preview, without the hashes of the chain."""
+    """Return an event of a preview, without hashes."""
     shown = event_seen(recorded, caller, public=False, act_number=act_number)
     return {name: value for name, value in shown.items() if name not in ("digest", "prev")}
 
 
 async def _preview(request: ApiCall, service: Service, match: Match, caller: Caller, ruling: Ruling) -> Reply:
-    """Return the consequences of a ruling. Raises ``Refused`` if the match refuses it.
+    """Return the consequences of a ruling.
 
-    Raises ``Stale`` for an old ``If-Match``, ``Busy`` if an event was stored meanwhile.
+    Raises ``Refused`` if the match refuses it, ``Stale`` for another version in ``If-Match``, ``Busy`` if an event
+    was stored meanwhile.
     """
     expected, at, actor = request.expected_version, utc_now(), caller.required_actor
     if expected is not None and expected != match.version:
@@ -239,7 +242,7 @@ async def _preview(request: ApiCall, service: Service, match: Match, caller: Cal
     made = [
         Recorded(match.id, number, at, actor, "~", "", "", event)
         for number, event in enumerate(decided.events, match.version + 1)
-        if not isinstance(event, ShuffleCommitted)  # the seed does not exist yet
+        if not isinstance(event, ShuffleCommitted)  # because its seed does not exist yet
     ]
     entries = await entries_up_to(service, match, ruling.case, match.version, caller)
     new_entries = entries_of(made, ruling.case, caller, match.version + len(made))

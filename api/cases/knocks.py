@@ -55,7 +55,7 @@ class KnockSent(Value, forbid_unknown_fields=True, tag_field="act", tag="knock")
     ) = None
     note: Note = ""
     deal: NumberSent | None = None
-    """Deal that the knock is about, with `entry` or for an official. Null or left out: the deal under way."""
+    """Deal that the knock is about, with `entry` or from an official. Null or left out: the deal under way."""
     result: Result | None = None
     """Right result, with `entry` only."""
 
@@ -64,7 +64,7 @@ KNOCK: Body[KnockSent] = Body(KnockSent)
 _TYPE_HINTS = get_type_hints(KnockSent, include_extras=True)
 FIELD_TYPES = {name: type_of(_TYPE_HINTS[name]) for name in KnockSent.__struct_fields__}
 REQUIRED_FIELDS: Mapping[CaseKind, tuple[str, ...]] = {"entry": ("deal", "result"), "misclick": ()}
-"""Required fields by kind. A player must also send ``seat``."""
+"""Required fields by kind, except for offences. A player must also send ``seat``."""
 FORBIDDEN_FIELDS: Mapping[CaseKind, tuple[str, ...]] = {
     "entry": ("accused",),
     "misclick": ("accused", "deal", "result"),
@@ -82,8 +82,8 @@ def _kind_and_offence(sent: KnockSent) -> tuple[CaseKind, Offence | None]:
 def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenCase:
     """Return ``Knock`` for a player's knock on an offence, else ``OpenCase``.
 
-    Raises Problem: 422 if the fields do not fit the kind of knock, 403 for a different player's seat except in a
-    tally.
+    Raises Problem: 422 if the fields do not fit the kind of knock, 403 if the caller may not knock for
+    the seat. In a ``tally`` a seat may knock for others on an offence.
     """
     (kind, offence), official = _kind_and_offence(sent), is_official(caller.required_actor)
     if sent.seat is not None and (kind != "offence" or not tally):
@@ -121,8 +121,8 @@ def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenC
     operation_id="send_knock",
     summary="Record a knock",
     description="Records a knock, which says that `accused` broke a rule, and returns the ruling. The referee "
-    "rules at once from the recorded events. In a tally any token of the match records knocks for all seats. "
-    "Without `offence` the referee looks for the oldest open breach. 422 if the fields do not fit the kind of "
+    "rules at once from the recorded events. In a tally the token of any seat or scribe records knocks for all "
+    "seats. Without `offence` the referee looks for the oldest open breach. 422 if the fields do not fit the kind of "
     "knock.\n\n"
     "In a match with officials (`adjudication`) a knock that the events cannot decide opens a case (J1): "
     "`verdict` is `pending`, the knock costs nothing (J6), and the seats make statements until the seat that "
@@ -169,7 +169,7 @@ async def send_knock(request: ApiCall, match_id: MatchId) -> Reply:
 
 
 class KnockPage(Value):
-    """A page of the knocks and cases of a match, by number."""
+    """A page of knocks and cases, in order of number."""
 
     items: Annotated[tuple[Case, ...], wire_types.at_most(LIMIT_MAX)]
     next: wire_types.Cursor | None

@@ -39,7 +39,7 @@ def _in_utc(at: datetime) -> datetime:
 
 
 class _Page:
-    """The sentences of the page, not escaped, because the template escapes them."""
+    """Sentences for the template, which escapes them."""
 
     def __init__(self, file: CaseFile, language: Language) -> None:
         self.file, self.case, self.language = file, file.case, language
@@ -48,7 +48,7 @@ class _Page:
         self.sign = -1 if RULESETS[file.ruleset].has_pot else 1
 
     def name(self, actor: Actor | None) -> str:
-        """Return the name of an actor; None: the referee."""
+        """Return the name of an actor, or the actor if it has none; None: the referee."""
         if actor is None:
             return self.word("referee")
         seat = seat_of(actor)
@@ -77,12 +77,12 @@ class _Page:
         return f"{self.sign * penalty:+d}"
 
     def claim(self, fact: Fact) -> str:
-        """Return a claim, with the names of the actors who support and deny it."""
+        """Return a claim, with the names of its supporters and deniers."""
         claim = f"{fact.text} {self.word('said_by')}: {self.names(fact.said_by)}."
         return f"{claim} {self.word('denied_by')}: {self.names(fact.denied_by)}." if fact.denied_by else claim
 
     def statements(self) -> Iterator[tuple[str, str]]:
-        """Yield the knock, the statements and the appeals in order: a sentence, and the quoted text or ""."""
+        """Yield, for the knock, statements and appeals in order, a sentence and the quoted text or ""."""
         case = self.case
         found = [(case.event, f"{self.name(case.by)} {self.word('knocked')}. {self._claimed_result()}", case.note)]
         for said in case.statements:
@@ -125,7 +125,7 @@ class _Page:
         )
 
     def cost(self, outcome: Outcome) -> str:
-        """Return the points that an outcome costs each player, or the problem that refuses it."""
+        """Return each player's change of points, else the payer's later penalty, or the refusal."""
         if outcome.refused is not None:
             return f"{outcome.refused.title}. {outcome.refused.detail}"
         costs = [f"{self.player(seat)} {change:+g}" for seat, change in enumerate(outcome.change) if change]
