@@ -107,7 +107,7 @@ class EarlierRuling(Value):
     penalty: wire_types.WholePoints
     reason: wire_types.Text
     href: wire_types.Path
-    """Address of its file."""
+    """Address of that case's file."""
 
 
 class Price(Value):

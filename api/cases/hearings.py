@@ -150,8 +150,8 @@ async def withdraw_case(request: ApiCall, match_id: MatchId, case: CaseNumber) -
     "once, before `appeal_until` (J7): the accused or the payer if the knock was upheld, the players who knocked "
     "if it was dismissed. In a case about a line, the opener and the seats that agreed may appeal a dismissal; "
     "the seats that do not gain by it may appeal a ruling that upholds the case. The opener may appeal a "
-    "ruling that upholds the case only if it does more than the opener asked for. The referee's own rulings can be appealed too. Other callers "
-    "get 403, late appeals 409.\n\n"
+    "ruling that upholds the case only if it does more than the opener asked for. The referee's own rulings can be "
+    "appealed too. Other callers get 403, late appeals 409.\n\n"
     "An official who finds an error in their own last ruling opens the case again, without `seat` and at any "
     "time (J10).",
     tags=["Knocks"],
