@@ -51,11 +51,11 @@ class OfficialGiven(Value):
     """Actor in the official's events."""
     name: wire_types.Name
     token: wire_types.Token | None
-    """Token; null: the official has one for several matches."""
+    """Token; null: the request named the official's own token."""
 
 
 class MatchMade(Value):
-    """A new match. Its tokens are shown only once; their hashes are stored."""
+    """A new match. No other call shows its tokens; their hashes are stored."""
 
     id: UUID
     version: Version
@@ -65,14 +65,14 @@ class MatchMade(Value):
     dealing: Dealing
     enforcement: Enforcement
     shuffle: Shuffling | None
-    """`committed`: each shuffle can be checked when its deal is over; null: it cannot."""
+    """`committed`: each shuffle can be checked after its deal; null: none can."""
     entropy_seconds: wire_types.EntropySeconds
     """Seconds that a deal waits for contributions to the shuffle."""
     seats: wire_types.BySeat[SeatGiven]
     official_token: wire_types.Token | None
     adjudication: Adjudication | None
     officials: Annotated[tuple[OfficialGiven, ...], wire_types.at_most(wire_types.OFFICIALS_MAX)]
-    """Officials in the order of the request. `official_token` is the token of the first."""
+    """Officials, in the order of the request; empty without `adjudication`. `official_token` is of the first."""
     club: UUID | None
     evening: wire_types.EveningNumber | None
     table: wire_types.TableNumber | None
@@ -107,15 +107,16 @@ def _match_links() -> dict[str, Any]:
     "count such a match only when each of its members has agreed to the stakes. A member agrees by redeeming the "
     "invitation to the seat, or by the act `agree_stakes` with a key of their own. 422 `stakes-above-limit` if "
     "one point, or the opening points of one player, are worth more than the club's `stake_limit`.\n\n"
-    "`adjudication` names the officials who rule on what the events cannot decide. A match at a real table has "
-    "one unless this is null, because a report that the cards cannot prove should not cost a player points.\n\n"
+    "`adjudication` names the officials who rule on what the events cannot decide. If it is left "
+    "out, a match at a real table has one official, because a report that the cards cannot prove should not cost "
+    "a player points. If it is null, no official rules.\n\n"
     '`shuffle: "committed"`: before each deal the server publishes the hash of a seed, and the seats may '
     "contribute to the shuffle (act `entropy`). When the deal is over the seed is shown, and any client can "
     "compute the cards: a [guide](/docs/guides/shuffle.md) says how, [shuffle.py](/docs/shuffle.py) does it.\n\n"
     "With an `Idempotency-Key` of 16 characters or more, a request whose answer was lost can be repeated for 24 "
     "hours: the same key and body return the same match and tokens, from any process and after a restart. A "
     "different body gets 422, and the key of a different caller 409. The key and the body together give the "
-    "tokens, so use a random UUID and keep it as secret. The key is not stored: the events have the id of the "
+    "tokens, so use a random UUID and keep it secret. The key is not stored: the events have the id of the "
     "match instead.",
     tags=["Matches"],
     operation_class=described(
@@ -153,8 +154,6 @@ async def open_match(request: ApiCall) -> Reply:
 
 
 class _Tokens(NamedTuple):
-    """The id and tokens of a new match."""
-
     match_id: UUID
     seat_tokens: tuple[str, ...]
     officials: tuple[OfficialGiven, ...]
@@ -162,7 +161,7 @@ class _Tokens(NamedTuple):
 
 
 def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
-    """Return the id and tokens of a new match, derived from ``key`` and body. Without a key they are random."""
+    """Return the id and tokens of a new match: derived from ``key`` and body, or random without a key."""
     make: Callable[[str], str]
     if key is None:
         match_id, make = uuid4(), lambda _: new_token()
@@ -183,7 +182,7 @@ def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
 
 
 def _first_event(body: OpenMatch, tokens: _Tokens, secret: bytes, club: Club | None, actor: Actor) -> MatchOpened:
-    """Return the first event of the match. Raises the errors of :func:`opening_event`."""
+    """Return the first event. Raises what :func:`opening_event` raises."""
     match_id, hashes = tokens.match_id, tokens.official_token_hashes
     seats = tuple(hash_in_match(match_id, hash_of(token)) for token in tokens.seat_tokens)
     attending = tuple(hash_in_match(match_id, one) for one in hashes)
@@ -226,7 +225,7 @@ def _match_made(match: Match, version: int, tokens: _Tokens) -> MatchMade:
 
 
 async def _store_opening(service: Service, command: Command, opened: MatchOpened) -> Outcome:
-    """Store the opening. In a club's match, refs replace the officials' names, so that these can be erased."""
+    """Store the opening. In a club, refs replace the officials' names, so that the names can be erased."""
     names = official_names(opened)
     if opened.club is None or not names:
         return await service.commands.do(command)
@@ -236,8 +235,7 @@ async def _store_opening(service: Service, command: Command, opened: MatchOpened
 
 
 async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[Club | None, Actor]:
-    """Return the club (None without one) and the actor. Raises Problem (400, 401, 403, 404) if the caller may not
-    open the match."""
+    """Return club, if any, and actor. Raises Problem (400, 401, 403, 404) if the caller may not open the match."""
     if body.club is None:
         check_authorization(request)
         service.quotas.must_allow_opening_without_key()
@@ -251,7 +249,10 @@ async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[
 
 
 async def _check_quota(service: Service, request: ApiCall, club: UUID | None) -> None:
-    """Raise Problem (403) if the club may open no further match. Without a club the caller's address is counted."""
+    """Raise Problem (403) for too many open matches in the club.
+
+    Without a club, count the opening for the caller's address, whose openings are limited.
+    """
     if club is None:
         service.quotas.count_opening(request)
         return

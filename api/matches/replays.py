@@ -23,14 +23,14 @@ from referee.store.store import Referee
 
 
 class Replayed(MatchSeen, kw_only=True):
-    """The state of a match after event ``version``, with all cards if the deal of that event is over."""
+    """The state of a match after event ``version``, with all hands if the deal of that event is over."""
 
     legal_acts: wire_types.BySeat[Annotated[tuple[ActSchema, ...], wire_types.at_most(wire_types.ACTS_MAX)] | None]
     """Legal acts by seat; ``null``: the caller may not see them."""
 
 
 def _replay_fields(then: Match, now: Match, caller: Caller) -> dict[str, Any]:
-    """Return a :class:`Replayed` of the state ``then`` as a dict, with all hands if that deal is over in ``now``."""
+    """Return a :class:`Replayed` of the state ``then`` as a dict, with all hands if its deal is over in ``now``."""
     public = then.version <= now.public_to
     viewer = caller.deal_viewer(public)
     fields = seen_fields(then, viewer)

@@ -32,7 +32,7 @@ _ACT_SAYS = (
 ActSchema = Annotated[ActOfAnyGame, Meta(title="Act", description=_ACT_SAYS)]
 AskedSeen = Annotated[
     ActOfAnyGame | Knock | OpenCase | Statement | Withdrawal | Appeal | Ruling | Correct,
-    Meta(title="Asked", description="A request to the match: an act or a knock. `act` is its name."),
+    Meta(title="Asked", description="An act, a knock or a request to the officials. `act` is its name."),
 ]
 RulesetSeen = Annotated[
     str, Meta(title="Ruleset", description="The key of a game.", extra_json_schema={"enum": list(RULESETS)})
@@ -57,26 +57,26 @@ class ShufflingSeen(Value):
     """The committed shuffle of the next or present deal."""
 
     commitment: wire_types.Hash
-    """SHA-256 of the seed. The seed is shown when the deal is over."""
+    """SHA-256 of the seed, which is shown after the deal."""
     entropy: wire_types.BySeat[wire_types.Entropy | None]
-    """Contribution of each seat; null: the seat has not contributed."""
+    """Contribution of each seat; null: none yet."""
     awaited: wire_types.Seats
-    """Seats that may still contribute; empty after dealing."""
+    """Seats that may still contribute; none after dealing."""
     until: Time | None
-    """Time until which the deal waits for contributions; null: it does not wait."""
+    """Time at which the wait for contributions ends; null: no wait."""
 
 
 class TakingBackSeen(Value):
-    """The last act, if its player wants to take it back (J11)."""
+    """The last act, if a seat has asked to take it back (J11)."""
 
     first: EventNumber
     """First event of the act."""
     last: EventNumber
     """Last event of the act."""
     agreed: wire_types.Seats
-    """Seats that have sent `take_back`; the first is the player of the act."""
+    """Seats that have sent `take_back`, in order."""
     awaited: wire_types.Seats
-    """Seats that have not sent it yet."""
+    """Seats that have not agreed yet."""
 
 
 class MatchSeen(Shown, kw_only=True):
@@ -109,6 +109,7 @@ class MatchSeen(Shown, kw_only=True):
 
 
 def shuffling_seen(match: Match) -> ShufflingSeen | None:
+    """Return the shuffle; ``None`` without a commitment."""
     docket = match.docket
     if docket is None or docket.shuffle is None or (commitment := docket.shuffle.commitment) is None:
         return None
@@ -121,6 +122,7 @@ def shuffling_seen(match: Match) -> ShufflingSeen | None:
 
 
 def taking_back_seen(match: Match) -> TakingBackSeen | None:
+    """Return the last act if a seat has asked to take it back."""
     docket = match.docket
     if docket is None or (last := docket.last) is None or not last.asked:
         return None
@@ -136,12 +138,12 @@ def seated_players(match: Match) -> tuple[Seated, ...]:
 
 
 def tag_now(match: Match) -> str:
-    """Return the ETag of a match. It includes ``provisional``, because this ends without an event."""
+    """Return the ETag of a match. It also depends on ``provisional``, which ends without an event."""
     return tag_of(match.version, *(("provisional",) if match.is_provisional(utc_now()) else ()))
 
 
 def seen_fields(match: Match, viewer: Viewer) -> dict[str, Any]:
-    """Return a :class:`MatchSeen` as a dict."""
+    """Return a :class:`MatchSeen` for the viewer as a dict."""
     opened = match.opened
     shown = match.shown(viewer)
     return {
@@ -182,21 +184,21 @@ class StateSeen(Value):
     """Acts that must come before play continues, for example ``ask`` or ``announce``."""
     points: wire_types.BySeat[Points]
     line: wire_types.DealNumber | None
-    """Number of the last scored deal; null: no deal is scored."""
+    """Number of the last scored deal; null: none."""
 
 
 EndReason = Literal["match_over", "token_ended", "refused"]
 
 
 class StreamEnd(Value):
-    """The last message of a stream. Close the EventSource then, or it connects again."""
+    """The last message of a stream. Close the EventSource then, because otherwise it reconnects."""
 
     topic: Literal["end"]
     """Topic of the message."""
     reason: Annotated[EndReason, Meta(title="EndReason", description="The reason for the end of a stream.")]
     """Reason: the match is over, the token has ended, or the ticket was refused."""
     problem: Document | None
-    """Problem of the refused ticket; null: the stream was not refused."""
+    """Problem of the ticket; null: not refused."""
 
 
 def state_seen(match: Match, viewer: Viewer) -> StateSeen:
@@ -213,13 +215,14 @@ def state_seen(match: Match, viewer: Viewer) -> StateSeen:
 
 
 HIDDEN_REQUESTS = (TokenEnded, TokenMade, Invited, InvitationRedeemed)
-"""Events whose request is never shown, because it contains the hash of a secret."""
+"""Types of events whose requests are never shown, because they contain hashes of secrets."""
 
 
 class EventSeen(Value, omit_defaults=True):
-    """An event of a match. Only the sender and the official get ``act``, the Idempotency-Key of its act.
+    """An event of a match. Only the sender and the official get ``act``, the act's Idempotency-Key.
 
-    Only the official gets ``digest``, ``prev`` and ``hash``.
+    Only the official gets ``digest``, ``prev`` and, in lists and streams, ``hash``. After the deal an auditor also
+    gets all four.
     """
 
     number: EventNumber
@@ -240,22 +243,22 @@ class ActSeen(Value):
     number: EventNumber
     """Number of the first event of the act."""
     request: AskedSeen
-    """Request, byte for byte."""
+    """Request, exactly as stored."""
 
 
 def event_seen(recorded: Recorded, caller: Caller, public: bool, act_number: int) -> dict[str, Any]:
-    """Return an :class:`EventSeen` as a dict for the caller, without ``hash``. ``public``: its deal is over."""
+    """Return an :class:`EventSeen` as a dict for the caller, without ``hash``. ``public``: the deal is over."""
     viewer = caller.deal_viewer(public)
     event = with_topic(as_seen_by(recorded.event, viewer, public))
     return event_fields(recorded, recorded.originator_version, act_number, event, caller, viewer == "official")
 
 
 def event_fields(
-    recorded: Recorded | RawRow, number: int, act_number: int, event: msgspec.Raw, caller: Caller, official: bool
+    recorded: Recorded | RawRow, number: int, act_number: int, event: msgspec.Raw, caller: Caller, as_official: bool
 ) -> dict[str, Any]:
     """Return an :class:`EventSeen` as a dict, without ``hash``. ``event``: the event as the caller may see it."""
     act = recorded.act_id
-    mine = official or recorded.actor == caller.actor
+    mine = as_official or recorded.actor == caller.actor
     fields: dict[str, Any] = {
         "number": number,
         "act_number": act_number,
@@ -264,6 +267,6 @@ def event_fields(
         "act": act if mine and act[:1] != "~" else None,
         "event": event,
     }
-    if official:
+    if as_official:
         fields |= {"digest": recorded.digest, "prev": recorded.prev}
     return fields

@@ -27,7 +27,7 @@ ROLE_SAYS = (
 
 
 class TokenWanted(Value, forbid_unknown_fields=True):
-    """The seat or role to get a new token."""
+    """The seat or role that gets a new token."""
 
     seat: SeatSent | None = None
     """Seat for the role `seat`; left out for other roles."""
@@ -41,7 +41,6 @@ class TokenGiven(Value):
     version: Version
     role: Annotated[TokenRole, Meta(description=ROLE_SAYS)]
     seat: SeatOfRole
-    """Seat; null: the role has none."""
     token: wire_types.Token
 
 
@@ -53,8 +52,8 @@ WANTED: Body[TokenWanted] = Body(TokenWanted)
     operation_id="issue_token",
     summary="Issue a new token for a seat, a scribe or a watcher",
     description="Makes a token for a scribe, a watcher or a seat that lost its own, and shows it this once. In a "
-    "club's match seats are invited instead (409). An official may do this, in a club's match also a key with `open` "
-    "whose member does not play in it (else 403). The earlier token of the seat or role is refused from then on, and "
+    "club's match seats are invited instead (409). An official may do this; in a club's match also a key with "
+    "`open`, unless its member plays in it (403). The earlier token of the seat or role is refused from then on, and "
     "its open streams end. The events `match/token-ended` and `match/token-made` record the change.\n\n"
     "A repeated request makes yet another token. If an answer is lost, send the request again.",
     tags=["Matches"],

@@ -26,14 +26,14 @@ from referee.value import Value
 
 
 class AccountSeen(Value):
-    """A balance in one currency."""
+    """The balance of an account in one currency."""
 
     account: Account
     currency: wire_types.Currency
     balance: wire_types.Money
     """Minor units. A member's debt, like any debit, is above zero."""
     to_receive: wire_types.Money | None
-    """`balance` with the opposite sign: above zero, the club owes the member; null: an account of the club."""
+    """`balance` with the opposite sign: above zero for a debt of the club; null: an account of the club."""
     name: Ref | None
     """Name of the member; null: an account of the club."""
 
@@ -42,7 +42,7 @@ class AccountPage(Value):
     """A page of the balances of a club."""
 
     entry: wire_types.EntryCount
-    """Number of the last entry in the balances: `at`, or the club's last entry if that is earlier."""
+    """Number of the last entry in the balances: `at`, but at most the club's last entry."""
     items: Annotated[tuple[AccountSeen, ...], wire_types.at_most(LIMIT_MAX)]
     """Balances by currency and account. In each currency the balances of all pages add up to 0."""
     next: wire_types.Cursor | None
@@ -53,9 +53,9 @@ class AccountPage(Value):
     operation_id="list_accounts",
     summary="List the account balances of a club",
     description="Returns the balance of each account that has postings: now, or after the entry `at`. With `evening` "
-    "it returns the sums of that evening's postings. The `Link` to the next page sends this `entry` as `at`, so "
-    "that no page includes later entries. If you send `cursor` yourself, send `at` too. `fresh` waits for matches "
-    "that have just ended. Requires `audit` or `treasury`.",
+    "it returns the sums of that evening's postings. The `Link` to the next page sends the page's `entry` as `at`, "
+    "so that no page includes later entries. If you send `cursor` yourself, send `at` too. `fresh` waits for "
+    "matches that have just ended. Requires `audit` or `treasury`.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=AccountPage, errors=(400, 401, 403, 404, 409, 422, 503)),
@@ -117,7 +117,7 @@ async def list_accounts(
 
 
 def _page_after(balances: Sequence[Balance], cursor: str | None, limit: int) -> Page[Balance]:
-    """Return the balances after a cursor. Raises ``Problem`` (400) for a cursor of a different list."""
+    """Return the page after a cursor. Raises ``Problem`` (400) for a malformed cursor or one of a different list."""
     with must_be_cursor():
         after = ("", "") if cursor is None else read_cursor(cursor, tuple[str, str])
     found = [one for one in balances if (one.currency, one.account) > after]

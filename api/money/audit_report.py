@@ -47,21 +47,21 @@ from referee.value import VERSION_MAX, EventNumber, Time, Value
 
 
 class TrialLine(Value):
-    """A balance in the books and from the rows. A debit is above zero."""
+    """An account's balance, in the books and from the rows. A debit is above zero."""
 
     account: Account
     currency: wire_types.Currency
     books: wire_types.Money
     """Minor units in the books."""
     rows: wire_types.Money
-    """Minor units that follow from the rows of the log."""
+    """Minor units that follow from the rows."""
 
 
 class DifferenceSeen(Difference):
-    """A difference between books and rows."""
+    """A difference, with a sentence."""
 
     text: wire_types.Sentence = ""
-    """Description in the language of the answer."""
+    """Sentence in the language of the answer."""
 
 
 class Checked(Value):
@@ -85,16 +85,16 @@ class MatchUnderWay(Value):
 
 
 class MatchAcrossClosings(Value):
-    """A match for money that began before a closing and ended after it."""
+    """A finished match for money, opened before closings that lack its result."""
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
     closings: Annotated[tuple[wire_types.ClosingNumber, ...], wire_types.at_most(LISTED_MAX)]
-    """Numbers of the closings during the match; at most the last 1000."""
+    """Numbers of these closings; at most the last 1000."""
     event: EventNumber
     """Number of the event that ended the match."""
     entry: wire_types.EntryNumber | None
-    """Number of the entry for the result; null: nothing is owed."""
+    """Number of the entry for the result; null: the result has none."""
 
 
 class Reversal(Value):
@@ -105,11 +105,11 @@ class Reversal(Value):
     reverses: wire_types.EntryNumber | None
     date: Day
     by: Author
-    """Sender of the act, or the official who corrected the match."""
+    """Actor who sent the act, or who corrected or took back the match's result."""
 
 
 class ViewRefused(Value):
-    """Refused requests for the officials' view of a match, with a key or token that a player held or issued."""
+    """Refused requests for the officials' view of a match, with a key or token that a player held or gave."""
 
     match: wire_types.MatchId
     at: Time
@@ -126,7 +126,7 @@ class KeyAudited(KeyHeld):
     name: Ref | None = None
     """Name of the holder; null: a program's key."""
     changes: wire_types.Many[KeyChange] = ()
-    """Changes of the key, in order."""
+    """Changes, in order."""
 
 
 class Audit(Value):
@@ -136,7 +136,7 @@ class Audit(Value):
     club: wire_types.Name
     """Name of the club."""
     entry: wire_types.EntryCount
-    """Number of the last audited entry."""
+    """Number of the last entry that follows from the rows."""
     version: EventNumber
     """Number of the club's last audited event."""
     signed: wire_types.Lag
@@ -146,7 +146,7 @@ class Audit(Value):
     checks: Annotated[tuple[Checked, ...], wire_types.at_most(len(CHECKS))]
     """All checks."""
     trial: Annotated[tuple[TrialLine, ...], wire_types.at_most(TRIAL_MAX)]
-    """Trial balance. In each currency each column adds up to 0."""
+    """Trial balance. In each currency each column should add up to 0."""
     open_matches: Annotated[tuple[MatchUnderWay, ...], wire_types.at_most(LISTED_MAX)]
     """Unfinished matches for money."""
     across_closings: Annotated[tuple[MatchAcrossClosings, ...], wire_types.at_most(LISTED_MAX)]
@@ -156,7 +156,7 @@ class Audit(Value):
     reversals: Annotated[tuple[Reversal, ...], wire_types.at_most(LISTED_MAX)]
     """Entries that reverse earlier ones."""
     keys: Annotated[tuple[KeyAudited, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
-    """All keys, including expired and revoked keys."""
+    """Keys, including expired and revoked ones."""
     settings: Annotated[tuple[SettingChange, ...], wire_types.at_most(LISTED_MAX)]
     """Changes of settings."""
     payees: Annotated[tuple[PayeeChange, ...], wire_types.at_most(LISTED_MAX)]
@@ -168,11 +168,11 @@ class Audit(Value):
     alone: Annotated[tuple[LoneAct, ...], wire_types.at_most(LISTED_MAX)]
     """Acts meant for two persons that one person did alone."""
     related: Annotated[tuple[ActOfTwo, ...], wire_types.at_most(LISTED_MAX)]
-    """Acts by two persons related by invitations: one invited the other, or a third person invited both."""
+    """Acts by two persons related by invitations."""
     stakes: Annotated[tuple[StakesAnswered, ...], wire_types.at_most(LISTED_MAX)]
-    """Stakes that one person confirmed or declined for other members, or agreed to by redeeming an invitation."""
+    """Stakes answered for other members, or by invited members."""
     waiting: Annotated[tuple[MatchWaiting, ...], wire_types.at_most(LISTED_MAX)]
-    """Finished matches for money that wait until all their members agree to the stakes."""
+    """Finished matches for money whose stakes wait for agreement."""
     attempts: Annotated[tuple[ViewRefused, ...], wire_types.at_most(LISTED_MAX)]
     """Refused requests for the officials' view."""
     left_out: Annotated[tuple[ResultLeftOut, ...], wire_types.at_most(LISTED_MAX)]
@@ -187,7 +187,7 @@ Describe = Callable[[Difference], str]
 
 
 def settlement_basis(opened: MatchOpened) -> SettlingRules | None:
-    """Return the rules by which a match is settled; ``None`` without money or with an unknown ruleset."""
+    """Return the rules by which a match is settled; ``None`` without stakes or a known rule for money."""
     rules = RULESETS.get(opened.ruleset)
     basis = None if rules is None or opened.stakes is None else rules.basis(opened.options)
     return None if rules is None or basis is None else SettlingRules(basis, rules.has_pot)
@@ -200,12 +200,12 @@ class TextsOfClub:
         self._names, self._club = names, club
 
     def stored_texts(self, refs: Collection[str]) -> Mapping[str, TextFound]:
-        """Return for each ref whether the stored text matches it, and the ref of its replacement, if any."""
+        """Return, by ref, whether the stored text matches, and the ref of its replacement, if any."""
         found = self._names.read_checked(self._club, refs)
         return {ref: TextFound(kept is not None, kept.redacted if kept else None) for ref, kept in found.items()}
 
     def redactions(self) -> Mapping[str, Redactions]:
-        """Return the deleted and replaced texts, by the digest of their erasure."""
+        """Return, by digest, the changes of each erasure that match the digest."""
         with self._names.reader.connect() as connection:
             return changes_by_digest(connection, self._club)
 
@@ -219,7 +219,10 @@ def audit_books(
     describe: Describe,
     members: Mapping[int, Ref],
 ) -> Audit:
-    """Return the audit by the rows up to position ``to``, which the books must have reached."""
+    """Return the audit by the rows up to position ``to``, which the books must have reached.
+
+    ``signed``: the last checkpoint. ``members``: names by member.
+    """
     findings = Findings()
 
     def since(version: int) -> Sequence[Row]:
@@ -263,25 +266,25 @@ def audit_books(
 def _compare_books(
     projections: Projections, rows: Rows, to: int, signed: Checkpoint | None, findings: Findings
 ) -> tuple[int, tuple[TrialLine, ...]]:
-    """Compare books and signed log with the rows. Add each difference to ``findings``.
+    """Compare books and log with the rows, and add the differences to ``findings``.
 
-    Return the last entry's number and the trial balance.
+    Return the number of the last entry by the rows, and the trial balance.
     """
 
-    def whose(position: int) -> tuple[UUID, int] | None:
+    def event_at(position: int) -> tuple[UUID, int] | None:
         for _, aggregate, number, _, _ in projections.log_after(position - 1, 1).rows:
             own = rows.own_id(aggregate)
             return None if own is None else (own, number)
         return None
 
-    def stored(aggregate: UUID, number: int) -> int | None:
+    def position_of(aggregate: UUID, number: int) -> int | None:
         found = projections.rows(aggregate, after=number - 1, limit=1).rows
         return next((row[0] for row in found if row[2] == number), None)
 
     with projections.engine.connect() as kept:
-        compared = Compared(rows, kept, projections.ledger, stored, to, findings)
+        compared = Compared(rows, kept, projections.ledger, position_of, to, findings)
         compared.compare()
-        compare(rows, kept, projections.tree, to, signed, whose, findings)
+        compare(rows, kept, projections.tree, to, signed, event_at, findings)
         return compared.last, _trial_lines(compared)
 
 
@@ -331,7 +334,7 @@ def _refused_views(projections: Projections, club: UUID, history: History) -> tu
     found: dict[tuple[UUID, Actor], ViewRefused] = {}
     for match in matches:
         for row in projections.attempts(match):
-            with suppress(DamagedAttempt):  # `knacka verify` reports damaged attempts
+            with suppress(DamagedAttempt):  # they are skipped, because `knacka verify` reports them
                 recorded, attempt = read_attempt(row)
                 if attempt.code == HELD_BACK:
                     by = history.person(recorded.actor)
@@ -341,6 +344,7 @@ def _refused_views(projections: Projections, club: UUID, history: History) -> tu
 
 
 def _trial_lines(compared: Compared) -> tuple[TrialLine, ...]:
+    """Return the trial balance, without damaged account names."""
     theirs, ours = ({(one.currency, one.account): one.amount for one in some} for some in compared.trial())
     return tuple(
         TrialLine(account=key[1], currency=key[0], books=theirs.get(key, 0), rows=ours.get(key, 0))

@@ -23,7 +23,7 @@ class Words(Value, forbid_unknown_fields=True):
     words: dict[str, Text]
     checks: dict[str, Text]
     acts: dict[str, Text]
-    """Acts that can be proposed and make no entry."""
+    """Commands that can be proposed and make no entry."""
     places: dict[str, Text]
     differences: dict[str, Text]
 
@@ -32,7 +32,7 @@ WORDS = msgspec.toml.decode((resources("api.docs") / "audit_page.toml").read_byt
 
 
 def sentence(difference: Difference, language: Language) -> str:
-    """Return a sentence with the place, the actual value and the expected value of a difference."""
+    """Return a sentence about a difference, with its place and the actual and the expected value."""
     parts = [
         sentences.filled(WORDS.places[name].in_(language), {name: str(value)})
         for name in PLACES
@@ -46,8 +46,8 @@ def sentence(difference: Difference, language: Language) -> str:
     )
 
 
-class Sheet:
-    """Makes the texts of a page in one language."""
+class PageTexts:
+    """Makes the texts of the page in one language."""
 
     def __init__(self, language: Language) -> None:
         self.language = language
@@ -68,9 +68,11 @@ class Sheet:
             return self.member(person.member, person.name)
         return person.actor if person.app is None else f"{person.app} ({person.actor})"
 
-    def act(self, tag: str) -> str:
-        """Return the name of an act that needs two persons."""
+    def command(self, tag: str) -> str:
+        """Return the name of a command that can be proposed."""
         return (STATEMENT.kinds.get(tag) or WORDS.acts[tag]).in_(self.language)
 
-    def proposed_act(self, proposal: Waiting) -> str:
-        return self.act(str(proposal.act.__struct_config__.tag) if proposal.draft is None else proposal.draft.kind)
+    def proposed_command(self, proposal: Waiting) -> str:
+        return self.command(
+            str(proposal.act.__struct_config__.tag) if proposal.draft is None else proposal.draft.kind
+        )

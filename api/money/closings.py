@@ -23,7 +23,7 @@ from referee.clubs.facts import Label, Trial
 from referee.value import Time, Value
 
 CLOSINGS, CLOSINGS_MAX = 20, 100
-"""Default and maximum items of a page: fewer than in other lists, because each closing has all balances."""
+"""Default and maximum items of a page: fewer than elsewhere, because each closing has all balances."""
 
 
 class ClosingSeen(Value):
@@ -34,7 +34,7 @@ class ClosingSeen(Value):
     through: wire_types.EntryNumber
     """Number of the last closed entry."""
     digest: wire_types.Hash
-    """SHA-256 over the previous digest and the entries since the previous closing."""
+    """SHA-256 of the previous closing's digest and the entries since then."""
     label: Label
     at: Time
     trial: Trial

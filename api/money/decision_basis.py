@@ -1,4 +1,4 @@
-"""Reads the values of the books that decide money acts."""
+"""Reads the values of the books on which the decision of an act depends."""
 
 from typing import Any
 from uuid import UUID
@@ -25,15 +25,14 @@ WITH_BASIS: dict[type, type] = {
     commands.ConfirmSent: commands.Confirm,
     commands.CloseBooksSent: commands.CloseBooks,
 }
-"""Types of acts with values of the books, by the types that a client sends."""
+"""Types of acts with values of the books, by type of the act that a client sends."""
 BasisAct = commands.PayoutSent | commands.ReverseSent | commands.CloseBooksSent
-"""Acts that may wait for a second person. Their confirmation reads the books again."""
+"""Acts that need the newest books, also when their proposal is confirmed."""
 BasisSent = commands.EraseSent | commands.PaySent | commands.ConfirmSent | BasisAct
 
 
 async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str, Any]:
-    """Return the fields that the books add to an act. Raises ``Problem`` (503) if the books are not up to date in
-    time."""
+    """Return, by name, the fields that the books add to an act. Raises ``Problem`` (503) if the books are late."""
     books = service.projections
     if isinstance(sent, commands.PaySent):
         return {"planned": await planned_payment(service, club, sent)}
@@ -49,7 +48,7 @@ async def read_basis(service: Service, club: Club, sent: BasisSent) -> dict[str,
 
 
 def _needs_match_entries(club: Club, sent: BasisSent) -> bool:
-    """Return whether the books must first include all ended matches."""
+    """Return whether the ledger must first have all stored events."""
     if isinstance(sent, commands.ConfirmSent):
         proposal = club.state.proposals.get(sent.proposal)
         return proposal is not None and isinstance(proposal.act, BasisAct)
@@ -57,7 +56,7 @@ def _needs_match_entries(club: Club, sent: BasisSent) -> bool:
 
 
 def as_first_decided(sent: BasisSent, first: Any) -> Any | None:
-    """Return the act with the values of ``first``, the act first decided; ``None`` if their types differ."""
+    """Return ``sent`` with the values of ``first``, its earlier request; ``None`` if that is a different act."""
     kind = WITH_BASIS[type(sent)]
     if type(first) is not kind:
         return None
@@ -66,7 +65,7 @@ def as_first_decided(sent: BasisSent, first: Any) -> Any | None:
 
 
 def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Club, sent: BasisSent) -> dict[str, Any]:
-    """Return the fields that the ledger and the matches add to an act."""
+    """Return, by name, the fields that ledger and matches add; none to a payment (see :func:`read_basis`)."""
     state = club.state
     match sent:
         case commands.EraseSent(member=member):
@@ -99,6 +98,7 @@ def basis_of(ledger: Ledger, matches: Matches, connection: Connection, club: Clu
 
 
 def _read_entry(ledger: Ledger, connection: Connection, club: UUID, number: int) -> EntryFound | None:
+    """Return the entry with present balances, if it exists."""
     found = ledger.entry(connection, club, number)
     if found is None:
         return None

@@ -50,14 +50,14 @@ class AccountFiled(Value):
 
     account: Account
     name: Ref | None
-    """Name of the member; null: an account of the club, or names were not requested."""
+    """Name of the member; null: an account of the club, an erased name, or names not requested."""
 
 
 class EntryFiled(EntryFields):
     """An entry of the journal. Its postings add up to 0."""
 
     by: Actor
-    """Sender of the act, or the actor who ended the match."""
+    """Actor who sent the act, or whose event entered the match's result."""
     text: wire_types.Note
     """Text of the entry, or empty."""
 
@@ -74,11 +74,11 @@ class JournalFiled(Value):
     made: Day
     """Day of the export, in the club's timezone."""
     accounts: Annotated[tuple[AccountFiled, ...], wire_types.at_most(TRIAL_MAX)]
-    """Accounts of the club, then accounts of members with a balance or posting."""
+    """Accounts of the club, then of members with a balance or posting."""
     opening: Trial
     """Balances before the first day."""
     entries: Annotated[tuple[EntryFiled, ...], wire_types.at_most(wire_types.ENTRIES_MAX)]
-    """Entries by number."""
+    """Entries in order of number."""
     closing: Trial
     """Balances after the last day."""
 
@@ -136,7 +136,7 @@ async def export_books(
 
 
 class _Part(NamedTuple):
-    """The part of the books in a file, and the names by member. ``None``: no limit."""
+    """The part of the books in a file, and the names by member. ``None``: all days or currencies."""
 
     first: date | None
     last: date | None
@@ -145,14 +145,14 @@ class _Part(NamedTuple):
 
 
 async def _unerased_names(service: Service, caller: ClubCaller) -> dict[int, Ref]:
-    """Return the names that are not erased, by member."""
+    """Return the unerased names by member; none for the operator."""
     members = caller.club.state.members
     names = await names_by_member(service, caller, range(1, len(members) + 1))
     return {number: name for number, name in names.items() if name != members[number - 1].name}
 
 
 def _journal(ledger: Ledger, connection: Connection, club: Club, part: _Part) -> Journal:
-    """Return a part of the books. Raises ``Problem`` (422) if the part has no entry."""
+    """Return the part of the books. Raises ``Problem`` (422 empty_period) if it has no entry."""
     low, high = ledger.numbers_of_days(connection, club.id, part.first, part.last)
     entries = tuple(ledger.read(connection, club.id, after=low - 1, to=high))
     if not any(part.currency in (None, entry.currency) for entry in entries):

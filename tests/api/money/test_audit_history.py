@@ -6,7 +6,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from api.money.audit_texts import Sheet
+from api.money.audit_texts import PageTexts
 from projections.audit.history import ActOfTwo, KeyChange
 from referee.clubs import facts
 from referee.clubs.commands import ProposedAct
@@ -239,16 +239,16 @@ def test_the_page_says_of_a_list_that_may_be_cut_which_end_it_has(
 
 @pytest.mark.parametrize("language", ["en", "sv"])
 def test_all_that_the_lists_can_show_has_words(language: Any) -> None:
-    sheet = Sheet(language)
+    texts = PageTexts(language)
     for fact in vars(facts).values():
         if isinstance(fact, type) and "alone" in getattr(fact, "__struct_fields__", ()):
-            assert sheet.word(getattr(fact, "TOPIC", ""))
+            assert texts.word(getattr(fact, "TOPIC", ""))
     for act in get_args(ProposedAct):
-        assert sheet.act(act.__struct_config__.tag)
+        assert texts.command(act.__struct_config__.tag)
     for what in get_args(get_type_hints(KeyChange)["what"]):
-        assert sheet.word(f"key_{what}")
+        assert texts.word(f"key_{what}")
     for how in get_args(get_type_hints(ActOfTwo)["how"]):
-        assert sheet.word(how)
+        assert texts.word(how)
 
 
 def test_matches_that_began_before_a_closing_and_ended_after_it(club: ClubTable) -> None:
