@@ -1,8 +1,8 @@
-"""Answers ``POST /v1/matches/{match}/acts``, the most frequent write, without the layers of Litestar. They would take
-about a fifth of its processor time.
+"""Answers ``POST /v1/matches/{match}/acts``, the most frequent write, without the layers of Litestar.
 
-:class:`~api.app.App` passes each request to :meth:`DirectActs.answer` first. Like Litestar, it calls the checks, the
-handler and the function that answers errors, and sets the entries of the ASGI scope that other parts read.
+They would take a fifth of this call's processor time. :class:`~api.app.App` passes each request to
+:meth:`DirectActs.answer` first. Like Litestar, the method calls the checks, the handler and the function that answers
+errors, and sets the entries of the ASGI scope that other parts read.
 """
 
 import re
@@ -37,9 +37,9 @@ class DirectActs:
         )
 
     async def answer(self, scope: Any, receive: Any, send: Send) -> bool:
-        """Answer a request that records an act. For any other, return False without reading or sending anything.
+        """Answer a request that records an act, and return True. For any other, only return False.
 
-        Litestar also answers for ids with capital letters, and for an app under a prefix (``root_path``).
+        False also for an id with capital letters, or under a prefix (``root_path``). Raises errors of a begun answer.
         """
         if scope["method"] != "POST" or (found := _PATH.fullmatch(scope["path"])) is None or scope.get("root_path"):
             return False

@@ -62,10 +62,11 @@ ACT: Body[ClubSent] = Body(ClubSent)
     "Events hold keyed hashes instead of the names and numbers of members; a hash is useless once `erase` has "
     "deleted its text. A caller with a key of the club reads the name, and an authorised caller the number. A "
     "replaced number is deleted at once.\n\n"
-    "`erase` deletes the names and numbers of a former member, and the texts that the member wrote. In other "
-    "texts it replaces each name of the member by `█`: as whole words, only in matches in which the member took "
-    "part, and only in texts that are not older than the name. It replaces the numbers in all texts of the club. "
-    "`erased` counts the deleted and changed texts. With `preview` nothing changes, and 200 lists the texts.\n\n"
+    "`erase` deletes the names and numbers of a former member, and the texts that the member wrote or that "
+    "only name the member as an official. In other texts it replaces each name of the member by `█`: as whole words, "
+    "only in matches in which the member took part, and only in texts that are not older than the name. It replaces "
+    "the numbers in all texts of the club. `erased` counts the deleted and changed texts. With `preview` "
+    "nothing changes, and 200 lists the texts.\n\n"
     "`Idempotency-Key` makes a repetition safe: it gets the first answer, with the same secret. An act that "
     "makes a secret needs 16 characters or more, and does not store them, because with the body they yield the "
     "secret. `If-Match` makes the act valid only at that version.",
@@ -102,7 +103,7 @@ async def send_club_act(
     try:
         return await ActExecution(service, caller, key, request.expected_version).execute(sent)
     except TokenNotValid:
-        # The club has changed since the key was checked. A second check finds the reason.
+        # The desk gives no reason, so a second check of the key finds it.
         await service.reader.newest_club(caller.club)
         raise problem_of_stale_key(await service.club_access.caller(request, club_id)) from None
     except Full as full:

@@ -53,7 +53,7 @@ class ClubSeen(Value):
 
 
 def club_seen(club: Club, numbers: Numbers) -> ClubSeen:
-    """Return a club. ``numbers``: its payment numbers, if the caller may see them."""
+    """``numbers``: the club's payment numbers; empty if the caller may not see them."""
     state = club.state
     return ClubSeen(
         id=club.id,

@@ -36,9 +36,9 @@ from referee.value import Value, Version
 from referee.visibility import Recorded
 
 DECISION_ATTEMPTS = 8
-"""Attempts to decide an act on the books while other acts change the club."""
+"""Attempts to decide an act on the books before ``Busy``."""
 NUMBER_ATTEMPTS = 3
-"""Attempts to number a new key while other acts change the club."""
+"""Attempts to number a new key before ``Busy``."""
 
 
 class ClubActDone(Value, omit_defaults=True):
@@ -69,7 +69,10 @@ class ActExecution:
         self._key, self._expected = key, expected
 
     async def execute(self, sent: ClubSent) -> Reply:
-        """Execute the act and return its answer. Raises ``Refused``, ``Problem`` (422) and errors of the desk."""
+        """Execute the act and return its answer.
+
+        Raises ``Refused``, ``Problem`` (400, 422 or 503) and the errors of :meth:`Commands.do`.
+        """
         await _check_texts(sent)
         match sent:
             case commands.Join() | commands.Rename():
@@ -95,9 +98,9 @@ class ActExecution:
         return await self._finish(await self._decide(sent))
 
     async def _decide(self, request: ClubRequest, *, key: str | None = None, expected: int | None = None) -> Outcome:
-        """Let the desk decide a request. ``key``: id recorded instead of the client's Idempotency-Key.
+        """Let the desk decide a request.
 
-        Raises ``Refused`` and the errors of the desk.
+        ``key``: id recorded instead of the client's Idempotency-Key. ``expected``: version instead of ``If-Match``.
         """
         return await self._service.commands.do(
             Command(
@@ -111,7 +114,6 @@ class ActExecution:
         )
 
     async def _name_member(self, sent: commands.Join | commands.Rename) -> Reply:
-        """Add or rename a member. The events get only a ref of the name."""
         member = sent.member if isinstance(sent, commands.Rename) else None
         refs_for, act = self._service.commands.refs_for, self._act_hash
         async with refs_for(self._club.id, [sent.name], member=member, act=act, kind="name") as (ref,):
@@ -120,18 +122,18 @@ class ActExecution:
 
     @property
     def _act_hash(self) -> str | None:
-        """Hash of the Idempotency-Key, by which a repetition finds its stored texts; None: no key."""
+        """Hash with which a repetition finds its stored texts; None: no Idempotency-Key."""
         return None if self._key is None else acts.key_of(self._caller.actor, self._key).hex()
 
     def _with_member(self, sent: commands.SetPayeeSent) -> commands.SetPayee:
-        """Return the act with its member, by default the key's. Raises ``Problem`` (422) if neither has one."""
+        """Return the act with its member, by default the holder. Raises ``Problem`` (422) without one."""
         member = self._caller.member if sent.member is UNSET else sent.member
         if member is None:
             raise Problem("payee_not_named", field="/member")
         return commands.SetPayee(member=member, swish=sent.swish, iban=sent.iban)
 
     async def _set_payee(self, sent: commands.PayeeAct) -> Reply:
-        """Set payment numbers. The events get only their refs."""
+        """Set payment numbers, or propose them."""
         member, sent = commands.member_of_payee_act(sent), with_stored_numbers(sent)
         given = {"swish": sent.swish, "iban": sent.iban}
         texts = [text for text in given.values() if text is not None]
@@ -143,9 +145,10 @@ class ActExecution:
         return await self._finish(outcome, dict(zip(refs, texts, strict=True)))
 
     async def _confirm(self, sent: commands.ConfirmSent) -> Reply:
-        """Confirm a proposal. Acts on money use the present books, and an invitation to a key gets a new code.
+        """Confirm a proposal. An invitation to a key gets its code now.
 
-        Raises ``Busy`` if the club changes during every attempt.
+        The books are read again, except for `pay` or a repetition. Raises ``Busy``, and ``Problem`` (400) for an
+        invitation with a short Idempotency-Key.
         """
         own_key, random = await self._id_and_secret(sent)
         code = new_code(self._club.id, random)
@@ -172,7 +175,7 @@ class ActExecution:
         raise Busy
 
     async def _invite(self, sent: commands.IssueKeySent) -> Reply:
-        """Invite a member to a key. Its secret is made when the member redeems the code."""
+        """Invite a member to a key, or propose it."""
         own_key, random = await self._id_and_secret(sent)
         code = new_code(self._club.id, random)
         outcome = await self._decide(commands.Invite(**asdict(sent), hash=hash_of(code)), key=own_key)
@@ -181,7 +184,7 @@ class ActExecution:
     async def _finish(
         self, outcome: Outcome, texts: Mapping[str, str] | None = None, code: str | None = None
     ) -> Reply:
-        """Delete replaced or declined payment numbers, request a closing's signature, and return the answer."""
+        """Delete replaced or declined payment numbers, request a closing's checkpoint, and return the answer."""
         service, club = self._service, club_of(outcome.aggregate)
         for recorded in outcome.events:
             match recorded.event:
@@ -190,11 +193,14 @@ class ActExecution:
                 case ProposalDeclined(act=act) if isinstance(act, commands.PayeeAct):
                     await service.member_names.forget_numbers(club, commands.member_of_payee_act(act))
                 case facts.BooksClosed() if service.signer is not None:
-                    service.signer.request_signature()  # statements name the checkpoint
+                    service.signer.request_signature()  # because statements name the checkpoint
         return _answer(outcome, texts, code=code)
 
     async def _erase(self, sent: commands.EraseSent) -> Reply:
-        """Record an erasure and carry it out. If it is already recorded, complete it and raise ``Refused``."""
+        """Record an erasure and carry it out.
+
+        If no texts are left to record, complete the recorded erasures and raise ``Refused``.
+        """
         carry_out = self._service.erasures.carry_out
         try:
             outcome = await self._decide_on_books(sent)
@@ -206,7 +212,7 @@ class ActExecution:
         return _answer(outcome)
 
     async def _pay(self, sent: commands.PaySent) -> Reply:
-        """Propose a payment. If the planned payment is already proposed, return that proposal."""
+        """Propose a payment. If a planned payment is already proposed, return that proposal."""
         if sent.plan is None:
             return _answer(await self._decide(commands.Pay(**asdict(sent))))
         try:
@@ -217,7 +223,7 @@ class ActExecution:
         return _answer(await self._proposed_payment(sent.plan))
 
     async def _proposed_payment(self, plan: str) -> Outcome:
-        """Return the outcome of the act that proposed this payment. Raises ``Busy`` if the proposal has ended."""
+        """Return the outcome that proposed a planned payment. Raises ``Busy`` if the proposal has ended."""
         self._club = await self._service.reader.newest_club(self._club)
         number = proposal_for_plan(self._club.state, plan)
         if number is None:
@@ -225,13 +231,14 @@ class ActExecution:
         event = self._club.state.proposals[number].event
         (proposed,) = await in_thread(self._service.referee.history, self._club.id, after=event - 1, to=event)
         if proposed.actor != self._caller.actor:
-            proposed = replace(proposed, act_id=acts.OWN_KEY_PREFIX)  # hides the other caller's Idempotency-Key
+            # so that the answer does not show another caller's Idempotency-Key
+            proposed = replace(proposed, act_id=acts.OWN_KEY_PREFIX)
         return Outcome(aggregate=self._club, events=(proposed,), repeated=True)
 
     async def _decide_on_books(self, sent: BasisSent) -> Outcome:
-        """Let the desk decide an act at the version of the club for which the books were read.
+        """Let the desk decide an act at the version of the books; a repetition, with the first values.
 
-        Raises ``Busy`` if the club changes during every attempt.
+        Raises ``Busy``.
         """
         for _ in range(DECISION_ATTEMPTS):
             before = await self._earlier_request(self._key)
@@ -247,7 +254,7 @@ class ActExecution:
 
     @asynccontextmanager
     async def _with_basis(self, sent: BasisSent) -> AsyncIterator[Any]:
-        """Yield the act with the values that the books add. For an erasure, first store its plan."""
+        """Yield the act with the values of the books. Store the plan of an erasure first."""
         basis = await read_basis(self._service, self._club, sent)
         if not isinstance(sent, commands.EraseSent):
             yield WITH_BASIS[type(sent)](**asdict(sent), **basis)
@@ -256,12 +263,12 @@ class ActExecution:
             yield request
 
     async def _earlier_request(self, key: str | None) -> Any | None:
-        """Return the caller's earlier request with this Idempotency-Key, or ``None``."""
+        """Return the request of the caller's act with this key, or ``None``."""
         recorded = await self._earlier_event(key)
         return None if recorded is None or recorded.request is None else commands.club_request_of(recorded.request)
 
     async def _issue_key(self, sent: commands.IssueKeySent) -> Reply:
-        """Issue the key with the next number. Raises ``Busy`` if the club changes during every attempt."""
+        """Issue a key with the next number; a repetition, with the first number. Raises ``Busy``."""
         own_key, random = await self._id_and_secret(sent)
         for _ in range(NUMBER_ATTEMPTS):
             before = await self._earlier_key(own_key)
@@ -287,7 +294,7 @@ class ActExecution:
             raise Stale(self._club.version)
 
     async def _earlier_key(self, own_key: str | None) -> KeyId | None:
-        """Return the id of the key that this Idempotency-Key issued, or None. Raises ``KeyReused`` for other acts."""
+        """Return the key that the act with this id issued, or None. Raises ``KeyReused`` if it issued none."""
         recorded = await self._earlier_event(own_key)
         if recorded is None:
             return None
@@ -296,7 +303,7 @@ class ActExecution:
         return recorded.event.key
 
     async def _earlier_event(self, key: str | None) -> Recorded | None:
-        """Return the caller's first event with this Idempotency-Key, or ``None``."""
+        """Return the first event of the caller's act with this key, or ``None``."""
         referee, club_id = self._service.referee, self._club.id
         if key is None or (act := await in_thread(referee.act, club_id, self._caller.actor, key)) is None:
             return None
@@ -312,7 +319,7 @@ class ActExecution:
     async def _id_and_secret(self, sent: ClubSent) -> tuple[str | None, bytes]:
         """Return the id that is recorded instead of the Idempotency-Key, and the bytes of the new secret.
 
-        Both are derived from the store's secret, key and act. Without a key they are ``None`` and random bytes.
+        Both are derived from the Idempotency-Key, the bytes also from the act. Without a key: ``None``, random bytes.
         """
         if self._key is None:
             return None, random_bytes()
@@ -322,7 +329,7 @@ class ActExecution:
 
 
 async def _check_texts(sent: ClubSent) -> None:
-    """Raise ``Problem`` (422) for an invisible text or an unknown timezone."""
+    """Raise ``Problem`` (422) for an invisible text or unknown timezone."""
     for field in ("name", "app", "label", "season"):
         if (text := getattr(sent, field, None)) is not None:
             must_be_visible(f"/{field}", text)
@@ -336,7 +343,7 @@ def _answer(
     new_key: NewKey | None = None,
     code: str | None = None,
 ) -> Reply:
-    """Return the answer to an act. ``texts``: texts that the sender knows, by ref."""
+    """``texts``: texts by ref that the sender may read."""
     version = outcome.events[-1].originator_version
     done: dict[str, Any] = {"version": version, "events": [event_seen(one, texts or {}) for one in outcome.events]}
     club = club_of(outcome.aggregate)

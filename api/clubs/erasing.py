@@ -24,10 +24,10 @@ LISTED_MAX = 1000
 
 
 class TextsErased(Value):
-    """The texts that an erasure deletes and changes."""
+    """Numbers of texts that an erasure deletes and changes."""
 
     deleted: wire_types.Tally
-    """Number of texts by the member."""
+    """Number of texts by the member, and of texts that only name the member as an official."""
     changed: wire_types.Tally
     """Number of other texts, in which the member's names and numbers are replaced."""
 
@@ -54,9 +54,10 @@ class ErasureForeseen(Value):
 
 
 async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, expected: int | None) -> Reply:
-    """Return the changes that an erasure would make. Raises ``Refused`` if the club refuses it.
+    """Return the changes that an erasure would make. Carry out recorded erasures first.
 
-    Raises ``Stale`` if the club does not have the ``expected`` version.
+    Raises ``Refused``, ``Stale`` unless the club has the ``expected`` version, and ``Problem`` (503)
+    if the books are not up to date.
     """
     club = await service.reader.newest_club(caller.club)
     if expected not in (None, club.version):
@@ -87,7 +88,7 @@ async def stored_plan(
 ) -> AsyncIterator[Erase]:
     """Store the plan of an erasure, and yield the request that records it.
 
-    Delete the plan if the request stored nothing. Raises ``Refused`` if the club refuses the erasure.
+    Delete the plan if the request stored nothing. Raises ``Refused`` if the club refuses it.
     """
     request, plan = await in_long_thread(prepare_erasure, service.erasures, service.referee, club, actor, sent, basis)
     await in_thread(service.erasures.keep, plan)

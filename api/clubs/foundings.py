@@ -115,24 +115,24 @@ async def _found_once(
 ) -> tuple[Club, int, dict[str, str]]:
     """Found a club, or find the one that an earlier request founded.
 
-    Return the club, its version after the founding, and headers of the answer. Raises ``Problem`` (403) for too many
-    clubs from one address, ``KeyReused`` for a different request, ``Problem`` (422) after 24 hours.
+    Return the club, its version after the founding, and headers. Raises ``Problem`` (403 for too many clubs from one
+    address; 422 for a repetition after 24 hours), and ``KeyReused`` for a different body.
     """
     service = request.service
-    own_key = str(club_id) if keyed else None  # the client's key is secret
+    own_key = str(club_id) if keyed else None  # because the client's key must not be stored
     before = await in_thread(service.referee.act, club_id, actor, own_key) if own_key else None
     if before is None:
         if actor != "operator":
             service.quotas.count_founding(request)
         try:
             return await _store_founding(service, club_id, actor, body, made, own_key)
-        except KeyReused:  # a concurrent repetition founded the club
+        except KeyReused:  # because a concurrent request founded the club
             assert own_key is not None, "only a request with a key can be repeated"
             before = await in_thread(service.referee.act, club_id, actor, own_key)
             if before is None:
                 raise
     club = await service.reader.club(club_id, before.last)
-    if not compare_digest(club.opened.hash, made.hash):  # the hash is derived from the body
+    if not compare_digest(club.opened.hash, made.hash):  # because the hash depends on the body
         raise KeyReused
     must_be_recent(club.opened_at)
     return club, before.last, {"Idempotency-Replayed": "true"}
@@ -141,7 +141,7 @@ async def _found_once(
 async def _store_founding(
     service: Service, club_id: UUID, actor: Actor, body: FoundClub, made: NewKey, own_key: str | None
 ) -> tuple[Club, int, dict[str, str]]:
-    """Store the founding. Return the club, its version, and headers of the answer."""
+    """Store the founding. Return the club, its version, and headers."""
     async with service.commands.refs_for(club_id, [body.founder.name], act=own_key, kind="name") as (ref,):
         founded = ClubFounded(
             name=body.name,

@@ -34,7 +34,7 @@ class KeySeen(Value):
     revoked: bool
     """True: the key was revoked."""
     invited_until: Time | None
-    """Time until which the invitation to the key can be redeemed; null: no invitation is open."""
+    """Time at which the invitation to the key expires; null: no invitation, or redeemed or revoked."""
 
 
 class KeyPage(Value):
@@ -54,6 +54,7 @@ class KeySelf(KeySeen, kw_only=True):
 
 
 def _key_fields(key_id: KeyId, key: Key) -> dict[str, object]:
+    """Return the fields of a :class:`KeySeen`."""
     invitation = key.invitation
     rotated = key.until if key.until is not None and key.until > utc_now() and not key.revoked else None
     return {

@@ -38,13 +38,13 @@ def key_in_club(club: Club, key_id: KeyId) -> Key:
 
 
 def make_key(club: UUID, key_id: KeyId, random: bytes | None) -> NewKey:
-    """Return a key. ``random``: bytes of its secret; ``None``: new random bytes."""
+    """Return a key. ``random``: bytes of its secret; ``None``: new ones."""
     text = make_key_text(club, key_id, random)
     return NewKey(text, hash_of(text))
 
 
 async def derived_secrets(service: Service, key: str, body: msgspec.Struct, *purpose: str) -> Derived:
-    """Return the ids and secrets that every process derives from an Idempotency-Key, body and purpose."""
+    """Return ids and secrets, equal in every process. Only the secrets depend on the body."""
     secret = await in_thread(lambda: service.referee.secret)
     return Derived(secret, key, msgspec.json.encode(body, order="deterministic"), " ".join(purpose))
 

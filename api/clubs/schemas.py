@@ -28,9 +28,7 @@ class KeyGiven(Value):
     """A new key. Its secret is shown only here."""
 
     id: KeyId
-    """Id of the key."""
     secret: KeySecret
-    """Text of the key."""
     scopes: Scopes
     expires_at: Time
 
@@ -40,7 +38,6 @@ class KeyInvitationGiven(Value):
 
     key: KeyId
     code: Code
-    """Code, valid once."""
     scopes: Scopes
     expires_at: Time
     """Time until which the code is valid."""
@@ -57,14 +54,18 @@ class EventSeen(Value):
     actor: Actor
     """Sender: a key, or the operator."""
     act: Annotated[
-        wire_types.Key | None, Meta(description="Idempotency-Key of the act, for its sender; null: the act had none.")
+        wire_types.Key | None,
+        Meta(
+            description="Idempotency-Key of the act, for its sender; a derived id if the act makes a secret; null: "
+            "the act had none."
+        ),
     ]
     event: Annotated[dict[str, Any], type_depends_on("topic", "club")]
     """Event; its fields depend on its topic."""
 
 
 def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return an :class:`EventSeen` as a dict for its sender. ``texts``: readable texts by ref."""
+    """Return an :class:`EventSeen` as a dict. ``texts``: texts by ref that the sender may read."""
     event = as_seen_by(recorded.event, "spectator", public=False)
     return {
         "number": recorded.originator_version,
@@ -76,7 +77,7 @@ def event_seen(recorded: Recorded, texts: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _with_texts(part: Any, texts: Mapping[str, str]) -> Any:
-    """Return an event or act in which ``texts`` replace refs, also in a proposed act."""
+    """Return an event in which ``texts`` replace refs, also in its proposed act."""
     values = {field.name: getattr(part, field.name) for field in fields(part)}
     changed: dict[str, Any] = {}
     for name, value in values.items():

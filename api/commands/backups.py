@@ -1,4 +1,4 @@
-"""``knacka backup`` and ``knacka restore``. The commands return their exit code, or raise ``NotDone``."""
+"""``knacka backup`` and ``knacka restore``."""
 
 import argparse
 import sys
@@ -29,8 +29,8 @@ RESTORE = (
     "Restores a backup into the empty store that KNACKA_DATABASE_URL names, of either kind. Stop the service first. "
     "First checks everything, as `knacka verify` does; restores nothing if it finds a difference or the store is not "
     "empty. Erases again the members whose erasure the backup records; erase again yourself those who were erased "
-    "later. --check only checks, prints what would be restored, and changes nothing. Both need space for the whole "
-    "store: beside it (SQLite), or in TMPDIR."
+    "later. --check only checks, also if the store is not empty, prints what would be restored, and changes nothing. "
+    "Restoring needs space for the whole store beside it (SQLite) or in TMPDIR (PostgreSQL); --check, in TMPDIR."
 )
 
 
@@ -50,27 +50,28 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def backup(settings: Settings, arguments: argparse.Namespace) -> int:
-    goal: Path = arguments.to
-    if goal.is_dir():
-        goal /= f"knacka-{utc_now():%Y%m%dT%H%M%S}Z{SUFFIX}"
-    if goal.exists():
-        raise NotDone(f"{goal} exists already: name a new file, or a folder")
-    if not goal.absolute().parent.is_dir():
-        raise NotDone(f"there is no folder {goal.absolute().parent}: create it, or name an existing one")
-    # a temporary file, because only its owner can read it
-    with NamedTemporaryFile(dir=goal.parent, prefix=f"{goal.name}.", suffix=PARTIAL, delete=False) as file:
+    """Write a backup to a new file, and print its name."""
+    target: Path = arguments.to
+    if target.is_dir():
+        target /= f"knacka-{utc_now():%Y%m%dT%H%M%S}Z{SUFFIX}"
+    if target.exists():
+        raise NotDone(f"{target} exists already: name a new file, or a folder")
+    if not target.absolute().parent.is_dir():
+        raise NotDone(f"there is no folder {target.absolute().parent}: create it, or name an existing one")
+    # This is a temporary file, because only its owner can read it.
+    with NamedTemporaryFile(dir=target.parent, prefix=f"{target.name}.", suffix=PARTIAL, delete=False) as file:
         partial = Path(file.name)
         try:
             manifest = write_backup(settings.database_url, file)
-            partial.rename(goal)
+            partial.rename(target)
         except NoStore as why:
             raise NotDone(str(why)) from None
         finally:
             with suppress(FileNotFoundError):
                 partial.unlink()
-    flush_to_disk(goal.absolute().parent)
+    flush_to_disk(target.absolute().parent)
     print(summary(manifest), file=sys.stderr)
-    print(goal)
+    print(target)
     return 0
 
 
@@ -91,7 +92,7 @@ def restore(settings: Settings, arguments: argparse.Namespace) -> int:
             refuse_unless_empty(url)
         with Archive(arguments.file) as archive:
             print(summary(archive.manifest))
-            # beside a SQLite store, because then files are only moved
+            # The folder is beside a SQLite store, so that files are only moved.
             files = () if check else store_files(url)
             with staged_store(archive, files[-1].absolute().parent if files else None, print) as store:
                 if verify(store, None, print, _print_error_line) != 0:

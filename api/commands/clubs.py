@@ -1,4 +1,4 @@
-"""``knacka club``: founds, lists and shows clubs. The commands return their exit code, or raise ``NotDone``."""
+"""``knacka club``: founds, lists and shows clubs."""
 
 import argparse
 from contextlib import closing
@@ -31,7 +31,10 @@ FOUND = (
     f"{KEY_DAYS_MAX} days. Prints the key, only this once: the store has only its SHA-256."
 )
 LIST = "Lists the clubs, one per line: id, number of present members, name. Changes nothing."
-SHOW = "Shows a club with its settings, members, keys (without secrets) and evenings. Changes nothing."
+SHOW = (
+    "Shows a club with its currencies, timezone, years of kept books, members, keys (without secrets) and number of "
+    "evenings. Changes nothing."
+)
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -57,10 +60,10 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         help="a name of the IANA database, such as Europe/Stockholm",
     )
     founding.set_defaults(run=found_club)
-    club.add_parser("list", help="list the clubs", description=LIST).set_defaults(run=list_all)
+    club.add_parser("list", help="list the clubs", description=LIST).set_defaults(run=list_clubs)
     showing = club.add_parser("show", help="show a club", description=SHOW)
     add_club_argument(showing)
-    showing.set_defaults(run=show)
+    showing.set_defaults(run=show_club)
 
 
 def found_club(settings: Settings, arguments: argparse.Namespace) -> int:
@@ -88,7 +91,7 @@ def found_club(settings: Settings, arguments: argparse.Namespace) -> int:
         try:
             store.submit(club_id, founded)
         except BaseException as error:
-            if not isinstance(error, Unanswered):  # because the club may be stored
+            if not isinstance(error, Unanswered):  # because a club that may be stored needs the name
                 store.names.drop([founder])
             raise
     print(f"club {club_id}: {arguments.name}")
@@ -98,7 +101,7 @@ def found_club(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
+def list_clubs(settings: Settings, arguments: argparse.Namespace) -> int:
     url = settings.database_url
     with open_store(url) as store, closing(StoreReader(url)) as stored:
         for club_id in stored.ids_of_topic(ClubFounded.TOPIC):
@@ -108,7 +111,7 @@ def list_all(settings: Settings, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def show(settings: Settings, arguments: argparse.Namespace) -> int:
+def show_club(settings: Settings, arguments: argparse.Namespace) -> int:
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         for line in _club_lines(store, club):

@@ -20,14 +20,15 @@ from referee.store.command import Stale
 
 ERASE = (
     "Erases a member who has left. Records how many texts change. Deletes the member's names and payment numbers "
-    "and the texts that the member wrote. Replaces the name in other members' texts, as whole words, and only in "
-    "matches that the member took part in. This cannot be undone. The member's number stays in all matches. "
+    "and the texts that the member wrote. Replaces the names in other members' texts, as whole words, and only in "
+    "matches that the member took part in; replaces the payment numbers in all texts. This cannot be undone. "
+    "The member's number stays in all matches. "
     "Refused, as by the service, while the member has not left, plays in a match that is not over, owes or is owed "
     "money, has an entry that is not closed, or the club must still keep its books. "
     "Run it again to finish an interrupted erasure, or to erase later texts of the member. "
     "Backups do not change: delete the older ones, or erase again after you restore one."
 )
-PREVIEW = "only list the texts that would be deleted (-) and changed (+ the new text), and change nothing"
+PREVIEW = "only list the texts that would be deleted (-) and changed (+ the new text), and record no erasure"
 
 
 def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -39,7 +40,10 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def erase(settings: Settings, arguments: argparse.Namespace) -> int:
-    """Record an erasure and carry it out, or list its changes. Raises ``NotDone`` if it is refused or interrupted."""
+    """Complete recorded erasures. Then record and carry out an erasure, or list its changes.
+
+    Raises ``NotDone`` if it is refused or the club changes. An already erased member is no error.
+    """
     with open_store(settings.database_url) as store:
         club, member = store.club(arguments.club), arguments.member
         done, sent = store.erasures.carry_out(club).get(member, 0), EraseSent(member=member)

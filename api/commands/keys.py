@@ -1,7 +1,4 @@
-"""``knacka key``: makes, rotates and revokes a club's keys, and makes the operator's key.
-
-The commands return their exit code, or raise ``NotDone``.
-"""
+"""``knacka key``: makes, rotates and revokes a club's keys, and makes the operator's key."""
 
 import argparse
 from datetime import timedelta
@@ -29,8 +26,7 @@ from referee.store.command import Stale
 
 OPERATOR_PREFIX = "kno_"
 ISSUE_ATTEMPTS = 3
-"""Maximum attempts while other processes change the club."""
-DAYS = 365
+DAYS_DEFAULT = 365
 KEY_DESCRIPTION = (
     "Running services apply it within two seconds. Needs no key of the club: use it when the last key with the scope "
     "`keys` is lost or has ended."
@@ -40,7 +36,7 @@ ROTATE_DESCRIPTION = (
     f"Gives a key of a club a new secret, stores its SHA-256 and prints the key, only this once. {KEY_DESCRIPTION}"
 )
 REVOKE_DESCRIPTION = f"Revokes a key of a club permanently, and ends the streams that use it. {KEY_DESCRIPTION}"
-OWN_DESCRIPTION = (
+OPERATOR_DESCRIPTION = (
     "Makes a key for the operator, and prints it with its SHA-256. Changes nothing: set "
     f"{PREFIX}OPERATOR_KEY_SHA256 to that SHA-256 and restart the service."
 )
@@ -60,10 +56,10 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     issuing.add_argument(
         "--days",
         type=int,
-        default=DAYS,
+        default=DAYS_DEFAULT,
         choices=range(1, KEY_DAYS_MAX + 1),
         metavar="N",
-        help=f"days until it ends: {DAYS} by default, at most {KEY_DAYS_MAX}",
+        help=f"days until it ends: {DAYS_DEFAULT} by default, at most {KEY_DAYS_MAX}",
     )
     issuing.set_defaults(run=issue)
     rotating = key.add_parser("rotate", help="give a key of a club a new secret", description=ROTATE_DESCRIPTION)
@@ -82,7 +78,7 @@ def add_commands(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     add_club_argument(revoking)
     _add_key_argument(revoking)
     revoking.set_defaults(run=revoke)
-    key.add_parser("operator", help="make the operator's key", description=OWN_DESCRIPTION).set_defaults(
+    key.add_parser("operator", help="make the operator's key", description=OPERATOR_DESCRIPTION).set_defaults(
         run=make_operator_key
     )
 
@@ -92,6 +88,7 @@ def _add_key_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def _scopes_in(text: str) -> tuple[Scope, ...]:
+    """Return the scopes in a comma-separated list."""
     arguments = [part.strip() for part in text.split(",")]
     if arguments == ["all"]:
         return SCOPES
@@ -105,7 +102,7 @@ def issue(settings: Settings, arguments: argparse.Namespace) -> int:
     with open_store(settings.database_url) as store:
         club = store.club(arguments.club)
         for _ in range(ISSUE_ATTEMPTS):
-            # The secret contains the next key number of the club, so the request is valid only for this version.
+            # The request is valid only for this version, because the key contains the next key number.
             key_id = f"k{len(club.state.keys) + 1}"
             key = make_key(club.id, key_id, None)
             whose = {"member": arguments.member, "app": arguments.app}
@@ -132,6 +129,7 @@ def rotate(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _print_new_key(store: OperatorStore, before: Club, key_id: KeyId, key: NewKey) -> None:
+    """Print a key that ``before`` lacks, or its new secret."""
     club = store.club(before.id, before.version + 1)
     made = club.state.key(key_id)
     assert made is not None, "it was just made"

@@ -28,13 +28,16 @@ from referee.store.store import Referee, UnknownAggregate, construct
 
 OPERATOR = "operator"
 ANSWER_SECONDS = 30.0
-"""Maximum seconds to wait for the store."""
+"""Maximum seconds to wait for the desk or the projections."""
 POLL_SECONDS = 0.05
 """Seconds between two checks of the projections' positions."""
 
 
 class NotDone(Exception):
-    """The command was not done, or not completely. The message names cause and remedy."""
+    """The command was not done, or not completely. The message names cause and remedy.
+
+    Commands raise this or return their exit code.
+    """
 
 
 class Unanswered(NotDone):
@@ -47,7 +50,7 @@ class OperatorStore:
         self.erasures = Erasures(names)
 
     def club(self, club_id: UUID, min_version: int = 0) -> Club:
-        """Return the club. Raises :class:`NotDone` if it does not exist."""
+        """Return the club. Raises :class:`NotDone` if no club has this id."""
         try:
             club = self._desk.get(club_id, min_version=min_version)
         except UnknownAggregate:
@@ -59,8 +62,8 @@ class OperatorStore:
     def submit(self, aggregate_id: UUID, request: Any, expected: int | None = None) -> Outcome:
         """Execute a request, and return the outcome.
 
-        Raises ``Refused``, :class:`~referee.store.command.Stale` if the version is not ``expected``, and
-        :class:`NotDone` if the club is full, or the store is busy or does not answer.
+        Raises ``Refused``, :class:`~referee.store.command.Stale` if the version is not ``expected``,
+        :class:`Unanswered`, and :class:`NotDone` if the club is full or the store is busy.
         """
         command = Command(id=aggregate_id, actor=OPERATOR, request=request, expected=expected)
         try:
@@ -73,7 +76,7 @@ class OperatorStore:
             raise Unanswered("the store does not say whether it was done: see `knacka club show`") from None
 
     def execute(self, club: Club, request: Any) -> Club:
-        """Execute a request and return the changed club. Raises :class:`NotDone`, also if the club refuses it."""
+        """Execute a request and return the changed club. Raises :class:`NotDone`, also if the request is refused."""
         try:
             outcome = self.submit(club.id, request)
         except Refused as refused:
@@ -82,7 +85,7 @@ class OperatorStore:
         return outcome.aggregate
 
     def basis_of(self, club: Club, sent: BasisSent) -> dict[str, Any]:
-        """Return the fields of a request that ledger and matches add.
+        """Return the fields that ledger and matches add to a request.
 
         Raises :class:`NotDone` if the projections do not reach the end of the log in time.
         """
@@ -100,13 +103,13 @@ class OperatorStore:
                 return basis_of(projections.ledger, projections.matches, connection, club, sent)
 
     def names_of(self, club: Club) -> dict[Ref, str]:
-        """Return the names of unerased members by ref."""
+        """Return, by ref, the stored names of unerased members."""
         return self.names.read(club.id, (member.name for member in club.state.members if not member.erased))
 
 
 @contextmanager
 def open_store(url: str, *, create: bool = False) -> Iterator[OperatorStore]:
-    """Yield the store at a URL. Raises :class:`NotDone` if a SQLite file does not exist, unless ``create``."""
+    """Yield the store at a URL. Raises :class:`NotDone` for a missing SQLite file, unless ``create``."""
     place = parse_store_url(url)
     if isinstance(place, SqliteFile) and not create and not Path(place.path).exists():
         raise NotDone(f"there is no store {place.path}: set KNACKA_DATABASE_URL to an existing one")
@@ -126,7 +129,7 @@ def refusal_text(refused: Refused) -> str:
 
 
 def argument_type(kind: Any) -> Callable[[str], Any]:
-    """Return a function for argparse that converts an argument to a type of the API."""
+    """Return a function for argparse that checks an argument and converts it to a type of the API."""
 
     def read(text: str) -> Any:
         try:

@@ -13,9 +13,9 @@ PYTHON_END = r"$(?!\n)"
 def add_hints(schemas: Plain) -> Plain:
     """Return the named schemas with hints for generators.
 
-    Enumerations in Go share one name space, so those with a common value get the schema's name as a prefix of their
-    values. Go checks ``pattern`` but not ``const`` to find the variant of a union, so constants get a pattern. Go
-    fails at the pattern of a nullable text, so a format replaces the pattern.
+    Go's enumerations share one name space, so those with a common value get constant names with the schema's name as
+    prefix. Go's generator finds the variant of a union by ``pattern``, not ``const``, so constants get a pattern. The
+    generator fails at the pattern of a nullable text, so a format replaces it.
     """
     texts = {f"{REFS}{name}": (name, schema) for name, schema in schemas.items() if "pattern" in schema}
 
@@ -46,7 +46,7 @@ def add_hints(schemas: Plain) -> Plain:
 
 
 def written_pattern(pattern: str) -> str:
-    """Return a Python pattern as JSON Schema writes it, with escaped line ends."""
+    """Return a Python pattern as JSON Schema writes it, with line ends escaped."""
     return pattern.replace(PYTHON_END, "$").replace("\n", r"\n")
 
 

@@ -1,4 +1,4 @@
-"""Reads the texts of the guides, the rulebooks and the programs for auditors, and lists them."""
+"""Reads and lists the guides, rulebooks and example programs."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ from referee.value import Value
 
 MARKDOWN = "text/markdown"
 FIRST = ("first-match", "client", "errors", "conflicts", "following", "bot")
-"""Guides that a new developer reads first, in this order."""
+"""Guides to read first, in this order."""
 OTHERS = ("notation.md", "verify.py", "shuffle.py")
 BOOKS = (*RULESETS, PROCEDURE)
 """Rulebooks of the games and of the officials."""
@@ -29,7 +29,7 @@ class PageSection(Value):
 
 
 class GuidePage(Value):
-    """A guide, rulebook or program, for the contents and the search of the reference."""
+    """A guide, rulebook or program, for the list and the search of pages."""
 
     kind: str
     title: str
@@ -46,7 +46,7 @@ def text_of(path: str) -> str:
 
 @cache
 def guide_names() -> tuple[str, ...]:
-    """Return the file names of the texts and programs in ``openapi/guides/``, in reading order."""
+    """Return the file names of texts and programs in ``openapi/guides/``: :data:`FIRST`, then by name."""
 
     def place(name: str) -> tuple[int, str]:
         stem = name.partition(".")[0]
@@ -66,13 +66,13 @@ def _guide_files() -> set[str]:
 
 
 def preload() -> None:
-    """Read all files that answers need."""
+    """Cache all files except rulebooks."""
     for path in (*OTHERS, *(f"guides/{name}" for name in (*guide_names(), *picture_names()))):
         text_of(path)
 
 
 def rulebook_markdown(key: str, language: Language) -> str:
-    """Return the rules of a game or of the officials, each below a heading."""
+    """Return the rules and readings of a rulebook, each below its id as a heading."""
     book = rulebook.load(key)
     entries: list[Rule | Reading] = [*book.rules, *book.readings]
     rules = "".join(f"\n## {entry.id}\n\n{getattr(entry, language)}\n" for entry in entries)
@@ -84,7 +84,7 @@ def _first_sentence(text: str) -> str:
 
 
 def _markdown_page(kind: str, path: str, markdown: str) -> GuidePage:
-    """Return the page of a Markdown text. A rulebook has only one section, without its rules."""
+    """Return the page of a guide or rulebook. A rulebook has one section, without rules."""
     parts = list(sections(markdown))[: None if kind == "guide" else 1]
     title, address = parts[0].title, f"/docs/{path}"
     shown = tuple(
@@ -95,6 +95,7 @@ def _markdown_page(kind: str, path: str, markdown: str) -> GuidePage:
 
 
 def _program_page(path: str) -> GuidePage:
+    """Return a program's page. Its text: the docstring or, outside Python, the first line."""
     source, name, address = text_of(path), path.rpartition("/")[2], f"/docs/{path}"
     about = ast.get_docstring(ast.parse(source)) if path.endswith(".py") else source.partition("\n")[0].lstrip("/ ")
     section = PageSection(title=name, address=address, text=about or "")
@@ -105,7 +106,7 @@ def _program_page(path: str) -> GuidePage:
 
 @cache
 def pages() -> tuple[GuidePage, ...]:
-    """Return all guides, rulebooks and programs in English, in reading order."""
+    """Return all pages in English: guides, rulebooks, programs."""
     paths = [*(f"guides/{name}" for name in guide_names()), *OTHERS]
     texts = (_markdown_page("guide", path, text_of(path)) for path in paths if path.endswith(".md"))
     books = (_markdown_page("rulebook", f"rulebooks/{key}.md", rulebook_markdown(key, "en")) for key in BOOKS)
@@ -113,7 +114,7 @@ def pages() -> tuple[GuidePage, ...]:
 
 
 def list_markdown(kinds: tuple[str, ...] = ("guide", "rulebook", "program")) -> str:
-    """Return Markdown with a list of links to the pages of each kind."""
+    """Return Markdown that lists links to the pages, by kind."""
     titles = {"guide": "Guides", "rulebook": "Rules", "program": "Programs"}
     return "\n".join(
         f"## {titles[kind]}\n\n"
