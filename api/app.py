@@ -1,4 +1,4 @@
-"""The service and its calls."""
+"""Builds the service from its calls and parts."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -12,7 +12,7 @@ from litestar.types import HTTPResponseStartEvent, LifeSpanReceive, LifeSpanScop
 
 from api.access.addresses import Addresses
 from api.access.attempts import noted_attempt
-from api.access.limits import WRONG, Limits
+from api.access.limits import INVALID_CREDENTIAL_CODES, Limits
 from api.access.quotas import Quotas
 from api.access.tokens import RefusedTokens
 from api.books import deals, pot, protocol, settlement
@@ -118,8 +118,7 @@ CALLS = controller_of(
 class App(Litestar):
     """Refuses requests above a limit. :class:`~api.http.protocol.Protocol` may have checked them already."""
 
-    begins: Callable[[Any, Any], None]
-    """Called when an answer begins."""
+    begin_answer: Callable[[Any, Any], None]
     direct_acts: DirectActs
 
     async def __call__(self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Any) -> None:
@@ -131,7 +130,7 @@ class App(Litestar):
 
             def sent(message: Message) -> Awaitable[None]:
                 if message["type"] == "http.response.start":
-                    self.begins(message, scope)
+                    self.begin_answer(message, scope)
                 sending: Awaitable[None] = send(message)
                 return sending
 
@@ -176,7 +175,7 @@ class Boundary:
         self._refused_tokens = RefusedTokens()
 
     async def before_request(self, request: Req) -> None:
-        """Attribute the work to the client. Raises ``Problem`` (400, 406) for a bad query or ``Accept``."""
+        """Count calls in threads for the address. Raises the Problems (400, 404, 406) of :func:`must_fit_call`."""
         count_calls_for(self.addresses.client_address(request.scope).limit_key)
         must_fit_call(request)
 
@@ -194,7 +193,7 @@ class Boundary:
         return status, [*headers, *self.limits.headers(notes.counted)], body
 
     def begin_answer(self, message: HTTPResponseStartEvent, scope: Any) -> None:
-        """Add the common headers to an answer, count it, and record a refused attempt."""
+        """Add the common headers to an answer. Count it, log an invalid credential, and record a refused attempt."""
         notes = notes_in(scope)
         notes.is_answered = True
         problem = notes.problem
@@ -207,7 +206,7 @@ class Boundary:
         self.metrics.count_answer(scope["method"], route, message["status"], code)
         if problem is None:
             return
-        if code in WRONG:
+        if code in INVALID_CREDENTIAL_CODES:
             self._refused_tokens.log_refused(self.addresses.client_address(scope).text, notes.ids)
         if (tried := noted_attempt(scope)) is not None:
             scope["litestar_app"].state.service.refused_attempts.record(tried, problem)
@@ -271,7 +270,7 @@ async def running_service(
 
 
 def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Litestar:
-    """Return the service, which opens the store when it starts. Raises SettingsError for unusable keys."""
+    """Return the service, which opens the store when it starts. Raises SettingsError for unusable signing keys."""
     signing, boundary = signing_keys(settings), Boundary(settings)
     addresses, metrics = boundary.addresses, boundary.metrics
     lifespan = partial(
@@ -298,5 +297,6 @@ def create_app(settings: Settings, *, wait_seconds: float = WAIT_SECONDS) -> Lit
         logging_config=None,
         openapi_config=reference.openapi_config(),
     )
-    app.begins, app.direct_acts = boundary.begin_answer, DirectActs(app, acts.send_act, boundary.before_request)
+    app.begin_answer = boundary.begin_answer
+    app.direct_acts = DirectActs(app, acts.send_act, boundary.before_request)
     return app

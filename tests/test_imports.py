@@ -135,7 +135,7 @@ BESIDE_ACCESS = {
     "api/app.py": {
         "api.access.addresses.Addresses",
         "api.access.limits.Limits",
-        "api.access.limits.WRONG",
+        "api.access.limits.INVALID_CREDENTIAL_CODES",
         "api.access.quotas.Quotas",
         "api.access.tokens.RefusedTokens",
         "api.access.attempts.noted_attempt",

@@ -32,7 +32,7 @@ T = TypeVar("T")
 class Matches(Clubs, Protocol):
     """Finds matches and clubs. Each method raises ``UnknownAggregate`` (404) if the match or club does not exist.
 
-    All but :meth:`match_at_opening` raise ``DamagedRow`` (503) if a row cannot be read.
+    Each method raises ``DamagedRow`` (503) if a row that it needs cannot be read.
     """
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
@@ -42,14 +42,14 @@ class Matches(Clubs, Protocol):
         """Return the match; it may lack its newest events."""
 
     async def match_at_opening(self, match_id: UUID) -> Match:
-        """Return the match after its first event. Raises ``DamagedRow`` (503) if that event cannot be read."""
+        """Return the match after its first event, the only row that it needs."""
 
     async def newest_match(self, match: Match) -> Match: ...
 
 
 class Names(Protocol):
     def texts_in(self, match: Match) -> MemberTexts:
-        """Return the names and texts of members that answers about the match may contain."""
+        """Return the texts of members in answers about the match, for a caller who may read them."""
 
     async def with_names(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
         """Return the match with its players' names, and ``texts`` with the ETag mark for these names."""
@@ -61,16 +61,17 @@ class InThread(Protocol):
 
 
 def check_authorization(request: Req) -> None:
-    """Raise the Problems of :func:`credential_of` (400, 401) for a wrong Authorization header."""
+    """Raise the Problems of :func:`credential_of` for a malformed Authorization header."""
     credential_of(request)
 
 
 class Access:
-    """Finds the caller of a request.
+    """Identifies callers.
 
     Its methods raise ``UnknownAggregate`` (404 no_such_match) if the caller may not see the match. They raise
     Problem (401 token_unknown, key_unknown, key_expired, key_revoked) for an invalid credential. Methods that read
-    the credential from the request also raise the Problems of :func:`credential_of`.
+    the credential from the request also raise the Problems of :func:`credential_of`. Without a match, no
+    token is checked.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class Access:
         self._tickets, self._in_thread, self._note_held_back = tickets, in_thread, note_held_back
 
     async def key_holder_or_none(self, request: Req) -> KeyHolder | None:
-        """Return the holder of the key in a request, or ``None`` if the request has no key."""
+        """Return the holder of the key in a request; ``None`` without a key."""
         credential = credential_of(request)
         return None if credential is None else await self._key_holder(credential)
 
@@ -109,12 +110,12 @@ class Access:
     async def identify_actor(
         self, request: Req, match_id: UUID, credential: Credential, *requests: Request, noted: bool = True
     ) -> tuple[Match, Caller]:
-        """Return the match, perhaps not in its newest version, and a caller allowed to make these requests.
+        """Return the match, perhaps not in its newest version, and a caller who may make these requests.
 
-        ``noted``: record the requests for the officials if they are refused (J12). Raises the Problems (403) of
-        :meth:`Caller.must_act` and :meth:`Caller.must_be_allowed`.
+        ``noted``: record a refused request for the officials (J12); False: record only a caller who is held back.
+        Raises the Problems (403) of :meth:`Caller.must_act` and :meth:`Caller.must_be_allowed`.
         """
-        match, caller = await self._match_and_holder(match_id, credential)
+        match, caller = await self._match_and_caller(match_id, credential)
         texts = self._names.texts_in(match) if caller.knows_names(match) else NO_TEXTS
         if caller.actor is None:
             if requests and isinstance(requests[0], IssueToken | Invite):
@@ -129,7 +130,10 @@ class Access:
         return match, replace(caller, texts=texts)
 
     async def current_caller(self, match: Match, caller: Caller) -> Caller:
-        """Return the caller with their current rights. Raises Problem (401) if the credential is now invalid."""
+        """Return the caller with their key as it is now, and held back if they now are. Other rights do not change.
+
+        Raises Problem (401) if the credential is now invalid.
+        """
         if caller.key is not None:
             key = await current_holder(caller.key, self._matches)
             now = caller_by_key(match, key)
@@ -158,13 +162,13 @@ class Access:
 
     async def give_ticket(self, match_id: UUID, credential: Credential) -> tuple[str, datetime]:
         """Return a new ticket for one stream, and the time when it expires."""
-        await self._match_and_holder(match_id, credential)
+        await self._match_and_caller(match_id, credential)
         return await self._in_thread(self._tickets.give, match_id, credential)
 
     async def identify_by_ticket(
-        self, request: Req, match_id: UUID, ticket: str, min_version: int = 0, *, only_looks: bool = False
+        self, request: Req, match_id: UUID, ticket: str, min_version: int = 0, *, keep_ticket: bool = False
     ) -> tuple[Match, Caller]:
-        """Return the match and the caller to whom the ticket was given. Delete the ticket unless ``only_looks``.
+        """Return the match and the caller to whom the ticket was given. Delete the ticket unless ``keep_ticket``.
 
         Raises Problem (401 ticket_unknown if the ticket or its credential is invalid; 409 version_not_reached).
         """
@@ -180,8 +184,8 @@ class Access:
         if caller_without_credential(match) is None and await self._in_thread(tickets.peek, match_id, ticket) is None:
             raise UnknownAggregate(str(match_id))
         match = await self._matches.match(match_id, min_version)
-        credential = await self._in_thread(tickets.peek if only_looks else tickets.take, match_id, ticket)
-        with suppress(Problem):  # if the credential is no longer valid
+        credential = await self._in_thread(tickets.peek if keep_ticket else tickets.take, match_id, ticket)
+        with suppress(Problem):
             if (
                 credential is not None
                 and (caller := _caller_of(match, credential, await self._key_holder(credential))) is not None
@@ -190,6 +194,7 @@ class Access:
         raise Problem("ticket_unknown", headers=CHALLENGE)
 
     async def _with_visible_names(self, match: Match, caller: Caller) -> tuple[Match, Caller]:
+        """Add the names that the caller may read. Record a caller who is held back."""
         if caller.held_back:
             self._note_held_back(match, caller)
         if not caller.knows_names(match):
@@ -197,7 +202,7 @@ class Access:
         match, texts = await self._names.with_names(match, self._names.texts_in(match))
         return match, replace(caller, texts=texts)
 
-    async def _match_and_holder(self, match_id: UUID, credential: Credential) -> tuple[Match, Caller]:
+    async def _match_and_caller(self, match_id: UUID, credential: Credential) -> tuple[Match, Caller]:
         key = await self._key_holder(credential)
         try:
             match = await self._matches.match_perhaps_stale(match_id)
@@ -225,12 +230,12 @@ class Access:
         """Return the match, perhaps in a newer version, and the caller. Note that a token is valid."""
         caller = _caller_of(match, credential, key)
         if caller is None and credential is not None and key is None:
-            match = await self._matches.newest_match(
-                match
-            )  # because a different process may just have issued the token
+            # Read again, because a different process may just have issued the token.
+            match = await self._matches.newest_match(match)
             caller = _caller_of(match, credential, key)
         elif caller is None and caller_without_credential(match) is None:
-            with suppress(UnknownAggregate):  # because the time must not show whether the match exists
+            # Read a missing match, so that the time does not show whether this one exists.
+            with suppress(UnknownAggregate):
                 await self._matches.match(uuid4())
         caller = _must_see(match, caller)
         if caller.token_hash is not None:
@@ -246,10 +251,8 @@ def _caller_of(match: Match, credential: Credential | None, key: KeyHolder | Non
 
 
 def _must_see(match: Match, caller: Caller | None) -> Caller:
-    """Return the caller if not ``None``.
-
-    Otherwise raise Problem (401 token_unknown) if the match is public, else ``UnknownAggregate`` (404).
-    """
+    """Return the caller. For ``None`` raise Problem (401 token_unknown) if the match is public, else
+    ``UnknownAggregate`` (404)."""
     if caller is not None:
         return caller
     if caller_without_credential(match) is None:
@@ -258,7 +261,7 @@ def _must_see(match: Match, caller: Caller | None) -> Caller:
 
 
 def _needed_scope(match: Match, requests: tuple[Request, ...]) -> Scope:
-    """Return the scope that a key needs for these requests if its holder has no seat in the match."""
+    """Return the scope that a key needs for the first of these requests; `play` without requests."""
     if requests and isinstance(requests[0], IssueToken | Invite):
         return "open" if isinstance(requests[0], IssueToken) or requests[0].role in ROLES_OF_PROGRAMS else "officiate"
     return "officiate" if requests and match.sole_actor(requests[0]) == "official" else "play"

@@ -1,7 +1,7 @@
 """Finds the address of a request's client, also behind trusted proxies.
 
-A proxy writes `X-Forwarded-For` or `Forwarded` (RFC 7239). Both headers must name the same address if both are
-present, because a client can forge the header that the proxy does not write.
+A proxy writes `X-Forwarded-For` or `Forwarded` (RFC 7239). If both are present, they must name one
+address, because a client can forge the header that the proxy does not write.
 """
 
 import re
@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 Network = IPv4Network | IPv6Network
 
 TEXT_MAX = 64
-"""Maximum length of an address with its zone and port."""
+"""Maximum length of an address in a header."""
 CACHE_MAX = 4096
 SCOPE_KEY = "knacka.address"
 NETWORK_BITS = 64
-"""Length in bits of the IPv6 prefix that counts as one client."""
+"""Length of the IPv6 prefix that counts as one client."""
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _PAIR = re.compile(rf'({_TOKEN})=(?:({_TOKEN})|"((?:[^"\\]|\\.)*+)")')
@@ -29,15 +29,14 @@ class Address(NamedTuple):
     text: str
     """Text for logs."""
     limit_key: str
-    """Name under which limits count the client: an IPv4 address or an IPv6 network."""
+    """Name under which limits count it: IPv4 address or IPv6 network."""
     is_local: bool
-    """True: the client is on this machine, without a proxy."""
+    """True: a client on this machine, and no proxy."""
     is_trusted_proxy: bool
-    """True: the address of a trusted proxy."""
 
 
 UNREADABLE = Address("an unreadable address", "", is_local=False, is_trusted_proxy=False)
-"""Address if the headers of proxies name no readable address or contradict each other."""
+"""Address if proxies' headers name no readable address or contradict each other."""
 
 
 def networks_of(setting: str) -> tuple[Network, ...]:
@@ -47,21 +46,22 @@ def networks_of(setting: str) -> tuple[Network, ...]:
 
 class Addresses:
     def __init__(self, trusted_proxies: str) -> None:
-        """``trusted_proxies``: networks in CIDR, comma-separated."""
+        """``trusted_proxies``: text for :func:`networks_of`, which may raise ``ValueError``."""
         self._trusted = networks_of(trusted_proxies)
         self._cached = lru_cache(CACHE_MAX)(self._address_or_none)
         self._local = self._address_of(IPv4Address("127.0.0.1"))
-        # A peer without an IP address is on this machine.
+        # A peer without an IP address uses a Unix socket on this machine.
         self._cached_peer = lru_cache(CACHE_MAX)(lambda text: self._address_or_none(text) or self._local)
 
     def client_address(self, scope: Any) -> Address:
-        """Return the client's address: the right-most one that is not a trusted proxy, or :data:`UNREADABLE`."""
+        """Return the client's address, or :data:`UNREADABLE`."""
         found: Address | None = scope.get(SCOPE_KEY)
         if found is None:
             found = scope[SCOPE_KEY] = self._read_address(scope)
         return found
 
     def _read_address(self, scope: Any) -> Address:
+        """Return the address of the peer, or in the headers of a trusted proxy."""
         client = scope["client"]
         peer = self._cached_peer(client[0]) if client else self._local
         if not peer.is_trusted_proxy:
@@ -76,7 +76,8 @@ class Addresses:
         return found.pop() if len(found) == 1 else UNREADABLE
 
     def _client_in(self, hops: Iterable[str | None]) -> Address:
-        """Return the client's address in the hops of a header, or :data:`UNREADABLE`."""
+        """Return the right-most hop that is not a trusted proxy, else the left-most; :data:`UNREADABLE`
+        for no hop or an unreadable one."""
         found = UNREADABLE
         for hop in reversed([*hops]):
             found = (None if hop is None or len(hop) > TEXT_MAX else self._cached(hop)) or UNREADABLE
@@ -92,7 +93,7 @@ class Addresses:
 
     def _address_of(self, ip: IPv4Address | IPv6Address) -> Address:
         if isinstance(ip, IPv6Address):
-            ip = ip.ipv4_mapped or IPv6Address(int(ip))  # without its zone
+            ip = ip.ipv4_mapped or IPv6Address(int(ip))  # so that it has no zone
         limit_key = str(ip)
         if isinstance(ip, IPv6Address):
             limit_key = str(IPv6Network((int(ip), NETWORK_BITS), strict=False))
@@ -110,10 +111,8 @@ def _hops_in_x_forwarded_for(values: list[bytes]) -> Iterator[str]:
 
 
 def _hops_in_forwarded(values: list[bytes]) -> list[str | None]:
-    """Return the addresses in `Forwarded` headers from the left; ``None`` for an element without an address.
-
-    Return an empty list if a header is malformed.
-    """
+    """Return the addresses in `Forwarded` headers from the left; ``None`` for an element without an address;
+    empty if a header is malformed."""
     hops: list[str | None] = []
     for value in values:
         elements = _elements_in(value.decode("latin-1"))
@@ -124,7 +123,7 @@ def _hops_in_forwarded(values: list[bytes]) -> list[str | None]:
 
 
 def _elements_in(text: str) -> list[dict[str, str]] | None:
-    """Return the parameters of each element in a `Forwarded` header; ``None`` if the header is malformed."""
+    """Return each element's parameters in a `Forwarded` header, in lower case; ``None`` if it is malformed."""
     elements: list[dict[str, str]] = [{}]
     at = len(text) - len(text.lstrip(" \t"))
     while at < len(text):

@@ -31,7 +31,7 @@ ROLES_OF_PROGRAMS = ("scribe", "watcher")
 
 
 def seat_of_key(key: KeyHolder, match: Match) -> int | None:
-    """Return the seat of the member who holds the key; ``None`` if they do not play in this match."""
+    """Return the seat of the key's member; ``None`` for a program, or a member who does not play in this match."""
     member, members = key.key.member, match.opened.members
     return members.index(member) if member in members and match.opened.club == key.club.id else None
 
@@ -57,19 +57,18 @@ class Caller(Value):
     actor: Actor | None = None
     """``None``: the caller may only watch."""
     token_hash: str | None = None
-    """SHA-256 of the caller's token of the match. The desk checks it again."""
+    """SHA-256 of the caller's token of the match."""
     key: KeyHolder | None = None
     """Holder of the key that was sent. The key may be of a different club."""
     texts: MemberTexts = NO_TEXTS
-    """Names and texts of members that the caller may read."""
     audits: bool = False
     """True: the caller sees finished deals as the official does."""
     held_back: bool = False
-    """True: the views of officials and auditors are hidden, because a member who holds or gave the caller's key or
-    token plays in the match."""
+    """True: the views of officials and auditors are hidden until the match is over, because a member who holds or
+    gave the caller's key or token plays in it."""
 
     def deal_viewer(self, public: bool) -> Viewer:
-        """Return the viewer whose view of a deal the caller sees. ``public``: the deal is over and its cards open."""
+        """Return the viewer whose view of a deal the caller sees. ``public``: the deal is over."""
         return "official" if self.audits and public else self.viewer
 
     def knows_names(self, match: Match) -> bool:
@@ -87,7 +86,6 @@ class Caller(Value):
 
     @property
     def sight(self) -> Sight:
-        """The matches and cases that the caller sees in lists."""
         return Sight(credential_sha256=self.token_hash) if self.key is None else self.key.sight
 
     @property
@@ -96,7 +94,7 @@ class Caller(Value):
         return () if self.key is None else (self.key.club.id,)
 
     def seconds_left(self, at: datetime) -> float:
-        """Return the seconds until the caller's key expires; infinity without a key."""
+        """Return the seconds until the caller's key expires, at least 0; infinity without a key."""
         return float("inf") if self.key is None else max(0.0, (self.key.ends_at - at).total_seconds())
 
     @property
@@ -106,7 +104,7 @@ class Caller(Value):
         return self.actor
 
     def note_attempt(self, http_request: Req, match: Match, attempt: Value) -> None:
-        """Note the attempt on the HTTP request. Call this before checks that can refuse the attempt."""
+        """Note the attempt on the HTTP request. Call this before checks that can refuse it."""
         notes_in(http_request.scope).tried = match.id, self.required_actor, attempt
 
     def command(
@@ -134,8 +132,8 @@ class Caller(Value):
     def must_be_allowed(self, match: Match, request: Request) -> None:
         """Raise Problem (403) unless the caller may make this request.
 
-        Codes: secret_replaced; confirmed_by_members or invited_by_members for requests that a program may not make;
-        for_seats, not_your_seat, for_officials.
+        Codes: secret_replaced for :data:`NEWEST_SECRET_NEEDED`; confirmed_by_members or invited_by_members for
+        requests that a program may not make; for_seats, not_your_seat, for_officials.
         """
         if isinstance(request, NEWEST_SECRET_NEEDED) and self.key is not None and self.key.is_replaced:
             raise problem_of_stale_key(self.key)
@@ -171,16 +169,18 @@ class Caller(Value):
     def must_know_acts(self, match: Match, viewer: Viewer) -> None:
         """Raise Problem (403) unless the caller may see the legal acts of ``viewer``.
 
-        In a tally every caller with an actor may. Codes: scope_missing, only_looks_on, for_seats, not_your_seat.
+        In a tally, or for a viewer without a seat, every caller with an actor may. Codes: scope_missing,
+        only_looks_on, for_seats, not_your_seat.
         """
         self.must_act(match, "play")
         if isinstance(viewer, int) and self.viewer not in (viewer, "official") and match.opened.dealing != "tally":
             must_be_seat(self.required_actor, viewer)
 
     def with_open_scope(self, match: Match, request: IssueToken | Invite) -> "Caller":
-        """Return the caller, with the key as actor if its scope `open` allows this request.
+        """Return the caller, with the key as actor and without texts if its scope `open` allows this request.
 
-        The scope allows nothing if the key is of a different club or its member plays in the match.
+        The scope allows tokens and invitations to :data:`ROLES_OF_PROGRAMS`; nothing if the key is of a different
+        club or its member plays in the match.
         """
         key = self.key
         if (
@@ -198,7 +198,7 @@ class Caller(Value):
         """Raise Problem (403) unless the caller may make this invitation.
 
         Codes: for_officials unless the caller is an official or invites to their own seat; invited_by_members if a
-        program invites to a seat in a match for money.
+        program invites to a seat in a club's match for money.
         """
         if request.role == "seat" and request.seat is not None and self.actor == actor_at(request.seat):
             return

@@ -42,13 +42,13 @@ class KeyHolder(NamedTuple):
     key_id: KeyId
     key: Key
     secret_hash: str
-    """SHA-256 of the key text that was sent. The desk checks it again."""
+    """SHA-256 of the secret that was sent."""
     ends_at: datetime
-    """Time when the text that was sent expires. A replaced text expires before its key."""
+    """Time when the secret that was sent expires. A replaced secret expires before its key."""
 
     @property
     def is_replaced(self) -> bool:
-        """True if a newer secret has replaced the secret that was sent."""
+        """True if a newer secret has replaced the one that was sent."""
         return self.key.hash != self.secret_hash
 
     @property
@@ -62,7 +62,6 @@ class KeyHolder(NamedTuple):
 
     @property
     def sight(self) -> Sight:
-        """The matches and cases that the holder sees in lists."""
         member = self.key.member
         return Sight(
             club=self.club.id,
@@ -116,9 +115,9 @@ def problem_of_stale_key(caller: ClubCaller) -> Problem:
 
 
 def must_see_books(caller: ClubCaller, owner: int | None = None) -> None:
-    """Raise Problem (403 scope_missing) unless the caller may see the club's books.
+    """Raise Problem (403 scope_missing) unless the caller sees the books (:func:`sees_books`) or is ``owner``.
 
-    ``owner``: the member whose account is seen; this member may always see it.
+    ``owner``: the member whose account is shown; ``None``: all accounts.
     """
     if isinstance(caller, KeyHolder) and (owner is None or caller.key.member != owner) and not caller.may("treasury"):
         must_have(caller, "audit")
@@ -139,7 +138,7 @@ def must_audit(caller: ClubCaller) -> None:
 
 
 def is_operator_hash(secret_hash: str, operator_hash: str) -> bool:
-    """Compare two hashes in constant time. ``operator_hash``: empty if there is no operator's key."""
+    """Return whether a secret is the operator's key, in constant time. ``operator_hash``: empty without this key."""
     return compare_digest(secret_hash, operator_hash or "none")
 
 
@@ -186,7 +185,8 @@ class ClubAccess:
             found = await self.holder(request)
             if found.club.id == club_id and found.club.version < min_version:
                 await self._clubs.club(club_id, min_version)
-                found = await self.holder(request)  # the key may have been revoked during the wait
+                # Read again, because the key may have been revoked.
+                found = await self.holder(request)
             if found.club.id == club_id:
                 return found
         except UnknownAggregate:
@@ -216,7 +216,7 @@ def club_and_id_in(text: str, secret_hash: str) -> Named:
 
 
 async def holder_by(key_name: Named, secret_hash: str, clubs: Clubs, limits: Limits) -> KeyHolder:
-    """Return the holder of a key. Note that the key is valid.
+    """Return the holder of a key. Mark the key as valid in ``limits``.
 
     Raises Problem (401 key_unknown, key_expired or key_revoked).
     """
@@ -225,7 +225,8 @@ async def holder_by(key_name: Named, secret_hash: str, clubs: Clubs, limits: Lim
     except UnknownAggregate:
         raise Problem("key_unknown", headers=CHALLENGE) from None
     found = _holder_in(club, key_name.name, secret_hash)
-    if found is None:  # in memory, but a different process may just have issued the key
+    if found is None:
+        # Read again, because a different process may just have issued the key.
         found = _holder_in(await clubs.newest_club(club), key_name.name, secret_hash)
     if found is None:
         raise Problem("key_unknown", headers=CHALLENGE)
@@ -245,7 +246,7 @@ async def current_holder(holder: KeyHolder, clubs: Clubs) -> KeyHolder:
 
 
 def _holder_in(club: Club, key_id: KeyId, secret_hash: str) -> KeyHolder | None:
-    """Return the holder of a key; ``None`` if the hash is neither of its secret nor of the last replaced secret.
+    """Return the holder of a key; ``None`` if it is missing, or the hash is of neither its secret nor the one before.
 
     Raises Problem (401 key_revoked or key_expired).
     """

@@ -19,34 +19,33 @@ from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.http.threads import count_calls_for
 
 SECOND = 1_000_000_000
-"""Nanoseconds, as whole numbers because their sums are exact."""
+"""Nanoseconds. They are whole numbers, so that sums are exact."""
 WINDOW_SECONDS = 60
 REMEMBERED_MAX = 65_536
 """Maximum number of callers in a :class:`Pace`, and of valid tokens and keys in :class:`Limits`."""
 OVERFLOW = "rest"
 """Name for the shared allowance of :class:`Pace`."""
 
-WRONG = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
-"""Problem codes for an invalid token or key."""
-WRONG_COST = 10
-"""Number of requests that an invalid token or key costs."""
+INVALID_CREDENTIAL_CODES = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
+INVALID_CREDENTIAL_COST = 10
+"""Number of requests that one costs."""
 BUSY_SHARE = 10
-"""A caller is busy, and waits for turns, after using more than 1 / ``BUSY_SHARE`` of its allowance."""
+"""A caller is busy after using more than 1 / ``BUSY_SHARE`` of its allowance."""
 BUSY_MIN = 20
-"""Number of used requests up to which no caller is busy."""
+"""Used requests up to which a caller is not busy, unless none is left."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
 class Pace:
-    """An allowance of ``most`` requests in ``seconds`` for each caller, by the generic cell rate algorithm.
+    """Gives each caller ``most`` requests in ``seconds`` seconds, by the generic cell rate algorithm.
 
-    New callers share one allowance while :data:`REMEMBERED_MAX` callers have used allowance.
+    New callers share one allowance while :data:`REMEMBERED_MAX` callers are remembered.
     """
 
     def __init__(self, most: int, seconds: int, clock: Callable[[], int] = time.monotonic_ns) -> None:
         self.most, self.seconds = most, seconds
-        self._clock, self._each = clock, seconds * SECOND // most
-        self._all = self._each * most
+        self._clock, self._request_ns = clock, seconds * SECOND // most
+        self._window_ns = self._request_ns * most
         self._used_until: dict[str, int] = {}
         """Time until which each caller has used its allowance."""
         self._tidied = 0
@@ -60,11 +59,11 @@ class Pace:
         used_until = self._used_until.get(caller)
         if used_until is None:
             used_until, caller = self._entry_for_new(caller, now)
-        until = (used_until if used_until > now else now) + self._each
-        if until - now > self._all:
-            return -1, until - now - self._all
+        until = (used_until if used_until > now else now) + self._request_ns
+        if until - now > self._window_ns:
+            return -1, until - now - self._window_ns
         self._used_until[caller] = until
-        return (self._all - until + now) // self._each, until - now
+        return (self._window_ns - until + now) // self._request_ns, until - now
 
     def charge(self, caller: str, cost: int) -> tuple[int, int]:
         """Take ``cost`` requests from the allowance, even if fewer are left.
@@ -75,15 +74,16 @@ class Pace:
         used_until, caller = (
             self._entry_for_new(caller, now) if caller not in self._used_until else (self._used_until[caller], caller)
         )
-        self._used_until[caller] = until = max(used_until, now) + cost * self._each
-        return max(0, (self._all - until + now) // self._each), until - now
+        self._used_until[caller] = until = max(used_until, now) + cost * self._request_ns
+        return max(0, (self._window_ns - until + now) // self._request_ns), until - now
 
     def is_busy(self, left: int) -> bool:
         """Return whether a caller with ``left`` requests left must wait for turns."""
         return left < 0 or self.most - left > max(BUSY_MIN, self.most // BUSY_SHARE)
 
     def _entry_for_new(self, caller: str, now: int) -> tuple[int, str]:
-        """Return the used-until time and the name for a caller without an entry. First delete expired entries."""
+        """Return the used-until time and the name for a caller without an entry. If there is no room, first delete
+        expired entries, at most once a second."""
         if len(self._used_until) >= REMEMBERED_MAX and now - self._tidied >= SECOND:
             self._used_until, self._tidied = (
                 {one: until for one, until in self._used_until.items() if until > now},
@@ -97,7 +97,7 @@ class Policy:
     """The limits of one kind of request, ``act`` or ``read``."""
 
     def __init__(self, name: str, pace: Pace, of_address: Pace) -> None:
-        """``of_address``: the allowance that all keys and tokens of one address share."""
+        """``of_address``: the shared allowance of an address."""
         self.name, self.pace, self.of_address = name, pace, of_address
         self._policy_header = (b"ratelimit-policy", b'"%s";q=%d;w=%d' % (name.encode(), pace.most, pace.seconds))
         self._left = b'"%s";' % name.encode() + b"r=%d;t=%d"
@@ -110,12 +110,13 @@ class Policy:
 class Counted(NamedTuple):
     policy: Policy
     counts_as: str
+    """Club, token or address that the request counts for."""
     address: Address
     left: int
     wait: int
     """Nanoseconds that :meth:`Pace.take` returned."""
     most: int
-    """Requests a minute."""
+    """Allowed requests a minute."""
     waits_as: str | None
     """Busy caller or address for whose turn the answer waits; ``None``: the answer does not wait."""
 
@@ -151,10 +152,8 @@ class Limits:
         """Names under which valid keys and tokens count, by their SHA-256; the least recently used first."""
 
     def mark_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
-        """Note that a token or key is valid. Its later requests count for its club or for the token.
-
-        ``club``: the club of the key or of the token's match.
-        """
+        """Note that a token or key is valid. ``club``: the club of the key or of the token's match; the caller's next
+        calls in threads count for it."""
         if club is not None:
             count_calls_for(f"club {club}")
         if secret_hash in self._counts_as:
@@ -165,7 +164,7 @@ class Limits:
             self._counts_as.popitem(last=False)
 
     def count_request(self, scope: Any) -> Problem | None:
-        """Count a request. Return Problem (429 slow_down) if the request is over the limit, else ``None``."""
+        """Count a request. Return Problem (429 slow_down) if it is over the limit, else ``None``."""
         notes = notes_in(scope)
         counted = notes.counted = self._count_request(scope, notes)
         if counted is None or counted.left >= 0:
@@ -182,18 +181,18 @@ class Limits:
     def headers(self, counted: Counted | None, problem: str | None = None) -> Headers:
         """Return the RateLimit headers of a request; none without ``counted``.
 
-        First charge the address if ``problem`` is in :data:`WRONG`.
+        First charge the address if ``problem`` is in :data:`INVALID_CREDENTIAL_CODES`.
         """
         if counted is None:
             return []
         left, wait = counted.left, counted.wait
-        if problem in WRONG:
+        if problem in INVALID_CREDENTIAL_CODES:
             own = counted.counts_as == counted.address.limit_key
-            left, wait = counted.policy.pace.charge(counted.address.limit_key, WRONG_COST - own)
+            left, wait = counted.policy.pace.charge(counted.address.limit_key, INVALID_CREDENTIAL_COST - own)
         return counted.policy.headers(left, wait)
 
     def _count_request(self, scope: Any, notes: Notes) -> Counted | None:
-        """Count a request, and note the SHA-256 of its token. Return ``None`` if no limit applies."""
+        """Count a request, and note the SHA-256 of its token or key. Return ``None`` if no limit applies."""
         policy = self._acts if scope["method"] in WRITES else self._reads
         if policy is None or scope["path"].startswith(HEALTH):
             return None
@@ -215,7 +214,7 @@ class Limits:
 
 
 def _secret_hash_in(headers: Headers) -> str:
-    """Return the SHA-256 of the bearer token; empty without a bearer token."""
+    """Return the SHA-256 of the bearer token in the first Authorization header; empty without one."""
     for name, value in headers:
         if name == b"authorization":
             scheme, _, token = value.decode("latin-1").partition(" ")

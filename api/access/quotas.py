@@ -1,4 +1,4 @@
-"""Limits open matches and streams, matches opened in an hour, and clubs founded in a day."""
+"""Limits a club's open matches, open streams, matches opened in an hour, and clubs founded in a day."""
 
 import time
 from collections import Counter
@@ -30,7 +30,7 @@ class Quotas:
         streams: int,
         clock: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        """``loopback``: limit loopback clients too. ``anybody_opens``: a club's key is not needed to open a match.
+        """``loopback``: count for loopback clients too. ``anybody_opens``: opening a match needs no key of a club.
 
         ``club_matches``: maximum of open matches in a club. ``streams``: maximum of open streams of a caller.
         """

@@ -1,6 +1,6 @@
 """The text form of secrets: ``<prefix><id of an aggregate><name>_<secret><checksum>``.
 
-The aggregate (a match or club) stores the SHA-256 of the text under the name. The checksum shows mistyped texts.
+The aggregate (a match or club) stores the SHA-256 of the text. The checksum shows mistyped texts.
 """
 
 import math
@@ -17,22 +17,20 @@ _VALUE_OF = {digit: value for value, digit in enumerate(DIGITS)}
 ID_DIGITS = 22
 CHECK_DIGITS = 6
 NAME_MAX = 6
-"""A letter and five digits."""
-IDS_CACHED = 4096
+"""Length of a letter and five digits."""
+IDS_CACHE_MAX = 4096
 
 
 class Named(NamedTuple):
-    """The aggregate and the name in a secret's text. They may not exist."""
+    """The aggregate and the name in a secret's text, which perhaps do not exist."""
 
     aggregate: UUID
     name: str
 
 
 class SecretForm:
-    """Writes and reads one kind of secret."""
-
     def __init__(self, prefix: str, letter: str | None, random_bytes: int) -> None:
-        """``letter``: the first letter of every name; ``None``: the texts contain no name."""
+        """``letter``: the first letter of every name; ``None``: all names are empty."""
         self.prefix, self.random_bytes = prefix, random_bytes
         self.secret_digits = _base62_digits_for(8 * random_bytes)
         aggregate, name = f"[0-9A-Za-z]{{{ID_DIGITS}}}", "" if letter is None else f"{letter}[1-9][0-9]{{0,4}}"
@@ -43,7 +41,7 @@ class SecretForm:
         self._form = re.compile(f"{prefix}({aggregate})({name}){rest}", re.ASCII)
 
     def make_text(self, aggregate: UUID, name: str, random: bytes | None = None) -> str:
-        """Return the text of a secret. ``random``: bytes for the secret; None: random bytes."""
+        """Return the text of a secret. ``random``: at least :attr:`random_bytes` bytes; ``None``: new bytes."""
         if random is None:
             random = secrets.token_bytes(self.random_bytes)
         number = int.from_bytes(random[: self.random_bytes])
@@ -63,7 +61,7 @@ def checksum(text: str) -> str:
     return _base62(crc32(text.encode()), CHECK_DIGITS)
 
 
-@lru_cache(IDS_CACHED)
+@lru_cache(IDS_CACHE_MAX)
 def _id_in(digits: str) -> UUID | None:
     """Return the id with these base-62 digits; ``None`` if the number is too large."""
     number = 0

@@ -16,7 +16,7 @@ from projections.follow.projection import exclude_others
 from referee.store.clock import utc_now
 
 TICKET_SECONDS = 30
-"""Lifetime of a ticket. The clocks of the service's machines must differ by less."""
+"""Lifetime. The clocks of the service's machines must differ by less."""
 TICKET_LENGTH = TOKEN_LENGTH
 
 _metadata = MetaData()
@@ -43,7 +43,7 @@ class Tickets:
             _metadata.create_all(connection)
 
     def give(self, match_id: UUID, credential: Credential) -> tuple[str, datetime]:
-        """Store a new ticket for this match. Return the ticket and the time when it expires."""
+        """Store a new ticket, and return it and the time when it expires. Delete expired tickets."""
         ticket, now = new_token(), utc_now()
         expires = now + timedelta(seconds=TICKET_SECONDS)
         with self._engine.begin() as connection:
@@ -62,8 +62,9 @@ class Tickets:
         this = (_tickets.c.hash == hash_of(ticket)) & (_tickets.c.match == match_id)
         with self._engine.begin() as connection:
             found = _credential(connection, match_id, ticket)
-            used = connection.execute(delete(_tickets).where(this)).rowcount == 0  # by a different request
-        return None if used else found
+            was_deleted = connection.execute(delete(_tickets).where(this)).rowcount != 0
+        # Otherwise a different request has used the ticket.
+        return found if was_deleted else None
 
 
 def _credential(connection: Connection, match_id: UUID, ticket: str) -> Credential | None:

@@ -31,7 +31,7 @@ class RefusedTokens:
         self._not_logged = 0
 
     def log_refused(self, address: str, ids: RequestIds) -> None:
-        """Log the address, unless this address or :data:`LOGGED_MAX` addresses have just been logged."""
+        """Log the address, within :data:`LOGGED_SECONDS` and :data:`LOGGED_MAX`."""
         now = time.monotonic()
         if now - self._since >= LOGGED_SECONDS:
             self._since = now
@@ -58,7 +58,7 @@ def hash_of(token: str) -> str:
 
 
 def cached_hash_of(request: Req, token: str) -> str:
-    """Return the SHA-256 of ``token``. Use the hash in the request's notes if it is there."""
+    """Return the SHA-256 of ``token``, if possible from the request's notes."""
     return notes_in(request.scope).secret_hash or hash_of(token)
 
 
@@ -101,6 +101,6 @@ def must_be_seat(actor: Actor, seat: int) -> None:
 
 
 def must_be_official(actor: Actor) -> None:
-    """Raise Problem (403 for_officials) unless the actor is an official."""
+    """Raise Problem (403 for_officials) unless the actor is an official or uses a club's key."""
     if not is_official(actor):
         raise Problem("for_officials")

@@ -113,9 +113,9 @@ class ScoreWas(CorrectedBy):
 class DealRecord(Value):
     """A finished deal, in one form for all games.
 
-    If a deal was voided and dealt again, ``facts`` are of all attempts, other fields of the scored attempt.
-    If the cards were never entered, ``first`` is the event with the result. ``knocks`` include cases whose ruling
-    changed the line.
+    If a deal was voided and dealt again, its cards, bids, answers and tricks are of the scored attempt, other lists
+    of all attempts. If only the result was entered, ``first`` is the event with it. ``knocks`` include cases whose
+    ruling changed the line.
     """
 
     deal: wire_types.DealNumber
@@ -146,7 +146,7 @@ class DealRecord(Value):
 
 
 class _DealParts:
-    """Collects the parts of a record from the acts and events of a deal."""
+    """Collects the parts of a record."""
 
     def __init__(self) -> None:
         self.voided: list[int] = []
@@ -155,7 +155,7 @@ class _DealParts:
         self.clear()
 
     def clear(self) -> None:
-        """Drop the cards, bids and tricks, because the cards are dealt again."""
+        """Drop what a new dealing replaces: cards, bids, answers, tricks."""
         self.dealt: Dealt | None = None
         self.first = 0
         self.bids: list[BidRecorded] = []
@@ -214,27 +214,27 @@ class _DealParts:
 def record_of(
     match: Match,
     events: list[Recorded],
-    begun: int,
+    first_of_act: int,
     cases: tuple[CaseKept, ...],
     caller: Caller,
     language: Language,
     line: LineHistory | None = None,
 ) -> dict[str, Any]:
     """Return the fields of :class:`DealRecord`. ``events``: from after the previous deal's score to this deal's
-    score. ``begun``: the number of the first event's act. ``line``: the deal's line with corrections, if any."""
-    sheet = _DealParts()
+    score. ``first_of_act``: the first event's number of the act that made ``events[0]``."""
+    parts = _DealParts()
     for step in steps_of(events):
         seen = tuple(match.event_seen_by(recorded, caller.deal_viewer(public=True)) for recorded in step.events)
-        sheet.add_act(step._replace(events=seen))
-    score, dealt = events[-1].event, sheet.dealt
+        parts.add_act(step._replace(events=seen))
+    score, dealt = events[-1].event, parts.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
     line = line or LineHistory(score, None, (), None)
-    own = [one for one in without_taken_back(events) if isinstance(one.event, match.rules.events)]
-    acts = {one.originator_version: number for one, number in with_act_numbers(events, begun)}
+    of_game = [one for one in without_taken_back(events) if isinstance(one.event, match.rules.events)]
+    acts = {one.originator_version: number for one, number in with_act_numbers(events, first_of_act)}
     return {
         "deal": score.deal,
         "dealer": score.dealer,
-        "first": sheet.first,
+        "first": parts.first,
         "last": events[-1].originator_version,
         "hands": dealt.hands if dealt else None,
         "counts": dealt.counts if dealt else (),
@@ -242,16 +242,16 @@ def record_of(
         "widow": dealt.widow if dealt else (),
         "turn_up": dealt.turn_up if dealt else None,
         "seed": dealt.seed if dealt else None,
-        "bids": sheet.bids,
-        "answers": sheet.answers,
+        "bids": parts.bids,
+        "answers": parts.answers,
         "declarer": score.declarer,
         "contract": score.contract,
-        "tricks": sheet.tricks,
-        "facts": [event_seen(one, caller, public=True, act_number=acts[one.originator_version]) for one in own],
-        "reports": sheet.reports,
+        "tricks": parts.tricks,
+        "facts": [event_seen(one, caller, public=True, act_number=acts[one.originator_version]) for one in of_game],
+        "reports": parts.reports,
         "knocks": [case_of(match, one.entries, match.version, language, utc_now()) for one in cases],
-        "penalties": sheet.penalties,
-        "voided": sheet.voided,
+        "penalties": parts.penalties,
+        "voided": parts.voided,
         "score": line.line,
         "was": [ScoreWas(score=one.line, **asdict(one.by)) for one in line.was],
         "struck": line.struck,

@@ -323,10 +323,10 @@ async def stream_events(
     if ticket is None:
         match, caller = await service.access.identify_viewer(request, match_id, start)
     else:
-        only_looks = request.scope["method"] == "HEAD"
+        keep_ticket = request.scope["method"] == "HEAD"
         try:
             match, caller = await service.access.identify_by_ticket(
-                request, match_id, ticket, start, only_looks=only_looks
+                request, match_id, ticket, start, keep_ticket=keep_ticket
             )
         except (Problem, UnknownAggregate) as refused:
             if not prefers(request.accepted, EVENT_STREAM, to=MEDIA_TYPE):

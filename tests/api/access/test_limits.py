@@ -168,7 +168,7 @@ class TestWrongTokens:
         for _ in range(10_000):
             if pace.take("192.0.2.66")[0] >= 0:
                 looked_at += 1
-                pace.charge("192.0.2.66", limits.WRONG_COST - 1)
+                pace.charge("192.0.2.66", limits.INVALID_CREDENTIAL_COST - 1)
         assert looked_at == 60
         assert pace.take("192.0.2.1") == (599, SECOND // 10)
 
