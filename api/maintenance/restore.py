@@ -1,7 +1,7 @@
-"""``knacka restore``: checks a backup, and then installs it as an empty store.
+"""``knacka restore``: installs a backup in an empty store after a check.
 
 It loads the backup into a temporary SQLite store, carries out the recorded erasures, and verifies the store. Then it
-moves the files, the events last. Into PostgreSQL it copies all rows in one transaction. An interrupted restore
+moves the files, the events last. Into PostgreSQL it copies all rows in one transaction. So an interrupted restore
 leaves no events.
 """
 
@@ -48,7 +48,7 @@ class NotEmpty(Exception):
 
 
 class Connections(NamedTuple):
-    """Three connections to SQLite files, or one to PostgreSQL three times."""
+    """Connections to the three SQLite files, or one to PostgreSQL in every field."""
 
     events: Connection
     projections: Connection
@@ -57,9 +57,9 @@ class Connections(NamedTuple):
 
 @contextmanager
 def staged_store(archive: Archive, folder: Path | None, say: Say) -> Iterator[str]:
-    """Load a backup into a temporary store in ``folder``, carry out its erasures, and yield the store's URL.
+    """Load a backup into a temporary store in ``folder`` (None: the system's), and yield the store's URL.
 
-    Raises :class:`~api.maintenance.archive.Damaged`.
+    Carry out its erasures. Raises :class:`~api.maintenance.archive.Damaged`.
     """
     with TemporaryDirectory(prefix="knacka-restore-", dir=folder) as temporary:
         url = f"sqlite:///{quote(str(Path(temporary).absolute() / 'knacka.db'))}"
@@ -84,7 +84,7 @@ def install(url: str, staged_url: str) -> None:
 
 
 def refuse_unless_empty(url: str) -> None:
-    """Raise :class:`NotEmpty` unless the store is empty or missing."""
+    """Raise :class:`NotEmpty` if a SQLite file exists, or if PostgreSQL has events or names."""
     if files := store_files(url):
         for one in (file.with_name(file.name + more) for file in files for more in ("", "-wal", "-shm", "-journal")):
             if one.exists():
@@ -95,7 +95,7 @@ def refuse_unless_empty(url: str) -> None:
 
 
 def _refuse_stored_rows(connection: Connection, stored: StoreReader) -> None:
-    """Raise :class:`NotEmpty` if a table of events or names has rows."""
+    """Raise :class:`NotEmpty` if a table other than the secret or the projections has rows."""
     for part in existing_parts(connection, (*parts_of_events(stored), *parts_of_names())):
         if part.name != "secret" and not is_empty(connection, part):
             raise NotEmpty(
@@ -105,7 +105,8 @@ def _refuse_stored_rows(connection: Connection, stored: StoreReader) -> None:
 
 def _move_files(staged_url: str, url: str) -> None:
     for source, goal in zip(store_files(staged_url), store_files(url), strict=True):
-        with closing(sqlite3.connect(source)) as connection:  # a reader may have left a write-ahead log
+        with closing(sqlite3.connect(source)) as connection:
+            # because a reader may have left a write-ahead log
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         flush_to_disk(source)
         source.rename(goal)
@@ -115,7 +116,7 @@ def _move_files(staged_url: str, url: str) -> None:
 def load(archive: Archive, url: str, say: Say) -> None:
     """Fill the empty tables of a store from a backup. Report the projections to build again.
 
-    Raises :class:`~api.maintenance.archive.Damaged` or :class:`NotEmpty`; nothing is stored then.
+    Raises :class:`~api.maintenance.archive.Damaged`, or on PostgreSQL :class:`NotEmpty`. Nothing is stored then.
     """
     keys = _usable_projections(archive, say)
     projections = [one for one in parts_of_projections() if one.name in SHARED_PARTS or one.key in keys]
@@ -133,7 +134,7 @@ def load(archive: Archive, url: str, say: Say) -> None:
 
 
 def _usable_projections(archive: Archive, say: Say) -> frozenset[str]:
-    """Return the keys of the projections that the backup has with this release's tables. Report the others."""
+    """Return the keys of the projections that the backup has with this release's columns. Report the others."""
     keys = set()
     for projection in all_projections():
         parts = parts_of_projections([projection])[len(SHARED_PARTS) :]
@@ -150,12 +151,12 @@ def _has_same_columns(archive: Archive, part: Part) -> bool:
 
 
 def _fill_table(archive: Archive, connection: Connection, part: Part, keys: frozenset[str]) -> None:
-    """Fill a table, in a shared part only with the rows of projections with ``keys``.
+    """Fill a table that the backup has, in a shared part only with rows of projections with ``keys``.
 
-    Raises ``Damaged`` if rows cannot be converted or the columns are of a different release.
+    Raises ``Damaged`` if rows cannot be read, or if the columns are of a different release.
     """
     info = archive.manifest.part(part.name)
-    if info is None:  # the backup is older than this part
+    if info is None:
         return
     if not _has_same_columns(archive, part):
         raise Damaged(
@@ -178,7 +179,7 @@ def _converted_rows(part: Part, rows: Iterator[list[Any]]) -> Iterator[list[Cell
 
 
 def _set_next_position(connection: Connection, stored: StoreReader) -> None:
-    """Let PostgreSQL give the next row the position after the last."""
+    """Let PostgreSQL give the next row the position after the last row."""
     name, position = stored.rows_table.name, stored.rows_table.c[0]
     if last := connection.scalar(select(func.max(position))):
         connection.execute(select(func.setval(func.pg_get_serial_sequence(name, position.name), last)))
@@ -203,13 +204,13 @@ def _write_connections(url: str) -> Iterator[Connections]:
 
 
 def erase_again(url: str, say: Say) -> None:
-    """Carry out the recorded erasures. Report each member who still had names or texts. Skip unreadable clubs."""
+    """Carry out the recorded but unfinished erasures, and report their members. Skip unreadable clubs."""
     with closing(Names(url)) as names, closing(StoreReader(url)) as stored, construct(url) as referee:
         erasures = Erasures(names)
         for club_id in stored.ids_of_topic(ClubFounded.TOPIC):
             try:
                 club = referee.load(UUID(club_id)).aggregate
-            except Exception:  # a damaged row can cause any error; the verification reports it
+            except Exception:  # A damaged row can cause any error, which the verification reports.
                 continue
             assert isinstance(club, Club), "it begins as one"
             for member, texts in sorted(erasures.carry_out(club).items()):

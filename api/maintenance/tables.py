@@ -1,4 +1,4 @@
-"""Reads and fills the tables of a store, with rows of the same form on SQLite and PostgreSQL."""
+"""Reads and fills the tables of a store, with equal rows on SQLite and PostgreSQL."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
@@ -33,7 +33,7 @@ from projections.follow.sheets import RawJson
 
 ROWS_AT_ONCE = 2000
 Cell = str | int | float | bytes | date | datetime | None
-"""A value in a backup: ids as 32 hex digits, JSON as text."""
+"""A value of a row: ids as 32 hex digits, JSON as text."""
 FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
     Boolean: None,
     BigInteger: None,
@@ -45,11 +45,11 @@ FROM_JSON: Mapping[type[TypeEngine[Any]], Callable[[Any], Cell] | None] = {
     Text: None,
     Utc: datetime.fromisoformat,
 }
-"""Conversions of a backup's cells, by type of column. ``None``: not needed."""
+"""Conversions of a backup's cells by column type. ``None``: not needed."""
 
 
 class Part(NamedTuple):
-    """A table. ``columns``: the names in a backup. ``key``: the key of the projection, if any."""
+    """A table. ``columns``: names in a backup. ``key``: of the projection; None: none or several."""
 
     name: str
     table: TableClause
@@ -57,7 +57,7 @@ class Part(NamedTuple):
     key: str | None = None
 
     def rows(self, connection: Connection, keys: Sequence[str] = ()) -> Iterator[list[Cell]]:
-        """Yield the rows in order, in a shared part only the rows of projections with ``keys``."""
+        """Yield the rows by their first column, in a shared part only those of projections with ``keys``."""
         these = tuple(self.table.c)
         query = select(*these).order_by(these[0])
         if self.name in SHARED_PARTS:
@@ -80,7 +80,10 @@ class Part(NamedTuple):
             connection.execute(insert(self.table), [dict(zip(columns, row, strict=True)) for row in page])
 
     def with_column_types(self, rows: Iterable[Sequence[Any]]) -> Iterator[list[Cell]]:
-        """Yield a backup's rows with the table's types. Raises ``ValueError`` or ``TypeError`` for a wrong cell."""
+        """Yield a backup's rows with the table's types.
+
+        Raises ``ValueError`` or ``TypeError`` for a wrong date, time or number of cells.
+        """
         conversions = [FROM_JSON[type(one.type)] for one in self.table.c]
         for cells in rows:
             yield [
@@ -90,7 +93,7 @@ class Part(NamedTuple):
 
 
 SHARED_PARTS = frozenset({"places", "aside"})
-"""Shared parts: they have rows of several projections."""
+"""Parts with rows of several projections."""
 
 
 def parts_of_events(stored: StoreReader) -> tuple[Part, ...]:
@@ -126,7 +129,7 @@ def parts_of_names() -> tuple[Part, ...]:
 
 
 def _part_of_table(name: str, table: TableClause, first: str | None = None, key: str | None = None) -> Part:
-    """Raises ``TypeError`` for an unknown type of column. ``first``: the first column's name in a backup."""
+    """``first``: the first column's name in a backup. Raises ``TypeError`` for an unknown type of column."""
     columns = [str(one.name) for one in table.c]
     if unknown := {type(one.type) for one in table.c} - FROM_JSON.keys():
         raise TypeError(f"{table.name} has columns of {unknown}, which FROM_JSON does not name")
@@ -150,7 +153,10 @@ def existing_parts(connection: Connection, parts: Iterable[Part]) -> tuple[Part,
 
 
 def complete_projections(connection: Connection) -> tuple[tuple[Part, ...], tuple[str, ...]]:
-    """Return the parts and the keys of the projections that have a position and all their tables."""
+    """Return the parts and the keys of the projections that have a position and all their tables.
+
+    Both are empty if a shared table is missing.
+    """
     found = set(inspect(connection).get_table_names())
     if not {POSITIONS.name, SET_ASIDE.name} <= found:
         return (), ()

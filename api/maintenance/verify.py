@@ -47,7 +47,7 @@ def verify_aggregate(
     texts: TextCheck | None = None,
     dockets: DocketCheck | None = None,
 ) -> AggregateResult:
-    """Check an aggregate. If it cannot be read, return that as a difference.
+    """Check the aggregate with this hex id. If it cannot be read, return that as a difference.
 
     Several calls may share ``texts`` and ``dockets``.
     """
@@ -60,7 +60,7 @@ def verify_aggregate(
         return AggregateResult(UNKNOWN, 0, 0, (no_id,))
     history = History(valid_id, ())
     try:
-        # Attempts and projections are read first, because a service may add rows meanwhile.
+        # Attempts and projections are read first, because a running service may add rows.
         attempts = AttemptCheck(valid_id, stored.attempts(aggregate_id))
         projection_check = projections.check_for(valid_id)
         history, refs = History(valid_id, stored.snapshots(aggregate_id)), dict[str, int]()
@@ -89,37 +89,37 @@ def ids_to_verify(stored: StoreReader, projections: StoredProjections) -> Iterat
         yield one
 
 
-def verify(url: str, match: str | None, say: Callable[[str], None], progress: Callable[[str], None]) -> int:
-    """Check the match or club with the id ``match``; None: the whole store. Pass the differences to ``say``.
+def verify(url: str, match_or_club: str | None, say: Callable[[str], None], progress: Callable[[str], None]) -> int:
+    """Check the match or club with this id; None: the whole store. ``say``: gets the differences and a summary.
 
-    Return the exit code: 0 without differences, 1 with differences, 2 for an unknown id. Raises the databases'
-    errors, and the errors of :meth:`StoreReader.check_release` and :meth:`StoreReader.check_games`.
+    Return the exit code: 0 without differences, 1 with differences, 2 for an unknown id. Raises ``ValueError`` for a
+    malformed id, and the errors of :class:`StoreReader`, ``check_release`` and ``check_games``.
     """
     with closing(StoreReader(url)) as stored:
         stored.check_release()
         stored.check_games()
         with closing(StoredProjections(stored)) as projections:
-            return _verify(stored, projections, match, say, progress)
+            return _verify(stored, projections, match_or_club, say, progress)
 
 
 def _verify(
     stored: StoreReader,
     projections: StoredProjections,
-    match: str | None,
+    match_or_club: str | None,
     say: Callable[[str], None],
     progress: Callable[[str], None],
 ) -> int:
     events = wrong = unused_snapshots = 0
     kinds, texts, dockets = Counter[str](), TextCheck(stored), DocketCheck(stored)
     began = reported = time.monotonic()
-    checks_of_all = (changed_texts(stored), check_tree(stored), check_ledger(stored)) if match is None else ()
+    checks_of_all = (changed_texts(stored), check_tree(stored), check_ledger(stored)) if match_or_club is None else ()
     for difference in chain(_projections_ahead_of_log(stored, projections), *checks_of_all):
         wrong += 1
         say(difference)
-    for aggregate_id in ids_to_verify(stored, projections) if match is None else [UUID(match).hex]:
+    for aggregate_id in ids_to_verify(stored, projections) if match_or_club is None else [UUID(match_or_club).hex]:
         found = verify_aggregate(stored, projections, aggregate_id, texts, dockets)
-        if match is not None and not found.events and not found.differences:
-            progress(f"there is no match or club {match}")
+        if match_or_club is not None and not found.events and not found.differences:
+            progress(f"there is no match or club {match_or_club}")
             return 2
         kinds[found.kind] += 1
         events += found.events
@@ -131,7 +131,7 @@ def _verify(
             reported = now
             pace = events / (now - began)
             progress(f"{_kinds_text(kinds)}, {events} events, {pace:.0f} a second: {wrong} differences")
-    checked = _kinds_text(kinds) if match is None else f"{next(iter(kinds))} {UUID(match)}"
+    checked = _kinds_text(kinds) if match_or_club is None else f"{next(iter(kinds))} {UUID(match_or_club)}"
     if unused_snapshots:
         say(f"{unused_snapshots} snapshots are of a different release and are not used")
     if wrong:

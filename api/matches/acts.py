@@ -30,7 +30,6 @@ from referee.visibility import Viewer
 
 ACT: Body[Act] = Body(ActOfAnyGame)
 BATCH_MAX = 64
-"""Maximum number of acts in a batch."""
 BATCH_INDEX = Meta(extra_json_schema={"minimum": 0, "maximum": BATCH_MAX})
 BATCH_SECONDS = 10.0
 """Seconds after which a batch begins no further act."""
@@ -65,16 +64,16 @@ class BatchDone(Value):
     done: Annotated[tuple[ActDone, ...], wire_types.at_most(BATCH_MAX)]
     """Recorded acts, in order."""
     replayed: Annotated[int, BATCH_INDEX]
-    """Number of leading acts that an earlier request had recorded."""
+    """Number of acts in `done` that an earlier request had recorded."""
     refused: NotDone | None
     """Act at which the batch stopped; null: all acts were recorded."""
 
 
 BATCH: Body[Batch] = Body(Batch)
 REFUSALS: tuple[type[Exception], ...] = (Refused, Full, KeyReused, Overtaken)
-"""Errors that stop a batch and become its `refused`. The answer is still 200."""
+"""Errors that stop a batch and become its `refused`."""
 FAILURES: tuple[type[Exception], ...] = (Busy, ClockWrong, DamagedRow, InDoubt, TokenNotValid, *STORE_FAILURES)
-"""Errors that stop a batch. Before the first recorded act they fail the whole request."""
+"""Errors that stop a batch. Before the first recorded act they fail the request, later they become `refused`."""
 
 
 @get(

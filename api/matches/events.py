@@ -61,7 +61,7 @@ from referee.value import EventNumber, Value, Version
 from referee.visibility import Event, Recorded, as_seen_by, differs_in_act, stored_with_topic, with_topic
 
 READ_MAX = 500
-"""Maximum number of events in one read."""
+"""Maximum events that a stream or NDJSON reads at once."""
 EARLIER_ROWS = 8
 """Rows read before a page, because the page may begin in the middle of an act."""
 STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -89,14 +89,14 @@ class EventPage(Value):
 
     events: Annotated[tuple[EventSeen, ...], wire_types.at_most(LIMIT_MAX)]
     acts: Annotated[tuple[ActSeen, ...], wire_types.at_most(LIMIT_MAX)]
-    """Acts that begin with one of these events and have a request, in order; empty unless the caller is the
+    """Acts with a visible request that begin with one of these events, in order; empty unless the caller is the
     official."""
     next: EventNumber | None
     version: Version
 
 
 VisibleEvent = tuple[str, dict[str, Any], msgspec.Raw | None]
-"""Topic and visible fields of an event; for the official also the request, if the event begins an act."""
+"""Topic and visible fields of an event; for the official also the request of an act that it begins, unless hidden."""
 
 
 def read_events(service: Service, match: Match, caller: Caller, after: int, limit: int) -> list[VisibleEvent]:
@@ -114,7 +114,7 @@ def read_events(service: Service, match: Match, caller: Caller, after: int, limi
 
 
 def _visible_events(match: Match, rows: Sequence[Row], act_number: int, caller: Caller) -> list[VisibleEvent]:
-    """Return the events of ``rows`` as the caller may see them. ``act_number``: act of the first row."""
+    """Return the events of ``rows`` as the caller may see them. ``act_number``: number of the first row's act."""
     viewers = {public: caller.deal_viewer(public) for public in (False, True)}
     hashes = row_hashes(rows) if "official" in viewers.values() else itertools.repeat(None)
     before, public_to, shown = None, match.public_to, []
@@ -139,7 +139,7 @@ def _visible_events(match: Match, rows: Sequence[Row], act_number: int, caller: 
 
 @cache
 def _topic_adder(topic: str, official: bool, public: bool) -> Callable[[bytes], msgspec.Raw | None]:
-    """Return a function that adds the topic to a stored event, or returns None if the event must be decoded."""
+    """Return a function that adds the topic to a stored event. It returns None if the event must be decoded."""
     return stored_with_topic(event_type(topic), official, public)
 
 
@@ -151,7 +151,6 @@ def _event_with_names(recorded: Recorded, match: Match) -> Event:
 
 
 def _with_request(shown: VisibleEvent) -> dict[str, Any]:
-    """Return the fields of an event, and ``request`` if it has one."""
     _, event, request = shown
     return event if request is None else {**event, "request": request}
 
@@ -189,7 +188,7 @@ def read_encoded(
     summary="List the events of a match",
     description="Returns one page of events in order, as the caller may see them. Face-down cards are shown when "
     "their deal is over. With `Accept: application/x-ndjson` each line is one event, and without `limit` all "
-    "events are sent.\n\n"
+    "events after `after` are sent.\n\n"
     "With `wait` the answer waits at most this many seconds for an event after `after`, unless the match is "
     "over. If none comes, the page is empty.\n\n"
     "An event names its act by `act_number`, the number of the first event of the act. The official also gets "
@@ -220,13 +219,14 @@ async def list_events(
     service = request.service
     match, caller = await service.access.identify_viewer(request, match_id, max(min_version, after))
     match, caller = await wait_for_news(request, match, caller, wait, lambda now: now.version <= after)
-    lined = prefers(request.accepted, NDJSON)
-    tag, headers = tag_of(match.version, *(("lines",) if lined else ())), PRIVATE | {"Vary": "Authorization, Accept"}
-    following = next_after(match, after, limit) if "limit" in request.query_params or not lined else None
+    as_lines = prefers(request.accepted, NDJSON)
+    tag = tag_of(match.version, *(("lines",) if as_lines else ()))
+    headers = PRIVATE | {"Vary": "Authorization, Accept"}
+    following = next_after(match, after, limit) if "limit" in request.query_params or not as_lines else None
     headers |= next_link(request, following, by="after", limit=limit)
     if has := matching_etag(request, tag, caller.texts):
         return not_modified(has, headers)
-    if lined:
+    if as_lines:
         return await _ndjson_reply(request, match, caller, after, following or match.version, tag, headers)
     page = await in_thread(read_page, service, match, caller, after, limit)
     return await long_reply(request, page, tag, caller.texts, headers=headers)
@@ -273,17 +273,20 @@ def _ndjson_line(shown: VisibleEvent) -> bytes:
     operation_id="stream_events",
     summary="Stream the events of a match",
     description="Sends each event of the match once, first those already stored and then new ones as they come. "
-    "In these server-sent events `id` is the event's number, and `data` the same JSON as in `list_events`. The "
-    "stream begins after `Last-Event-ID`, else after `after`, else with the first event.\n\n"
+    "In these server-sent events `id` is the event's number. `data` is the event as in `list_events`, with its "
+    "`topic`, and for the official with the `request` of an act that it begins. The stream begins after "
+    "`Last-Event-ID`, else after `after`, else with the first event.\n\n"
     "A browser's EventSource gets every message in `onmessage`, and `topic` in the data says what it is. With "
     "`names=topic` each message has its topic as its event name, for `addEventListener`.\n\n"
     "A message `state` follows the stored events, and later the last event of each act. It has the seats that "
-    "the match waits for, the points, and the last line of the protocol. It has no `id`, because a stream cannot "
-    "be resumed at it.\n\n"
-    "The last message is `end`, when the match is over or the token has ended: close the EventSource then, or it "
-    "connects again. After the last event of a finished match a request is answered with 204. An EventSource "
-    "does not show answers with a problem. So a client that accepts only `text/event-stream` gets the problem of "
-    "an unusable ticket in a message `end`, with status 200.",
+    "the match waits for, the points, and the number of the last scored deal. It has no `id`, because a stream "
+    "cannot be resumed at it.\n\n"
+    "The last message is `end`, when the match is over or the credential has ended: close the EventSource then, or "
+    "it connects again. After the last event of a finished match a request is answered with 204. An EventSource "
+    "does not show answers with a problem. So a client that prefers `text/event-stream` gets the problem of "
+    "a refused ticket in a message `end`, with status 200.\n\n"
+    "Each open stream counts in the quota of streams (403 `quota-reached`). While the service stops it opens no "
+    "stream (503 `busy`), and open streams end without `end`.",
     tags=["Events"],
     operation_class=described(
         others={EVENT_STREAM: STREAM_DESCRIPTION},
@@ -308,8 +311,8 @@ async def stream_events(
             min_length=TICKET_LENGTH,
             max_length=TICKET_LENGTH,
             schema_extra={"pattern": "^[A-Za-z0-9_-]+$"},
-            description="A ticket of `issue_ticket` instead of a token. It is valid once, then 401. HEAD does not "
-            "use it up.",
+            description="A ticket of `issue_ticket` instead of a token. A second use is refused (401). HEAD does "
+            "not use it up.",
         ),
     ] = None,
     names: Annotated[
@@ -369,7 +372,7 @@ async def _stream(
 ) -> AsyncIterator[bytes]:
     """Yield the messages of a stream: the stored events and the state, then each new act and the state after it.
 
-    The message ``end`` follows when the match is over or hidden from the caller, but not when the service stops.
+    The message ``end`` follows when the match is over or the credential has ended, but not when the service stops.
     """
     yield RETRY
     service = request.service
@@ -389,7 +392,7 @@ async def _stream(
                 if after < match.version:
                     yield await in_stream_thread(read_messages, service, sent, match, caller, names)
                     after = match.version
-            # The stream begins, or lacks more than READ_MAX events.
+            # The stream begins, or more than READ_MAX events are due.
             elif sent is None or sent.version < match.version:
                 while after < match.version:
                     end = match.version
@@ -408,7 +411,7 @@ async def _stream(
 
 
 def read_messages(service: Service, sent: Match, match: Match, caller: Caller, names: EventNames) -> bytes:
-    """Return the messages for the events after ``sent`` up to ``match``, with the state after each act.
+    """Return the messages for the events after ``sent`` up to the later ``match``, with the state after each act.
 
     Touches the database.
     """

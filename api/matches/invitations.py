@@ -24,7 +24,7 @@ class InvitationWanted(Value, forbid_unknown_fields=True):
 
     role: Role = "seat"
     seat: SeatSent | None = None
-    """Seat; left out with other roles."""
+    """Seat, only with the role `seat`."""
     official: PlaceSent | None = None
 
 
@@ -56,11 +56,11 @@ WANTED: Body[InvitationWanted] = Body(InvitationWanted)
     description="Makes a one-time code for a seat, a `scribe`, a `watcher` or an `official`. Give the code to "
     "the person: with `get_invitation` they see the place, and with `redeem_invitation` they take it. The code "
     "lasts seven days, and ends if another is made for the same place.\n\n"
-    "Without a club the official invites, and each seat invites to itself. In a club's match a member's own key "
-    "with `play`, or the seat's token, invites to its own seat. A key with `officiate` invites to any seat and "
-    "to the officials' places, unless its member plays in the match. To a seat for money that key must be a "
-    "member's (403 `invited-by-members`): redeeming agrees to the stakes, and the club's audit names who "
-    "invited. A key with `open` invites only a scribe or a watcher.",
+    "Without a club the official invites to every place but an official's, and each seat invites to itself. In a "
+    "club's match a member's own key with `play`, or the seat's token, invites to its own seat. A key with "
+    "`officiate` invites to every place, unless its member plays in the match. To a seat for money that key must "
+    "be a member's (403 `invited-by-members`), because redeeming agrees to the stakes, and the club's audit names "
+    "the member who invited. A key with `open`, or the official's token, invites only a scribe or a watcher.",
     tags=["Matches"],
     security=TOKEN,
     operation_class=described(

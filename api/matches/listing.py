@@ -101,7 +101,7 @@ class MatchPage(Value):
 
 
 def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
-    """Return a match of the list. ``names``: the members' names that the caller may see, by number."""
+    """Return a match as listed. ``names``: by number, the members' names that the caller may see."""
     fields = msgspec.structs.asdict(entry)
     del fields["currency"]
     if names:
@@ -110,10 +110,10 @@ def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
 
 
 def _utc_time(parameter: str, text: str | None) -> datetime | None:
-    """Return the time in UTC, or None without ``text``.
+    """Return a parameter's time in UTC, or None without ``text``.
 
-    A time outside the range of ``datetime`` becomes its first or last. Raises Problem (400) for a text that is not
-    a time.
+    A time that is outside the range of ``datetime`` in UTC becomes midnight of its first or last day. Raises
+    Problem (400) unless ``text`` is a time with a zone.
     """
     if text is None:
         return None
@@ -182,7 +182,7 @@ async def list_matches(
 
 
 async def _listed_with_names(service: Service, sight: Sight, found: Sequence[Listed]) -> tuple[MatchListed, ...]:
-    """Return the matches of the page. Those of the caller's club get the present names of its members."""
+    """Return the matches of a page. Those of the caller's club get its members' present names."""
     names: Mapping[int, str] = {}
     if sight.club is not None:
         of_club = (one.members for one in found if one.club == sight.club)

@@ -1,4 +1,4 @@
-"""The request that opens a match, its checks, and the first event made from it."""
+"""The request that opens a match, its checks, and the match's first event."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -40,7 +40,7 @@ OFFICIAL = "official"
 """Default name of an official."""
 
 ENTROPY_SECONDS = 30
-"""Default seconds that a deal waits for contributions to the shuffle."""
+"""Default for ``entropy_seconds``."""
 
 
 class Player(Value, forbid_unknown_fields=True):
@@ -80,7 +80,7 @@ MinutesSent = Annotated[int, Meta(ge=0, le=wire_types.MINUTES_MAX)]
 
 
 class AdjudicationSet(Value, forbid_unknown_fields=True):
-    """The officials of a match, and their time limits. All officials see everything."""
+    """The officials of a match, and their time limits. All officials have the same view."""
 
     officials: Annotated[tuple[OfficialNamed, ...], Meta(min_length=1, max_length=wire_types.OFFICIALS_MAX)] = (
         OfficialNamed(name=OFFICIAL),
@@ -110,8 +110,7 @@ class OpenMatch(Value, forbid_unknown_fields=True):
     stakes: StakesSet | None = None
     opening: Opening | None = None
     adjudication: AdjudicationSet | msgspec.UnsetType | None = msgspec.UNSET
-    """Officials, and their time limits; null: no official rules on what the events cannot decide. Left out:
-    one official, but none if the server deals."""
+    """Officials; null: no official rules on cases. Left out: one official, but null if the server deals."""
     shuffle: Shuffling | None = None
     """`committed`: each shuffle can be checked when its deal is over. Only if the server deals."""
     entropy_seconds: Annotated[int, Meta(ge=0, le=wire_types.ENTROPY_SECONDS_MAX)] | None = None
@@ -146,19 +145,19 @@ def options_of(rules: Ruleset, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _money_rules(rules: Ruleset) -> list[str]:
-    """Return the house rules for money that a game offers."""
+    """Return the values of a game's option ``money``, without ``none``."""
     values = options_schema(rules.key)["properties"].get("money", {}).get("enum", [])
     return [value for value in values if value != "none"]
 
 
 def officials_of(body: OpenMatch) -> tuple[OfficialNamed, ...]:
-    """Return the officials of the request. Without adjudication there is one, who can end the match."""
+    """Return the officials of the request: without adjudication one, who can end the match."""
     terms = adjudication_of(body)
     return (OfficialNamed(name=OFFICIAL),) if terms is None else terms.officials
 
 
 def adjudication_of(body: OpenMatch) -> AdjudicationSet | None:
-    """Return the adjudication of the request, or the default if it is left out. None: no adjudication."""
+    """Return the adjudication of the request, or its default if left out. None: no adjudication."""
     if isinstance(body.adjudication, msgspec.UnsetType):
         return None if body.dealing == "house" else AdjudicationSet()
     return body.adjudication
@@ -167,7 +166,7 @@ def adjudication_of(body: OpenMatch) -> AdjudicationSet | None:
 def _members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
     """Return the members by seat; empty without a club.
 
-    Raises Problem (422) if players, club and evening do not fit each other. Raises ``Refused`` if the club
+    Raises Problem (422) if players, evening, table or visibility do not fit ``club``. Raises ``Refused`` if the club
     refuses a member or the evening.
     """
     if club is None:
@@ -190,15 +189,15 @@ def _members_of(body: OpenMatch, club: Club | None) -> tuple[int, ...]:
 
 def opening_event(
     body: OpenMatch,
-    seats: tuple[str, ...],
-    attending: tuple[str, ...],
+    seat_hashes: tuple[str, ...],
+    official_hashes: tuple[str, ...],
     club: Club | None = None,
     dockets: tuple[str, ...] = (),
 ) -> MatchOpened:
     """Return the first event of a match. Raises Problem (422) or ``Refused`` if game or club exclude the request.
 
-    ``seats``, ``attending``: hashes of the tokens of seats and officials. ``dockets``: encrypted SHA-256 of each
-    official's token.
+    ``seat_hashes``, ``official_hashes``: of the tokens of seats and officials. ``dockets``: encrypted SHA-256 of
+    each official's token.
     """
     rules = _ruleset_of(body)
     options = options_of(rules, body.options)
@@ -210,7 +209,7 @@ def opening_event(
     _check_dealing(body, rules)
     points, pot = _opening_points(body, rules)
     stakes = _stakes_of(body, rules, options, club)
-    if twice := [place for place, one in enumerate(attending) if attending.count(one) > 1]:
+    if twice := [place for place, one in enumerate(official_hashes) if official_hashes.count(one) > 1]:
         raise Problem("same_official_token", places=twice)
     need: StakesNeed = "members"
     if stakes is not None and club is not None:
@@ -231,9 +230,9 @@ def opening_event(
         taken_over=body.opening is not None,
         first_dealer=body.first_dealer,
         stakes=stakes,
-        tokens=seats,
-        official=attending[0],
-        officials=attending[1:],
+        tokens=seat_hashes,
+        official=official_hashes[0],
+        officials=official_hashes[1:],
         dockets=dockets,
         adjudication=None if terms is None else _adjudication_settings(terms),
         shuffle=body.shuffle,
@@ -275,7 +274,7 @@ def _check_dealing(body: OpenMatch, rules: Ruleset) -> None:
 
 
 def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], int]:
-    """Return the points by seat and the pot at the opening. Raises Problem (422) if the game excludes them."""
+    """Return the points by seat, and the pot. Raises Problem (422) for an impossible pot or number of points."""
     count = len(body.players)
     if body.opening is None:
         return (rules.start_points,) * count, 0
@@ -287,7 +286,7 @@ def _opening_points(body: OpenMatch, rules: Ruleset) -> tuple[tuple[int, ...], i
 
 
 def _stakes_of(body: OpenMatch, rules: Ruleset, options: Mapping[str, Any], club: Club | None) -> Stakes | None:
-    """Return the stakes; None: no money. Raises Problem (422) if neither game nor options have a rule for money.
+    """Return the stakes; None: no money. Raises Problem (422) if the game with these options has no rule for money.
 
     Raises ``Refused`` if the club does not use the currency.
     """
@@ -321,7 +320,7 @@ def official_names(opened: MatchOpened) -> tuple[str, ...]:
 
 
 def with_official_names(opened: MatchOpened, names: Mapping[str, str]) -> MatchOpened:
-    """Return the event with the officials' names replaced. ``names``: new names by old name."""
+    """Return the event with new names of officials. ``names``: by old name."""
     terms = opened.adjudication
     if terms is None or not names:
         return opened
