@@ -52,7 +52,7 @@ INSTANCE_MAX = 3 * 4096 + len("#request=&trace=") + ID_MAX + TRACE_LENGTH
 """Maximum characters of a problem's ``instance``: a percent-encoded path of 4096 bytes, and two ids."""
 INSTANCE = f"^(/[^#]*)?(#request=[A-Za-z0-9_-]{{8,{ID_MAX}}}(&trace=[0-9a-f-]{{{TRACE_LENGTH}}})?)?$"
 PLAIN = "!$&'()*+,/:;=@~"
-"""Characters of a path that are not percent-encoded, in addition to letters, digits and `-._`."""
+"""Characters of a path that, like letters, digits and `-._`, are not percent-encoded."""
 RETRY_AFTER_MOST_SECONDS = 600
 REASON_MAX = 300
 """Maximum characters of a database's error message in the log."""
@@ -62,8 +62,7 @@ STORE_FAILURES: tuple[type[Exception], ...] = (
     PoolTimeout,
     sqlite3.Error,
 )
-"""Errors of the event store, the projections and SQLite. Libraries convert the errors of PostgreSQL's driver to
-these."""
+"""Errors of the event store, the projections and SQLite. Libraries convert errors of PostgreSQL's driver to these."""
 
 Sent = tuple[int, Headers, bytes]
 """Status, headers and body of an answer."""
@@ -80,7 +79,7 @@ TEXTS = msgspec.toml.decode((files("api.http") / "problems.toml").read_bytes(), 
 Reason = dict[str, str | int]
 """A ``code`` of :data:`REASONS`, and the facts for its text."""
 REASONS = msgspec.toml.decode((files("api.http") / "reasons.toml").read_bytes(), type=dict[str, Text])
-"""Clauses by code. A clause says which limit is reached, or why the service is not ready."""
+"""Clauses by code: which limit is reached, or why the service is not ready."""
 
 
 @lru_cache(maxsize=512)
@@ -116,8 +115,8 @@ class Document(Value, omit_defaults=True):
 class Problem(Exception):
     """An error that is not a refusal. ``code``: a key of :data:`TEXTS`. ``status`` overrides the status there.
 
-    ``{reason}`` in the text becomes a clause about the ``faults``, or the clause of the fact ``what`` in
-    :data:`REASONS`. The fact ``reasons`` is a list of :data:`Reason`.
+    ``{reason}`` in the text becomes the text of the first of the ``faults``, else the clause of the fact ``what``.
+    ``{reasons}`` becomes the clauses of the fact ``reasons``, a list of :data:`Reason`.
     """
 
     def __init__(
@@ -135,7 +134,6 @@ class Problem(Exception):
 
 
 def _fact_as_text(value: Any) -> str:
-    """Return a fact as text: a list with commas, an empty list as a dash."""
     return ", ".join(map(str, value)) or "–" if isinstance(value, list | tuple) else str(value)
 
 
@@ -145,7 +143,6 @@ def _reason_clause(reason: Reason, language: Language) -> str:
 
 
 REFUSAL_STATUS = {"state": 409, "who": 403, "rule": 422}
-"""HTTP statuses by ``Refused.status``."""
 
 
 @lru_cache(maxsize=512)
@@ -219,7 +216,8 @@ def problem_answer(
 ) -> Sent:
     """Return the answer to a problem that arises outside of handlers.
 
-    ``request_headers``: the headers received so far. ``closes``: the answer announces the close of the connection.
+    ``path``: not percent-encoded. ``request_headers``: those received so far. ``closes``: announce the close of the
+    connection.
     """
     language = language_of(
         next((value.decode("latin-1") for name, value in request_headers if name == b"accept-language"), None)
@@ -258,16 +256,17 @@ def _answer_refusal(request: Req, refused: Refused) -> Response[bytes]:
 
 
 NOT_AN_ID = {"/v1/matches/": "no_such_match", "/v1/clubs/": "no_such_club"}
-"""Problem codes by the beginning of a path, if no valid id follows."""
+"""Problem codes by the start of a path without a valid id."""
 
 
 def _answer_litestar_error(request: Req, error: HTTPException) -> Response[bytes]:
-    """Return the answer to an error of Litestar. 404, 405 and 413 keep their status. Other errors below 500 become
-    400 bad_parameter; errors from 500 are :func:`problem_of_unexpected`."""
+    """Keep the status of 404, 405 and 413. Answer other errors below 500 with 400 bad_parameter, errors from 500 with
+    :func:`problem_of_unexpected`."""
     status = error.status_code
     if status == HTTPStatus.NOT_FOUND:
         if request.scope["method"] == "OPTIONS" and request.app.state["cors"] is not None:
-            return Response(b"", status_code=204)  # so that the browser sends the request that gets the 404
+            # A preflight gets 204, so that the browser sends the request itself.
+            return Response(b"", status_code=204)
         path = request.scope["path"]
         code = next((code for top, code in NOT_AN_ID.items() if path.startswith(top)), None)
         return _answer_problem(
@@ -283,7 +282,7 @@ def _answer_litestar_error(request: Req, error: HTTPException) -> Response[bytes
         return _answer_problem(request, Problem("too_large", limit_bytes=request.app.request_max_body_size))
     if status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return _answer_problem(request, Problem("bad_parameter", faults=_parameter_faults(request, error)))
-    return _answer_unforeseen(request, error)
+    return _answer_unexpected(request, error)
 
 
 def _parameter_faults(request: Req, error: HTTPException) -> list[Fault]:
@@ -315,14 +314,14 @@ def _has_no_id(path: str) -> bool:
 
 
 def problem_of_unexpected(scope: Any, error: Exception) -> Problem:
-    """Log an unexpected error, and return its problem: internal or clock_wrong.
+    """Log an unexpected error, and return its problem: internal, or clock_wrong if the clock is wrong.
 
-    If memory or file descriptors are short, the problem is busy for GET and HEAD, else outcome_unknown.
+    If memory or file descriptors are short, it is busy for GET and HEAD, else outcome_unknown.
     """
     if not is_shortage(error):
         log.error("%s failed", loggable_request(scope), exc_info=error)
         try:
-            utc_now()  # because a wrong clock makes libraries fail
+            utc_now()  # A wrong clock makes libraries fail.
         except ClockWrong as wrong:
             return _clock_problem(wrong)
         return Problem("internal")
@@ -330,7 +329,7 @@ def problem_of_unexpected(scope: Any, error: Exception) -> Problem:
     return Problem("busy" if scope["method"] in ("GET", "HEAD") else "outcome_unknown", headers=RETRY_AFTER)
 
 
-def _answer_unforeseen(request: Req, error: Exception) -> Response[bytes]:
+def _answer_unexpected(request: Req, error: Exception) -> Response[bytes]:
     return _answer_problem(request, problem_of_unexpected(request.scope, error))
 
 
@@ -362,13 +361,13 @@ def _answer_damaged_projection(request: Req, damaged: DamagedCell) -> Response[b
 
 
 def _log_damaged(request: Req, damaged: DamagedRow, *, new: bool) -> None:
-    """Log a damaged row. ``new``: with the traceback of its cause."""
+    """Log a damaged row, with the traceback of its cause if it is ``new``."""
     cause = damaged.__cause__ if new else None
     log.error("%s: %s", loggable_request(request.scope), damaged, exc_info=cause)
 
 
 def encoded_problem(request: Req, error: Exception) -> msgspec.Raw:
-    """Return the problem for an error as JSON, for use in another answer."""
+    """Note an error's problem, and return it as JSON for another answer."""
     return msgspec.Raw(_response_to(request, error).content)
 
 
@@ -400,5 +399,5 @@ HANDLERS: ExceptionHandlersMap = {
     ClockWrong: lambda request, wrong: _answer_problem(request, _clock_problem(wrong)),
     **dict.fromkeys(STORE_FAILURES, _answer_store_failure),
     HTTPException: _answer_litestar_error,
-    Exception: _answer_unforeseen,
+    Exception: _answer_unexpected,
 }

@@ -1,7 +1,6 @@
 """Handles HTTP/1.1 connections, with limits on the size and time of requests.
 
-uvicorn's protocol has no such limits. This protocol refuses a request that is too large, too slow or not HTTP: it
-sends a problem after the answers to earlier requests, and closes the connection. Answers have no limits.
+Refuses a request that is too large, too slow or not HTTP. An answer may take any time while its client reads.
 """
 
 import asyncio
@@ -38,7 +37,7 @@ log = logging.getLogger(__name__)
 UPGRADE = re.compile(rb"\r\n[uU]pgrade:[^\r\n]*")
 
 HOST = re.compile(rb"(?:\[[0-9A-Fa-f:.]++\]|(?:[0-9A-Za-z!$&'()*+,;=._~-]++|%[0-9A-Fa-f]{2})*+)(?::[0-9]*+)?")
-"""Host and a port (RFC 9110, section 7.2). The host may be empty."""
+"""Host with an optional port (RFC 9110, section 7.2). The host may be empty."""
 
 URL_MAX = 4096
 """Maximum bytes of a path with its query."""
@@ -48,20 +47,20 @@ VALUE_MAX = 8192
 HEAD_MAX = 16384
 """Maximum bytes of the names and values of all headers."""
 READ_BYTES = 16384
-"""Bytes read at a time. A request can exceed a limit by this number of bytes."""
+"""Bytes parsed at a time. A request can exceed a limit by at most this number."""
 WIRE_FACTOR = 8
 """Bytes that may be received for each byte of the largest body, because a chunk of one byte takes six bytes."""
 PIPELINE_MAX = 64
-"""Maximum number of requests of a connection that wait for earlier answers."""
+"""Maximum requests of a connection that wait for earlier answers."""
 CONNECTIONS_MAX = 10_000
-"""Maximum number of connections, if the process may open enough files."""
 RESERVED_CONNECTIONS = 32
-"""Number of connections reserved for health probes. Each may send one request."""
+"""Connections reserved for health probes. Each may send one request."""
 FILES_RESERVED = 64
-"""Number of files reserved for the store, the projections and the log."""
+"""Files for the store, the projections and the log."""
 
 HEAD_SECONDS = 10.0
-"""Maximum seconds from the first byte of a request, or the start of the connection, to the end of the headers."""
+"""Maximum seconds from the start of a connection to its first byte, and from a request's first byte to the end of its
+headers."""
 BODY_SECONDS = 30.0
 """Maximum seconds from the end of the headers to the end of the body."""
 IDLE_SECONDS = 65
@@ -76,6 +75,7 @@ lose the refusal."""
 
 @cache
 def connections_max() -> int:
+    """Return the maximum number of connections: fewer if the process may open few files."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return (
         CONNECTIONS_MAX if files == resource.RLIM_INFINITY else max(1, min(CONNECTIONS_MAX, files - FILES_RESERVED))
@@ -88,10 +88,10 @@ class ServingState(ServerState):
         self.reserved: OrderedDict[Protocol, None] = OrderedDict()
         """Reserved connections, the oldest first."""
         self.busy, self.refused = Turns(), Turns()
-        """Waiting requests of busy callers, and waiting refusals of requests over limits."""
+        """Waiting requests of busy callers, and refusals of requests over limits."""
 
     stopping = False
-    """True while the server stops: it only answers requests that it has received."""
+    """True while the server stops: it only answers received requests."""
 
 
 class Protocol(HttpToolsProtocol):
@@ -114,14 +114,14 @@ class Protocol(HttpToolsProtocol):
         self._refusal_over_limits: Callable[[dict[str, Any]], Sent | None] | None = app.state.get("refused")
         self._connections: Connections | None = app.state.get("connections")
         self._limit_key: str | None = None
-        """Key under which this connection counts while it is open."""
+        """Key under which this connection counts while open."""
         self._request_limit_key: str | None = None
-        """Key under which this connection counts during a request."""
+        """Key under which it counts during a request."""
         self.url, self.headers = b"", []
         self._in_message = self._in_head = self._began_in_this_piece = False
         self._head_size = self._body_size = self._declared_body_size = self._host_headers = 0
         self._received_after_begin = 0
-        """Bytes of the message, without the piece in which the message began."""
+        """Bytes of the message, without the piece in which it began."""
         self._deadline: asyncio.TimerHandle | None = None
         self._deadline_is_for_head = False
         self._running: RequestResponseCycle | None = None
@@ -133,14 +133,18 @@ class Protocol(HttpToolsProtocol):
     # The connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        """Start the connection, or refuse it if there are too many. Close it if no request arrives in time."""
+        """Start the connection, or refuse it if its address (quota_reached) or the server (busy) has too many.
+
+        Close it if no byte arrives in time.
+        """
         super().connection_made(transport)
         most = connections_max()
         limit_key = None if self._connections is None else self._connections.key_while_open(self.client)
         if limit_key is not None and self._connections is not None:
             if not self._connections.take(limit_key):
                 self._refuse(self._too_many_connections())
-                self.transport.close()  # now, without waiting for more bytes of the client
+                # Close now, so that the client cannot occupy it for longer.
+                self.transport.close()
                 return
             self._limit_key = limit_key
         if len(self.connections) > most and not self._close_idle_reserved():
@@ -163,9 +167,9 @@ class Protocol(HttpToolsProtocol):
             self._connections.leave(self._limit_key)
             self._limit_key = None
         super().connection_lost(exc)
-        if (
-            running := self._running
-        ) is not None and not running.response_complete:  # because uvicorn ends only the last request
+        running = self._running
+        if running is not None and not running.response_complete:
+            # uvicorn ends only the last request.
             running.disconnected = True
             running.message_event.set()
         if self._stall_timer is not None:
@@ -176,7 +180,7 @@ class Protocol(HttpToolsProtocol):
         return Problem("quota_reached", what="connections", most=self._connections.most)
 
     def _close_idle_reserved(self) -> bool:
-        """Abort the oldest idle reserved connection. Return ``False`` if no reserved connection is idle."""
+        """Abort the oldest idle reserved connection. Return ``False`` if none is idle."""
         for other in self._state.reserved:
             if not other._is_answering:
                 other._cancel_deadline()
@@ -191,7 +195,10 @@ class Protocol(HttpToolsProtocol):
             self._request_limit_key = None
 
     def _count_or_refuse(self, scope: Any) -> Problem | None:
-        """Return a problem if this connection may not send the request, else count the connection for the request."""
+        """Return a problem if this connection may not send the request, else count the connection for the request.
+
+        Health probes do not count, nor does the key under which the open connection counts.
+        """
         reserved = self in self._state.reserved
         if reserved:
             self.cycle.keep_alive = False
@@ -224,7 +231,7 @@ class Protocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(piece)
         except httptools.HttpParserUpgrade:
-            # The request is an upgrade in an unusual form, or a tunnel. The bytes after it are not HTTP.
+            # The bytes after an unusual upgrade or a CONNECT are not HTTP.
             self._reads_no_more, self.cycle.keep_alive = True, False
         except httptools.HttpParserError as error:
             found = error.__context__
@@ -258,7 +265,7 @@ class Protocol(HttpToolsProtocol):
     def _too_large(self) -> Problem:
         return Problem("too_large", limit_bytes=self._body_max)
 
-    # Callbacks for the parts of a message. A Problem that a callback raises refuses the message.
+    # Callbacks of the parser. A Problem that a callback raises refuses the request.
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -268,13 +275,13 @@ class Protocol(HttpToolsProtocol):
         self._head_size = self._body_size = self._declared_body_size = self._host_headers = 0
 
     def on_url(self, url: bytes) -> None:
-        """Add a part of the path with its query. Raises Problem (414 uri_too_long)."""
+        """Raises Problem (414 uri_too_long)."""
         self.url += url
         if len(self.url) > URL_MAX:
             raise Problem("uri_too_long", limit_bytes=URL_MAX)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header, but ignore trailers. Raises Problem (400 bad_host, 431 headers_too_large)."""
+        """Ignore trailers. Raises Problem (400 bad_host, 431 headers_too_large)."""
         if not self._in_head:
             return
         self._head_size += len(name) + len(value)
@@ -305,7 +312,7 @@ class Protocol(HttpToolsProtocol):
         self._begin_cycle()
 
     def _begin_cycle(self) -> None:
-        """Run the app for the request, or queue the request behind earlier ones."""
+        """Run the app for the request, or queue it behind earlier ones."""
         version, url = self.parser.get_http_version(), httptools.parse_url(self.url)
         self.scope["http_version"] = version
         self.scope["method"] = self.parser.get_method().decode("ascii")
@@ -333,7 +340,7 @@ class Protocol(HttpToolsProtocol):
             self.pipeline.appendleft((cycle, self.app))
 
     def on_body(self, body: bytes) -> None:
-        """Add a part of the body. Raises Problem (413 too_large)."""
+        """Raises Problem (413 too_large)."""
         self._body_size += len(body)
         if self._body_size > self._body_max:
             raise self._too_large()
@@ -391,7 +398,8 @@ class Protocol(HttpToolsProtocol):
         self._stop_counting_request()
         super().on_response_complete()
         if self._in_message:
-            self._unset_keepalive_if_required()  # because the next request has begun to arrive, with a deadline
+            # The next request has begun to arrive, with a deadline.
+            self._unset_keepalive_if_required()
         if self._refused is not None and not self._is_answering:
             self._send_refusal(self._refused)
         elif self._state.stopping:
@@ -403,7 +411,10 @@ class Protocol(HttpToolsProtocol):
         return bool(self.pipeline) or not (running is None or running.response_complete or running.disconnected)
 
     def _refuse(self, problem: Problem) -> None:
-        """Read no more. Send a problem after the answers to earlier requests, and close the connection."""
+        """Read no more. Send a problem after the answers to earlier requests, and close the connection.
+
+        Send no problem if the answer to this request has begun, or earlier answers take :data:`BODY_SECONDS`.
+        """
         if self._reads_no_more or self.transport.is_closing():
             return
         self._reads_no_more = True
@@ -447,14 +458,14 @@ class Protocol(HttpToolsProtocol):
         self._close_sending_side()
 
     def _close_sending_side(self) -> None:
-        """Close the sending side of the connection now, the receiving side after :data:`CLOSING_SECONDS`."""
+        """Close the sending side of the connection now, and abort it after :data:`CLOSING_SECONDS`."""
         self._cancel_deadline()
         self._unset_keepalive_if_required()
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self._deadline = self.loop.call_later(CLOSING_SECONDS, self.transport.abort)
 
-    # The end of the server
+    # Stopping
 
     def shutdown(self) -> None:
         """Answer the received requests, then close. Refuse a request that is incomplete after
@@ -481,10 +492,10 @@ class Protocol(HttpToolsProtocol):
         file = self.transport.get_extra_info("socket").fileno()
         return int.from_bytes(fcntl.ioctl(file, termios.FIONREAD, bytes(4)), sys.byteorder)
 
-    # Unread answers, which stay in memory
+    # Unread answers
 
     def pause_writing(self) -> None:
-        """Start a check that aborts the connection if the client reads nothing for :data:`STALLED_SECONDS`."""
+        """Abort the connection if the client reads nothing for :data:`STALLED_SECONDS`."""
         super().pause_writing()
         self._unsent_bytes = self.transport.get_write_buffer_size()
         self._stall_timer = self.loop.call_later(STALLED_SECONDS, self._abort_if_stalled)

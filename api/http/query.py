@@ -17,8 +17,6 @@ _FRACTION = re.compile("[.e]", re.IGNORECASE)
 
 
 class Parameter(NamedTuple):
-    """The type of a query parameter, without and with its limits."""
-
     bare_type: Any
     limited_type: Any
 
@@ -34,7 +32,7 @@ _DECLARED: dict[type, Declared] = {}
 
 
 def _declaration_of(handler: HTTPRouteHandler) -> Declared | None:
-    """Return the declaration of a call; ``None`` if the call is not described."""
+    """Return the declaration of a call; ``None``: not described."""
     operation: Any = handler.operation_class
     if operation not in _DECLARED and hasattr(operation, "offers"):
         limited_type = handler.signature_model.__annotations__
@@ -51,7 +49,8 @@ def must_fit_call(request: Req) -> None:
     """Raise Problem unless the request fits its call.
 
     Codes: 400 unknown_parameter, repeated_parameter or bad_parameter; 406 not_acceptable; 404 no_such_page for
-    ``+1``, ``01`` and ``1_0`` in a path, because Litestar reads them as whole numbers.
+    ``+1``, ``01`` and ``1_0`` in a path, because Litestar reads them as whole numbers. Only the
+    path of an undescribed call is checked.
     """
     path = request.scope["path"]
     for value in request.scope.get("path_params", {}).values():
@@ -88,7 +87,7 @@ def _must_not_be_misread(sent: Mapping[str, str], parameters: Mapping[str, Param
 
 
 def _is_misread(bare_type: Any, text: str) -> bool:
-    """Return whether Litestar reads ``1.0`` or ``1e1`` as a whole number, or ``null`` as a missing parameter."""
+    """Return whether Litestar misreads ``1.0`` or ``1e1`` as a whole number, or ``null`` as a missing parameter."""
     if text.lower() == "null":
         return bare_type not in (str, str | None)
     return bare_type in (int, int | None) and _FRACTION.search(text) is not None

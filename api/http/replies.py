@@ -23,9 +23,9 @@ encode = msgspec.json.Encoder().encode
 PRIVATE = {"Vary": "Authorization", "Cache-Control": "private, no-cache"}
 """Headers of an answer for one caller."""
 OPEN = {"Cache-Control": "no-cache"}
-"""Headers of an answer for all callers that can change at any time."""
+"""Headers of an answer for all callers. It can change at any time."""
 FIXED = {"Cache-Control": "public, max-age=300"}
-"""Headers of an answer that changes only with a release."""
+"""Headers of an answer for all callers. It changes only with a release."""
 DESCRIBED = '</openapi.json>; rel="describedby"'
 GZIP = {"Content-Encoding": "gzip"}
 
@@ -48,7 +48,7 @@ class Reply:
         media_type: str = JSON,
         headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """``media_type``: text types without ``charset`` get UTF-8."""
+        """``media_type``: text types without ``charset`` get UTF-8. ``texts`` replace refs in the body."""
         self._body, self._texts, self._status = body, texts, status
         self._media_type, self._headers = media_type, headers
 
@@ -87,7 +87,7 @@ def versioned_reply(
 
 
 def uncompressed_reply(request: Req, tag: str, body: Callable[[], Any], texts: MemberTexts) -> Reply:
-    """Return an uncompressed answer, or 304 without calling ``body`` if the caller already has the answer."""
+    """Return an uncompressed answer, or 304 without calling ``body`` if the caller has it."""
     headers = {**PRIVATE, "Link": DESCRIBED}
     if has := matching_etag(request, tag, texts):
         return bodiless_reply(304, {"ETag": has, **headers})
@@ -95,14 +95,14 @@ def uncompressed_reply(request: Req, tag: str, body: Callable[[], Any], texts: M
 
 
 def etag_headers(tag: str, headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of an answer that may be compressed, or of a 304 instead."""
+    """Return the headers of an answer that may be compressed, or of its 304."""
     links = f"{headers['Link']}, {DESCRIBED}" if "Link" in headers else DESCRIBED
     vary = f"{headers['Vary']}, Accept-Encoding" if "Vary" in headers else "Accept-Encoding"
     return {**headers, "ETag": tag, "Vary": vary, "Link": links}
 
 
 def not_modified(tag: str, headers: Mapping[str, str] = PRIVATE) -> Reply:
-    """Return a 304. ``headers``: the headers that the full answer would have (RFC 9110, 15.4.5)."""
+    """Return a 304. ``headers``: those of the full answer (RFC 9110, 15.4.5)."""
     return bodiless_reply(304, etag_headers(tag, headers))
 
 
@@ -129,15 +129,14 @@ def streamed_reply(
 ) -> ASGIStreamingResponse:
     """Return an answer that is sent piece by piece. No piece is made for HEAD.
 
-    ``packed`` compresses the pieces. ``ended`` is called when the answer ends, even before its first piece.
+    ``packed`` compresses the pieces. ``ended`` is called when the answer ends, even if no piece was sent.
     """
     shown = {name: texts.mark_tag(value) if name == "ETag" else value for name, value in headers.items()}
     sent = packed(texts.resolve_all(pieces, media_type))
     answer = _Streamed(iterator=sent, headers=shown, media_type=media_type)
     answer.ended = ended
-    answer.is_head_response = (
-        request.scope["method"] == "HEAD"
-    )  # because the constructor's argument drops the media type
+    # The constructor's argument drops the media type.
+    answer.is_head_response = request.scope["method"] == "HEAD"
     return answer
 
 
@@ -151,7 +150,7 @@ class Fixed:
         self._tag, self._packed = tag_of_body(body), compress(body) if len(body) >= PACK_FROM else b""
 
     def reply(self, request: Req) -> Reply:
-        """Return the answer, compressed if possible, or 304 if the caller already has the answer."""
+        """Return the answer, compressed if long and accepted, or 304 if the caller has it."""
         if tag := matching_etag(request, self._tag, NO_TEXTS):
             return not_modified(tag, self._headers)
         if self._packed and takes_gzip(request):

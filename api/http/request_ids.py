@@ -1,4 +1,4 @@
-"""The id of each request, and its ``traceparent`` (W3C Trace Context). Log lines and problems contain both."""
+"""The id of each request, and its ``traceparent`` (W3C Trace Context), for log lines and problems."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -14,10 +14,10 @@ ID_MAX = 64
 ID_BYTES = 12
 """Random bytes of a new id."""
 IDS_AT_ONCE = 1024
-"""Number of ids for which a system call gets random bytes."""
+"""Number of ids whose random bytes come from one system call."""
 
-_id = re.compile(ID_PATTERN.encode()).fullmatch
-_trace = re.compile(TRACE_PATTERN.encode()).fullmatch
+_match_id = re.compile(ID_PATTERN.encode()).fullmatch
+_match_trace = re.compile(TRACE_PATTERN.encode()).fullmatch
 
 
 class RequestIds(NamedTuple):
@@ -30,7 +30,7 @@ class RequestIds(NamedTuple):
         return f"{path}#{self.in_words('&')}"
 
     def in_words(self, between: str = " ") -> str:
-        """Return the ids as ``request=`` and ``trace=``, joined by ``between``."""
+        """Return the ids as ``request=`` and, if any, ``trace=``, joined by ``between``."""
         named = f"request={self.request.decode()}"
         return named if self.trace is None else f"{named}{between}trace={self.trace.decode()}"
 
@@ -54,13 +54,13 @@ _new_id = _id_maker()
 
 
 def request_ids(headers: Iterable[tuple[bytes, bytes]]) -> RequestIds:
-    """Return the ids in the headers of a request. Make a random id if there is no valid id."""
+    """Return the ids in the headers of a request. Make a request id if none is valid."""
     given = trace = None
     for name, value in headers:
         if name == REQUEST_ID:
             given = value
         elif name == TRACE:
             trace = value
-    if given is None or _id(given) is None:
+    if given is None or _match_id(given) is None:
         given = _new_id()
-    return RequestIds(given, None if trace is None or _trace(trace) is None else trace)
+    return RequestIds(given, None if trace is None or _match_trace(trace) is None else trace)

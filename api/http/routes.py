@@ -1,4 +1,4 @@
-"""Adds HEAD to each path with GET, and to each path an OPTIONS that names all methods."""
+"""Adds HEAD to each path with GET, and to each path an OPTIONS that names the methods of the path."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,18 +12,18 @@ from api.http.replies import Reply, bodiless_reply
 
 
 def controller_of(path: str, handlers: Iterable[HTTPRouteHandler], tags: Sequence[str] = ()) -> type[Controller]:
-    """Return a controller with these handlers, and with HEAD and OPTIONS, which the description does not show.
+    """Return a controller with these handlers, and with HEAD and OPTIONS, which ``openapi.json`` omits.
 
-    It is not a router, because Litestar deep-copies routers for each app and reads the signatures again.
+    It is no router, because Litestar deep-copies routers for each app and reads signatures again.
     """
     calls = list(handlers)
     for call in (*calls, _options):
-        _ = call.signature_model  # to cache it
+        _ = call.signature_model  # Copies share the cached model.
     methods: dict[str, set[str]] = defaultdict(lambda: {"OPTIONS"})
     for call in calls:
         for name in call.paths:
             methods[name] |= {*call.http_methods, *({"HEAD"} if "GET" in call.http_methods else ())}
-    # OPTIONS come first, because Litestar otherwise adds an OPTIONS with the methods of only one call of a path.
+    # OPTIONS come first, because Litestar otherwise adds one with the methods of only one call of the path.
     options = [_options_for(name, of) for name, of in methods.items()]
     heads = [_head_for(call) for call in calls if "GET" in call.http_methods]
 

@@ -13,7 +13,7 @@ _RULE = re.compile(r"([A-Z])(?:(\d+)-\1(\d+)|(?:-O)?\d+)(?:, )?")
 
 
 def _rule_ids_in(description: str) -> list[str]:
-    """Return the rule ids that begin a description, such as ``B72, B75-B76: …``."""
+    """Return the rule ids before the colon of a description such as ``B72, B75-B76: …``."""
     head, colon, _ = description.partition(": ")
     named: list[str] = []
     if colon:
@@ -30,7 +30,7 @@ def _without_references(schema: Any, components: dict[str, Any]) -> Any:
     if not isinstance(schema, dict):
         return schema
     rest = {name: _without_references(part, components) for name, part in schema.items() if name != "$ref"}
-    if "prefixItems" in rest:  # because few tools support ``prefixItems``
+    if "prefixItems" in rest:  # Few tools support it.
         rest["items"] = {"anyOf": rest.pop("prefixItems")}
     return {**_without_references(components[schema["$ref"]], components), **rest} if "$ref" in schema else rest
 
@@ -43,7 +43,7 @@ def _self_contained_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
 
 @cache
 def result_schema(name: str) -> dict[str, Any] | None:
-    """Return the JSON Schema of a ruleset's results; ``None`` if the ruleset has no act `result`."""
+    """Return the JSON Schema of the results of a ruleset's deals; ``None`` if it has no act `result`."""
     kind = RULESETS[name].result
     if kind is None:
         return None

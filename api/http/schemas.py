@@ -1,8 +1,8 @@
-"""Makes the schemas of requests and answers. Each schema has a name, because client generators need it.
+"""Makes the schemas of requests and answers. Objects and enumerations have names: client generators need them.
 
-The type of a tied field depends on the field ``ruleset`` of its struct (:func:`~referee.value.type_depends_on`). A
-request with a tied field has one schema for each ruleset. An answer has one schema with the fields of all games.
-Schemas of requests refuse other fields; schemas of answers allow them.
+The type of a tied field depends on the field ``ruleset`` or ``topic`` of its struct or an outer one
+(:func:`~referee.value.type_depends_on`). A request with a field tied to ``ruleset`` has one schema for each ruleset.
+An answer has one schema with the fields of all games. Only schemas that no answer uses refuse other fields.
 """
 
 import json
@@ -70,14 +70,14 @@ def _field_docs() -> dict[str, dict[str, str]]:
 
 
 def field_docs(cls: type) -> dict[str, str]:
-    """Return the descriptions of a class's fields in ``field_docs.json``, by field."""
+    """Return, by field, the descriptions of a class in ``field_docs.json``."""
     return _field_docs().get(f"{cls.__module__}.{cls.__name__}", {})
 
 
 _schema_by_name: dict[str, Plain] = {}
 _owner_by_name: dict[str, Any] = {}
 _names_of_closed: set[str] = set()
-"""Names of the schemas that refuse other fields."""
+"""Names of schemas that refuse other fields unless an answer uses them."""
 
 
 class TieValues(NamedTuple):
@@ -93,7 +93,7 @@ def schema_of(kind: Any) -> Plain:
 
 
 def named_schemas(answers: Any) -> dict[str, Plain]:
-    """Return all stored schemas by name. A schema that ``answers`` refer to allows other fields."""
+    """Return all stored schemas by name. Those to which ``answers`` refer allow other fields."""
     shown = _names_referred_to(answers)
     return {
         name: {**schema, "additionalProperties": False} if name in _names_of_closed - shown else schema
@@ -102,7 +102,7 @@ def named_schemas(answers: Any) -> dict[str, Plain]:
 
 
 def _names_referred_to(root: Any) -> set[str]:
-    """Return the names of schemas to which a part of the description refers, directly or indirectly."""
+    """Return the names of schemas to which a part refers, even indirectly."""
     found: set[str] = set()
     waiting = [root]
     for part in waiting:
@@ -118,7 +118,7 @@ def _names_referred_to(root: Any) -> set[str]:
 
 
 def plain_text(text: str) -> str:
-    """Return a docstring without line breaks, double backticks and roles."""
+    """Return a docstring on one line, with single backticks and without roles."""
     return re.sub(r":\w+:`~?\.?([^`]*)`", r"\1", " ".join(text.split()).replace("``", "`"))
 
 
@@ -164,9 +164,8 @@ def _with_references(kind: Any, tie_values: TieValues) -> Any:
         if "x-tied" in extra:
             return _make_placeholder(_tied_schema(args[0], extra["x-tied"], tie_values))
         kind = Annotated[_with_references(args[0], tie_values), *args[1:]]
-        return (
-            _make_placeholder(_msgspec_schema(kind) | extra) if "pattern" in extra else kind
-        )  # because msgspec would write its own pattern, not the one in ``extra``
+        # msgspec would write its own pattern, not the one in ``extra``.
+        return _make_placeholder(_msgspec_schema(kind) | extra) if "pattern" in extra else kind
     if origin is Union or origin is UnionType:
         return _union_with_references([one for one in args if one is not UnsetType], tie_values)
     if origin is None or origin is Literal:
@@ -185,15 +184,14 @@ def _union_with_references(members: list[Any], tie_values: TieValues) -> Any:
             config.tag_field, {one.__struct_config__.tag: _struct_reference(one, tie_values) for one in structs}
         )
         return _make_placeholder(_with_null(union) if NoneType in members else union)
-    if any(
-        isinstance(part, type) and issubclass(part, Placeholder) for part in parts
-    ):  # because msgspec allows a custom type only in a union with None
+    # msgspec allows a custom type only in a union with None.
+    if any(isinstance(part, type) and issubclass(part, Placeholder) for part in parts):
         return _make_placeholder({"anyOf": list(map(_msgspec_schema, parts))})
     return Union[tuple(parts)]  # noqa: UP007
 
 
 def _tidy(schema: Any) -> Any:
-    """Return msgspec's schema in the form that client generators support; if it has a title, a reference to it."""
+    """Return msgspec's schema in a form for client generators. Replace parts with a title by references."""
     if isinstance(schema, list):
         return [_tidy(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -216,7 +214,7 @@ def _tidy(schema: Any) -> Any:
 
 
 def with_formats(schema: Any) -> Any:
-    """Return the schema with the ``format`` of each integer: ``int32`` if its limits fit, else ``int64``."""
+    """Return the schema with a ``format`` for integers without one: ``int32`` if their limits fit, else ``int64``."""
     if isinstance(schema, list):
         return [with_formats(inner) for inner in schema]
     if not isinstance(schema, dict):
@@ -238,7 +236,7 @@ def _parts_with_shared_schemas(schema: Any) -> Any:
 
 
 def _with_shared_schemas(schema: Any) -> Any:
-    """Return the schema with references to named enumerations and objects. Make a constant of a single value."""
+    """Return the schema with references to enumerations and free objects. Make a constant of a single value."""
     if isinstance(schema, dict) and "object" in _json_types(schema) and "properties" not in schema:
         return _free_object_reference(schema)
     if not isinstance(schema, dict) or not isinstance(values := schema.get("enum"), list):
@@ -282,7 +280,7 @@ def _enumerations_by_values() -> dict[frozenset[str | int], tuple[str, str]]:
 def _enumeration_name(values: frozenset[str | int]) -> tuple[str, str]:
     """Return the name and description of an enumeration.
 
-    An unknown enumeration gets a name made of its values if games are installed. Raises ``KeyError`` if not.
+    The name of an unknown one is made of its values. Raises ``KeyError`` instead if no games are installed.
     """
     known = _enumerations_by_values().get(_without_installed_words(values))
     if known is None and not INSTALLED:
@@ -292,6 +290,7 @@ def _enumeration_name(values: frozenset[str | int]) -> tuple[str, str]:
 
 
 def _without_installed_words(values: frozenset[str | int]) -> frozenset[str | int]:
+    """Return the known enumeration to which installed games only added words; else the values."""
     own = {word for words in INSTALLED.values() for word in words.values}
     known = (one for one in _enumerations_by_values() if one <= values and values - one <= own)
     return max(known, key=len, default=values)
@@ -383,7 +382,7 @@ EVENTS: dict[str, tuple[str, str, Any]] = {
     "match": ("Event", "An event of a match. `topic` is its kind, which decides the other fields.", Match),
     "club": ("ClubEvent", "An event of a club. `topic` is its kind, which decides the other fields.", Club),
 }
-"""Name, description and class of the schema of all events, by kind of aggregate."""
+"""Name and description of the schema of all events, and class of the aggregate, by kind of aggregate."""
 
 
 def _event_reference(aggregate_kind: str) -> Plain:
@@ -398,13 +397,13 @@ def _event_reference(aggregate_kind: str) -> Plain:
 
 
 def _tie_in(part: Any) -> tuple[str, str] | None:
-    """Return the arguments of :func:`~referee.value.type_depends_on` in a part of a type, or ``None``."""
+    """Return the arguments of :func:`~referee.value.type_depends_on` in this part, or ``None``."""
     extra = part.extra_json_schema if isinstance(part, Meta) else None
     return None if extra is None else extra.get("x-tied")
 
 
 def _tied_schema(kind: Any, tie: tuple[str, str], tie_values: TieValues) -> Plain:
-    """Return the schema of a tied field for the known ruleset, or for all rulesets together."""
+    """Return the schema of a tied field. For ``topic``: of all events; for ``ruleset``: of the known one or all."""
     by, what = tie
     if by == "topic":
         return _event_reference(what)
@@ -435,11 +434,11 @@ _ALL_RULESETS = {
     "more": ("More", "Fields of a state that only some games have."),
     "detail": ("Detail", "Fields of a scored deal that only some games have."),
 }
-"""Names and descriptions of the schemas for all rulesets together, by tied field."""
+"""Names and descriptions of the schemas for all rulesets, by tied field."""
 
 
 def _merged_structs(structs: list[Plain]) -> Plain:
-    """Return one object with the fields of all structs, none required, because ``oneOf`` refuses shared fields."""
+    """Return one object with all structs' fields, none required. ``oneOf`` would refuse a value that fits two."""
     by_name: dict[str, list[Plain]] = {}
     for struct in structs:
         for name, schema in struct["properties"].items():
@@ -480,7 +479,7 @@ def _ties_of(cls: type) -> frozenset[tuple[str, str]]:
 
 @cache
 def _tying_fields(cls: type) -> frozenset[str]:
-    """Return the names of fields to which fields in this struct and its inner structs are tied."""
+    """Return the names of fields, here or in an outer struct, to which fields here and in inner structs are tied."""
     found = {by for by, _ in _ties_of(cls)}
     for inner in filter(_is_struct, _parts_of_fields(cls)):
         found |= _tying_fields(inner) - {field.name for field in _fields(inner)}
@@ -528,7 +527,7 @@ def _struct_reference(cls: Any, tie_values: TieValues, *, alone: bool = False) -
 
 
 def _variant_reference(cls: Any, tie_values: TieValues, *, alone: bool = False, about: str = "") -> Plain:
-    """``about``: the description if it is not the docstring."""
+    """``about``: the description; empty: the docstring."""
     tie_values = TieValues(
         ruleset=tie_values.ruleset if "ruleset" in _tying_fields(cls) else None,
         topic=tie_values.topic if getattr(cls, "TOPIC", None) == tie_values.topic else None,
@@ -557,6 +556,7 @@ def _schema_name(cls: Any, tie_values: TieValues) -> str:
 
 
 def _object_schema(cls: Any, tie_values: TieValues, about: str, *, alone: bool) -> Plain:
+    """Return the schema of a struct. Fields that answers always contain are required."""
     docs, config = field_docs(cls), getattr(cls, "__struct_config__", None)
     refuses_others = config is not None and config.forbid_unknown_fields
     if refuses_others:
@@ -571,9 +571,8 @@ def _object_schema(cls: Any, tie_values: TieValues, about: str, *, alone: bool) 
         properties["topic"] = {"type": "string", "const": tie_values.topic, "description": WORDS.words["topic"]}
         required.append("topic")
     may_be_missing = config is None or refuses_others or config.omit_defaults
-    is_option = (
-        refuses_others and _is_of_a_game(cls) and not issubclass(cls, Act)
-    )  # because options are shown with nulls
+    # Options are shown with nulls.
+    is_option = refuses_others and _is_of_a_game(cls) and not issubclass(cls, Act)
     for field in _fields(cls):
         name = field.encode_name
         here = getattr(tie_values, name, None)

@@ -13,18 +13,19 @@ from api.http.faults import json_pointer
 from api.http.problems import Problem
 
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-"""Control characters, line ends, and characters that change the direction of writing."""
+"""Control characters, line ends, and embeddings, overrides and isolates of the direction of writing."""
 UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Invisible characters: Default_Ignorable_Code_Point of Unicode, and the empty pattern of Braille."""
+"""Invisible characters: most of Unicode's Default_Ignorable_Code_Point, annotation marks, empty Braille."""
 
 
 def must_be_harmless(body: bytes, decoded: Any, *, tagged: bool) -> None:
-    """Raise Problem (400 repeated_key, 422 harmful_character) for a body. ``tagged``: the body has a msgspec tag.
+    """Raise Problem for a repeated key (400 repeated_key) or a harmful character in a value (422 harmful_character).
 
-    A body with no more colons than required keys repeats no key, so the slow search for repeated keys is skipped.
+    ``tagged``: the body has a msgspec tag. A body with no more colons than required keys repeats no key, so the slow
+    search is skipped.
     """
     kind: Any = type(decoded)
     if body.count(b":") > _required_keys(kind) + tagged:
@@ -49,7 +50,7 @@ def _required_keys(kind: type) -> int:
 
 
 def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Raises Problem (400 repeated_key)."""
+    """Return the object. Raises Problem (400 repeated_key)."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -62,7 +63,7 @@ _DECODER_REFUSING_REPEATS = json.JSONDecoder(object_pairs_hook=_object_of_pairs,
 
 
 def _find_harmful(value: Any) -> tuple[list[str | int], re.Match[str]] | None:
-    """Return the path to the first harmful character, innermost part first, and the match, or ``None``."""
+    """Return the path to the first harmful character, innermost part first, and its match, or ``None``."""
     if isinstance(value, str):
         found = _HARMFUL.search(value)
         return None if found is None else ([], found)
@@ -99,5 +100,5 @@ def must_be_distinct(names: Iterable[str], *, officials: bool = False) -> None:
 
 
 def comparable_name(name: str) -> str:
-    """Return the form in which names are compared: without case, invisible characters and extra blanks."""
+    """Return a name for comparison: in NFKC, without case, invisible characters and extra blanks."""
     return " ".join(UNSEEN.sub("", unicodedata.normalize("NFKC", name)).casefold().split())

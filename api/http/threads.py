@@ -1,8 +1,8 @@
 """Threads for calls that use the database or take long: a small pool with a bounded queue for each kind.
 
-Each call counts for a holder: a club, or an address without a key. A free thread runs a call of the holder with the
-fewest running calls. If the queue is full, a new call may replace the newest call of the holder with the most calls.
-So no holder keeps more than half of the threads and of the queue while others wait.
+Each call counts for a holder: a club, or the address of a caller without one. A free thread runs a call of the holder
+with the fewest running calls. If the queue is full, a new call may replace the newest waiting call of the holder with
+the most calls. So holders with waiting calls share threads and queue about equally.
 """
 
 import asyncio
@@ -36,13 +36,13 @@ class _Call:
         self.future: asyncio.Future[Any] = self._loop.create_future()
 
     def end(self, result: Any, error: BaseException | None) -> None:
-        """Set the result or the error of the future, from any thread."""
-        with suppress(RuntimeError):  # if the loop is closed
+        """Set the future's result or error, from any thread."""
+        with suppress(RuntimeError):  # The loop may be closed.
             self._loop.call_soon_threadsafe(self._set_future, result, error)
 
     def _set_future(self, result: Any, error: BaseException | None) -> None:
         if self.future.done():
-            return  # because the request was cancelled or the call refused
+            return  # The request was cancelled.
         if error is None:
             self.future.set_result(result)
         else:
@@ -51,7 +51,7 @@ class _Call:
 
 class Threads:
     def __init__(self, name: str, threads: int, *, waiting: int, gives_way: bool = False) -> None:
-        """``waiting``: maximum number of waiting calls. ``gives_way``: calls often let other threads run."""
+        """``waiting``: maximum number of waiting calls. ``gives_way``: let other threads interrupt calls often."""
         self._within = yielding_often if gives_way else nullcontext
         self.places = threads + waiting
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
@@ -64,7 +64,7 @@ class Threads:
         self._call_count = 0
 
     async def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return the result of the call. Raises Busy if too many calls wait or no thread can start."""
+        """Return the result of the call. Raises its error, or Busy if too many calls wait or no thread can start."""
         one = _Call(_HOLDER.get(), partial(call, *args, **kwargs))
         self._queue(one)
         try:
@@ -93,7 +93,7 @@ class Threads:
     def _make_room(self, holder: str) -> _Call:
         """Remove and return the newest waiting call of the holder that has the most calls.
 
-        Raises Busy if ``holder`` would have at least as many calls with its new call.
+        Raises Busy if no call waits, or ``holder`` would have at least as many with its new call.
         """
         most = max(self._waiting, key=self._calls_by_holder.__getitem__, default=holder)
         if self._calls_by_holder[most] <= self._calls_by_holder[holder] + 1:
@@ -117,7 +117,7 @@ class Threads:
         self._stop_counting(call)
 
     def _run_next(self) -> None:
-        """Run the next waiting call, if any, and set its result."""
+        """Run the next waiting call, if any, and set its result or error."""
         with self._lock:
             if (call := self._take_next()) is None:
                 return
@@ -127,7 +127,7 @@ class Threads:
             try:
                 with self._within():
                     result = call.work()
-            except StopIteration as raised:  # because a future refuses it
+            except StopIteration as raised:  # A future refuses it.
                 error = RuntimeError("the call raised StopIteration")
                 error.__cause__ = raised
             except BaseException as raised:
@@ -140,7 +140,7 @@ class Threads:
     def _take_next(self) -> _Call | None:
         """Remove and return the next waiting call, or ``None``.
 
-        It is the oldest call of the holder with the fewest running calls. Holders with equally many take turns.
+        It is the oldest of the holder with the fewest running calls. Holders with equally many running take turns.
         """
         holder = None
         for one in self._waiting:
@@ -169,8 +169,8 @@ def _count_down(counts: Counter[str], holder: str) -> None:
         del counts[holder]
 
 
-# Each of these threads needs a database connection, as do the desk, the follower and the writer of attempts. The
-# store opens at most 13 connections, the projections at most 15.
+# Each thread, the desk, the follower and the writer of attempts need a database connection. The store opens at most
+# 13, the projections at most 15.
 in_thread = Threads("reader", 5, waiting=64)
 """Threads for short reads."""
 in_long_thread = Threads("long-reader", 2, waiting=32, gives_way=True)

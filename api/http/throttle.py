@@ -5,20 +5,21 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 TURN_SECONDS = 0.03
+"""Seconds between two turns."""
 
 
 class Turns:
-    """Waiting work. Callers take turns, and each turn does one piece of work. Call the methods on the event loop."""
+    """Callers take turns, and each turn does one piece of work. Call the methods on the event loop."""
 
     def __init__(self) -> None:
         self._waiting: OrderedDict[str, OrderedDict[object, Callable[[], None]]] = OrderedDict()
         """Work by caller and connection. The caller whose turn is next comes first."""
         self._callers: dict[object, str] = {}
-        """Caller by waiting connection."""
+        """Caller by connection with waiting work."""
         self._awaits_turn = self._ended = False
 
     def wait(self, loop: AbstractEventLoop, caller: str, connection: object, work: Callable[[], None]) -> None:
-        """Do the work at the caller's next turn. A connection can have one piece of waiting work."""
+        """Do the work at the caller's next turn; after :meth:`end`, without waiting. A connection has at most one."""
         if self._ended:
             loop.call_soon(work)
             return

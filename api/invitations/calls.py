@@ -80,7 +80,7 @@ async def redeem_invitation(request: ApiCall, invitation: CodeSent) -> Reply:
 
 
 def _aggregate_of(code: str) -> UUID:
-    """Return the id of a code's match or club. Raises Problem (404) for an incomplete code."""
+    """Return the id of a code's match or club. Raises Problem (404) for a malformed code."""
     aggregate = aggregate_of(code)
     if aggregate is None:
         raise Problem("no_such_invitation")

@@ -56,10 +56,11 @@ class KeyTaken(Value, tag_field="admits_to", tag="key"):
 
 
 async def find(service: Service, club_id: UUID, code: str) -> tuple[Club, KeyId] | None:
-    """Return the club and the key whose invitation has the code, or ``None``."""
+    """Return the club and the key whose invitation has the code; ``None``: no such club or key."""
     try:
         club = await service.reader.club(club_id)
-        if (key_id := _invited_key_id(club, code)) is None:  # a different process may just have made the invitation
+        if (key_id := _invited_key_id(club, code)) is None:
+            # A different process may just have made the invitation.
             club = await service.reader.newest_club(club)
             key_id = _invited_key_id(club, code)
     except UnknownAggregate:
@@ -74,19 +75,19 @@ def _invited_key_id(club: Club, code: str) -> KeyId | None:
 
 
 async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
-    """Return an invitation. Raises ``Refused`` if it cannot be redeemed any more."""
-    now = club.state
-    key = invited_key(now, key_id, utc_now())
+    """Return the invitation to a key. Raises ``Refused`` if it cannot be redeemed any more."""
+    state = club.state
+    key = invited_key(state, key_id, utc_now())
     invitation = key.invitation
     assert invitation is not None, "it was invited"
     assert key.member is not None, "only members are invited"
-    by = member_of_actor(now, invitation.by)
-    members = {one: now.members[one - 1] for one in (key.member, by) if one is not None}
+    by = member_of_actor(state, invitation.by)
+    members = {number: state.members[number - 1] for number in (key.member, by) if number is not None}
     names = await service.member_names.names_of(club, members)
     called = {number: names.get(member.name) for number, member in members.items()}
     shown = KeyInvitation(
         club=club.id,
-        club_name=now.name,
+        club_name=state.name,
         key=key_id,
         member=key.member,
         name=called[key.member],
@@ -101,7 +102,8 @@ async def show(service: Service, club: Club, key_id: KeyId) -> Reply:
 
 
 async def redeem(service: Service, request: ApiCall, club: Club, key_id: KeyId, code: str) -> Reply:
-    """Give the key to the holder of its code. Raises ``Refused`` if it cannot be redeemed any more."""
+    """Give the key to the holder of its code. Raises ``Refused`` if it cannot be redeemed any more, Problem (400)
+    for a bad Idempotency-Key."""
     key, own_key, random = request.secret_idempotency_key, None, random_bytes()
     if key is not None:
         derived = await derived_secrets(service, key, RedeemKey(key=key_id, hash=hash_of(code)), "invitation")
