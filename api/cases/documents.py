@@ -187,7 +187,7 @@ def _facts_of(match: Match, case: Case, language: Language) -> Facts:
     deniers = tuple(sorted(actor for actor, agrees in last.items() if not agrees))
     others = {actor_at(seat) for seat in range(len(match.opened.players))} - {case.by}
     paying = {actor_at(seat) for seat in (case.accused, case.payer) if seat is not None}
-    met = others <= set(sayers) if case.kind == "entry" else bool(paying & set(sayers))
+    met = bool(paying & set(sayers)) if case.kind == "offence" else others <= set(sayers)
     naming = _seats_by_named_event(case)
     claim = Fact(
         text=_claim_sentence(match, case, language),
@@ -210,8 +210,10 @@ def _support_by_actor(case: Case) -> dict[Actor, bool]:
     said: list[tuple[int, Actor, bool]] = [(one.event, actor_at(one.seat), one.agrees) for one in case.statements]
     for appeal in case.appeals:
         if appeal.seat is not None:
+            actor = actor_at(appeal.seat)
             against = next(ruling for ruling in reversed(case.rulings) if ruling.event < appeal.event)
-            said.append((appeal.event, actor_at(appeal.seat), against.verdict == "dismissed"))
+            # An opener appeals against an upheld ruling only if the official did more than the opener asked for.
+            said.append((appeal.event, actor, against.verdict == "dismissed" or actor == case.by))
     return {case.by: True} | {actor: agrees for _, actor, agrees in sorted(said, key=lambda one: one[0])}
 
 

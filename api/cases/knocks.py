@@ -86,7 +86,7 @@ def request_of(caller: Caller, sent: KnockSent, *, tally: bool) -> Knock | OpenC
     the seat. In a ``tally`` a seat may knock for others on an offence.
     """
     (kind, offence), official = _kind_and_offence(sent), is_official(caller.required_actor)
-    if sent.seat is not None and (kind != "offence" or not tally):
+    if sent.seat is not None and (official or kind != "offence" or not tally):
         caller.must_be_seat(sent.seat, itself=kind != "offence")
     needs = (
         REQUIRED_FIELDS[kind] if kind != "offence" else ("accused", "offence") if official else ("seat", "accused")

@@ -93,6 +93,20 @@ class TestFacts:
         ask(heard, f"/{number}/statements", CESAR, {"seat": CESAR, "agrees": False})
         assert [fact["denied_by"] for fact in file(heard, number)["facts"]["disputed"]] == [[f"seat:{CESAR}"]]
 
+    @pytest.mark.rule("J2", "J11")
+    def test_on_a_misclick_all_others_must_agree(self, client: Client) -> None:
+        table = Table(client, dealing="house", enforcement="refuse", adjudication={**TWO, "take_back": True})
+        table.done("deal", ANNA)
+        table.bid("2")
+        ask(table, "", BERIT, {"seat": BERIT, "offence": "misclick"})
+        ask(table, "/1/statements", CESAR, {"seat": CESAR, "agrees": True})
+        facts = self.facts(table)
+        assert [said for _, said, _ in facts["unanswered"]] == [[BERIT, CESAR]]
+        ask(table, "/1/statements", ANNA, {"seat": ANNA, "agrees": True})
+        facts = self.facts(table)
+        assert [sorted(said) for _, said, _ in facts["agreed"]] == [[ANNA, BERIT, CESAR]]
+        assert facts["disputed"] == facts["unanswered"] == []
+
     @pytest.mark.rule("J2", "J7")
     def test_an_appeal_denies_what_was_upheld(self, heard: Table) -> None:
         claim = "Berit revoked."
@@ -100,6 +114,12 @@ class TestFacts:
         ask(heard, "/1/appeal", BERIT, {"seat": BERIT, "text": "I had none"})
         assert self.facts(heard) == {"agreed": [], "disputed": [(claim, [ANNA], [BERIT])], "unanswered": []}
         problem(heard.post("/knocks/1/appeal", {"seat": ANNA}, ANNA), 409, "appealed-already")
+
+    @pytest.mark.rule("J2", "J7")
+    def test_an_opener_who_appeals_because_more_was_done_does_not_deny_the_claim(self, heard: Table) -> None:
+        ask(heard, "/1/ruling", "official", RULING | {"remedy": {"void": True}})
+        ask(heard, "/1/appeal", ANNA, {"seat": ANNA, "text": "A new deal is too much"})
+        assert self.facts(heard) == {"agreed": [], "disputed": [], "unanswered": [("Berit revoked.", [ANNA], [])]}
 
     @pytest.mark.rule("J2", "J7")
     def test_an_appeal_repeats_the_claim_that_was_dismissed(self, heard: Table) -> None:

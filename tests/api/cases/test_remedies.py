@@ -165,6 +165,16 @@ class TestAWrongLine:
         assert body["result"] == named
 
 
+class TestOffences:
+    @pytest.mark.rule("J1")
+    def test_an_official_knocks_for_no_seat(self, client: Client) -> None:
+        table = tally(client)
+        body = ask(table, "", "official", {"seat": 0, "accused": 1, "offence": "revoke"}, 403)
+        assert (body["type"], body["facts"]) == ("/problems/for-seats", {"seat": 0})
+        case = ask(table, "", "official", {"accused": 1, "offence": "revoke"})
+        assert (case["by"], case["status"]) == ("official:0", "pending")
+
+
 class TestTheSameLine:
     @pytest.mark.rule("J9")
     def test_a_result_that_the_line_already_shows_opens_no_case(self, client: Client) -> None:
