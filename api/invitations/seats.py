@@ -73,11 +73,11 @@ class SeatTaken(Value, tag_field="admits_to", tag="seat"):
 
 
 async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int] | None:
-    """Return the match and the number of its invitation with the code, or ``None``."""
+    """Return the match, and the number of its invitation with the code; ``None``: not found."""
     try:
         match = await service.reader.match(match_id)
         number = number_of(code, match.seating.invitations)
-        if number is None:  # a different process may just have made the invitation
+        if number is None:  # a different process may have just made it
             match = await service.reader.newest_match(match)
             number = number_of(code, match.seating.invitations)
     except UnknownAggregate:
@@ -86,7 +86,7 @@ async def find(service: Service, match_id: UUID, code: str) -> tuple[Match, int]
 
 
 async def show(service: Service, match: Match, number: int) -> Reply:
-    """Return an invitation. Raises ``InvitationOver`` if it cannot be redeemed any more."""
+    """Return the invitation ``number``. Raises ``InvitationOver`` if it has ended or expired."""
     invitation = match.seating.invitations[number - 1]
     invitations.check_open(invitation, utc_now())
     match, texts = await service.member_names.with_names(match, service.member_names.texts_in(match))
@@ -103,7 +103,7 @@ async def show(service: Service, match: Match, number: int) -> Reply:
         role=invitation.role,
         seat=seat,
         official=invitation.official,
-        name=_name_of(opened, invitation),
+        name=_invited_name(opened, invitation),
         member=opened.members[seat] if seat is not None and opened.members else None,
         players=opened.players,
         club=opened.club,
@@ -121,7 +121,10 @@ async def show(service: Service, match: Match, number: int) -> Reply:
 
 
 async def redeem(service: Service, request: ApiCall, match: Match, number: int, code: str) -> Reply:
-    """Admit the holder of a code. Raises ``Refused`` if it cannot be redeemed any more."""
+    """Admit the holder of the code, and return their token. Raises ``Refused`` if the match refuses.
+
+    With an Idempotency-Key, a repetition returns the token again.
+    """
     invitation = match.seating.invitations[number - 1]
     key = request.secret_idempotency_key
     if key is None:
@@ -161,8 +164,8 @@ def _invited_actor(invitation: Invitation) -> Actor:
             return role
 
 
-def _name_of(opened: MatchOpened, invitation: Invitation) -> str | None:
-    """Return the name of the invited player or official; ``None`` for other roles."""
+def _invited_name(opened: MatchOpened, invitation: Invitation) -> str | None:
+    """Return the invited player's or official's name; ``None`` for other roles."""
     if invitation.seat is not None:
         return opened.players[invitation.seat]
     if invitation.role == "official" and opened.adjudication is not None:
@@ -171,7 +174,7 @@ def _name_of(opened: MatchOpened, invitation: Invitation) -> str | None:
 
 
 async def _acting_member(service: Service, opened: MatchOpened, actor: Actor) -> int | None:
-    """Return the member who acted at a seat or with a key; ``None``: no member did."""
+    """Return the member at the actor's seat or with the actor's key; ``None``: no member."""
     if opened.club is None:
         return None
     seat = seat_of(actor)

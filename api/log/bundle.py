@@ -14,7 +14,7 @@ from api.http.replies import PRIVATE, Reply, encode
 from api.log.bundle_schemas import (
     AGREED,
     ENDS,
-    ROWS_MOST,
+    ROWS_MAX,
     RULED,
     Bundle,
     BundleAbout,
@@ -38,7 +38,7 @@ CASES = topics(*FACTS)
 
 
 def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
-    """Return whether the caller may see all of a row but hashes of tokens."""
+    """Return whether the caller may see all fields of a row, except the hashes of tokens."""
     _, _, number, topic, _ = placed.row
     over = isinstance(match.play, Over)
     # Rulings and agreements show nothing of an unfinished deal.
@@ -81,8 +81,8 @@ async def get_bundle(
     match, caller = await service.access.identify_viewer(request, match_id, min_version)
     if caller.deal_viewer(public=True) == "spectator":
         raise Problem("for_the_match")
-    if match.version > ROWS_MOST:
-        raise Problem("bundle_too_large", count=match.version, most=ROWS_MOST)
+    if match.version > ROWS_MAX:
+        raise Problem("bundle_too_large", count=match.version, most=ROWS_MAX)
     signed = await last_signed(service)
     must_extend(signed, from_)
 
@@ -112,8 +112,8 @@ async def get_bundle(
 def visible_rows(match: Match, caller: Caller, rows: Sequence[Placed]) -> list[Placed]:
     """Return the rows before the first row that the caller may not see whole.
 
-    If the match ended at or after that row, return the opening, and the rows from the match's end to the next such
-    row.
+    If the match ended at or after that row, return the opening, and from the match's end the rows before the next
+    such row.
     """
     shown = list(takewhile(lambda one: sees_whole(match, one, caller), rows))
     over = next((place for place, one in enumerate(rows) if one.row[3] in ENDS), len(rows))

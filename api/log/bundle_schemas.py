@@ -37,7 +37,7 @@ RULED = topics(ProtocolCorrected, ActTakenBack)
 AGREED = topics(StakesAgreed, StakesDeclined)
 """Topics that decide whether a club's books count the match."""
 
-ROWS_MOST = 10_000
+ROWS_MAX = 10_000
 """Maximum rows in a bundle, about ten megabytes."""
 
 Stored = Annotated[
@@ -130,7 +130,7 @@ class BundleAggregate(Value):
     """Ranges of its rows, in order."""
     statement: Note | None
     """Signed note: origin, `last row`, id, number of its last row in the log, leaf hash of that row in base64,
-    size of the log. A later row of this match or club in that log contradicts the statement.
+    size of the log. A later row of this match or club within that size contradicts the statement.
     null: the service has no key."""
 
 
@@ -173,7 +173,7 @@ class Last(NamedTuple):
 
 
 def must_extend(signed: LogSigned, size: int | None) -> None:
-    """Raise ``Problem`` (404) if the last checkpoint has fewer than ``size`` rows."""
+    """Raise ``Problem`` (404) if ``signed`` has fewer than ``size`` rows."""
     if size is not None and size > signed.size:
         raise Problem("no_such_size", size=signed.size)
 
@@ -191,7 +191,8 @@ def bundle_of(
 ) -> Bundle:
     """Return a bundle of rows, which must be in the order of the log.
 
-    ``extended``: size of an older checkpoint. ``last``: last rows by id, for statements that ``keys`` sign.
+    ``extended``: size of an older checkpoint; None: no proof. ``last``: last rows by id, for the statements
+    that ``keys`` sign, if any.
     """
     consistency = None
     if extended is not None:
@@ -255,7 +256,7 @@ def decode_placed(placed: Placed) -> Recorded:
 
 
 def result_rows(found: Iterable[Placed]) -> Iterator[Placed]:
-    """Yield the rows with results of a match: its end, and the rulings that ended it or came after its end."""
+    """Yield the match's end, and the rulings that ended the match or came after its end."""
     over = False
     for one in found:
         topic = one.row[3]
@@ -265,7 +266,7 @@ def result_rows(found: Iterable[Placed]) -> Iterator[Placed]:
 
 
 def settlement_from_rows(match_id: UUID, opened: MatchOpened, rows: Iterable[Placed]) -> BundleSettlement | None:
-    """Return the result of a match from its rows with results; ``None``: nothing is owed."""
+    """Return the last result in the rows of :func:`result_rows`; ``None``: nothing is owed."""
     found: BundleSettlement | None = None
     for recorded in map(decode_placed, rows):
         amounts = amounts_owed(recorded.event, 0 if found is None else found.event)

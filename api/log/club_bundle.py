@@ -17,7 +17,7 @@ from api.log.bundle_schemas import (
     AGREED,
     ENDS,
     OPENED,
-    ROWS_MOST,
+    ROWS_MAX,
     RULED,
     Bundle,
     BundleAbout,
@@ -43,9 +43,9 @@ from referee.log.tree import Tree
 from referee.officials.events.seating import InvitationRedeemed, Invited
 
 FOR_TREASURERS = OPENED | AGREED | ENDS | topics(Invited, InvitationRedeemed, TokenMade, TokenEnded)
-"""Topics that callers with only ``treasury`` may see, without deals and rulings."""
+"""Topics that callers with only ``treasury`` may see: no deals, no rulings."""
 
-ENTRIES_MOST = 2000
+ENTRIES_MAX = 2000
 
 
 @get(
@@ -82,21 +82,21 @@ async def get_club_bundle(
     def read(connection: Connection, club_id: UUID) -> tuple[Closing, ...]:
         return service.projections.ledger.closings_of(connection, club_id)[max(0, closing - 2) : closing]
 
-    *before, this = await ask_the_books(service, caller.club, read, fresh=False)
-    count = this.through - (before[0].through if before else 0)
-    if count > ENTRIES_MOST:
-        raise Problem("bundle_too_large", count=count, most=ENTRIES_MOST)
+    *previous, this = await ask_the_books(service, caller.club, read, fresh=False)
+    count = this.through - (previous[0].through if previous else 0)
+    if count > ENTRIES_MAX:
+        raise Problem("bundle_too_large", count=count, most=ENTRIES_MAX)
     signed = await last_signed(service)
     must_extend(signed, from_)
 
     def read_bundle(connection: Connection, tree: Tree) -> bytes:
-        basis = ClosingRows(service, connection, caller, before, this)
+        basis = ClosingRows(service, connection, caller, previous, this)
         if not basis.club_rows or basis.club_rows[-1].leaf >= tree.size:
             raise Problem("not_signed_yet", event=this.event, size=signed.size)
         matches = sorted(basis.matches())
         rows = sorted([*basis.club_rows, *(one for match in matches for one in match.rows)])
-        if len(rows) > ROWS_MOST:
-            raise Problem("bundle_too_large", count=len(rows), most=ROWS_MOST)
+        if len(rows) > ROWS_MAX:
+            raise Problem("bundle_too_large", count=len(rows), most=ROWS_MAX)
         bundle = bundle_of(
             BundleAbout(kind="closing", id=str(caller.club.id), closing=closing),
             signed,
@@ -116,10 +116,10 @@ async def get_club_bundle(
 class IncludedMatch(NamedTuple):
     """A match with an entry since the previous closing."""
 
-    leaf: int
-    """Leaf of its first result, by which the matches are sorted."""
+    log_index: int
+    """Index of its first result in the log, by which the matches are sorted."""
     rows: list[Placed]
-    """Rows from the opening to the last agreement to the stakes, and from the match's end to the closing."""
+    """Rows from the opening to the last answer about the stakes, and from the match's end to the closing."""
     settlement: BundleSettlement | None
 
 
@@ -127,38 +127,38 @@ class ClosingRows:
     """Reads the entries of a closing, and the rows that prove them."""
 
     def __init__(
-        self, service: Service, connection: Connection, caller: ClubCaller, before: list[Closing], this: Closing
+        self, service: Service, connection: Connection, caller: ClubCaller, previous: list[Closing], this: Closing
     ) -> None:
         self._service, self._connection, self._caller = service, connection, caller
-        club, after = caller.club.id, before[0].through if before else 0
+        club, after = caller.club.id, previous[0].through if previous else 0
         self.entries = tuple(service.projections.ledger.read(connection, club, after=after, to=this.through))
         """Entries since the previous closing."""
-        self._last: dict[UUID, int] = {}
-        """Last event of each match that made an entry, by number."""
+        self._last_events: dict[UUID, int] = {}
+        """Number, by match, of the last event that made an entry."""
         for entry in self.entries:
             whose, _, number = entry.cause.partition("/")
             if UUID(whose) != club:
-                self._last[UUID(whose)] = int(number)
-        self.club_rows = rows_of(service, connection, club, before[0].event if before else 1, this.event)
+                self._last_events[UUID(whose)] = int(number)
+        self.club_rows = rows_of(service, connection, club, previous[0].event if previous else 1, this.event)
         """Rows of the club from the previous closing, or the first row, to this closing."""
         self.size = self.club_rows[-1].leaf + 1 if self.club_rows else 0
-        """Rows of the log at the closing."""
+        """Rows of the log at the closing; 0: not yet in the tree."""
 
     def last_rows(self, matches: Iterable[IncludedMatch]) -> dict[str, Last]:
-        """Return the last rows of club and matches at the closing, by id."""
+        """Return, by id, the last row of the club and of each match at the closing."""
         last = [self.club_rows[-1], *(match.rows[-1] for match in matches)]
         return {published_id(placed.row[1]): Last(placed, self.size) for placed in last}
 
     def matches(self) -> Iterator[IncludedMatch]:
-        """Yield the matches with entries. Raises ``Problem`` (403) if the caller may not see one or its rows."""
-        for match_id, last in self._last.items():
+        """Yield the matches with entries. Raises ``Problem`` (403) if the caller may not see a row."""
+        for match_id, last in self._last_events.items():
             topics = OPENED | ENDS | RULED | AGREED
             found = rows_of(self._service, self._connection, match_id, 1, last, topics)
             opened, ended = decode_placed(found[0]).event, next(result_rows(found[1:])).row[2]
             assert isinstance(opened, MatchOpened), "a match begins with its opening"
             agreed = max((one.row[2] for one in found if one.row[3] in AGREED), default=1)
             rows = rows_of(self._service, self._connection, match_id, 1, agreed)
-            rest = rows_of(self._service, self._connection, match_id, max(ended, agreed + 1), last + ROWS_MOST)
+            rest = rows_of(self._service, self._connection, match_id, max(ended, agreed + 1), last + ROWS_MAX)
             rows += [one for one in rest if one.leaf < self.size]
             if opened.visibility == "private" or any(one.row[3] not in FOR_TREASURERS for one in rows):
                 must_audit(self._caller)

@@ -33,6 +33,8 @@ class Damaged(Exception):
 
 
 class PartInfo(Value):
+    """Counts are before compression."""
+
     name: str
     columns: tuple[str, ...]
     rows: int
@@ -41,7 +43,7 @@ class PartInfo(Value):
 
 
 class Manifest(Value):
-    """``head``: the position of the last event. ``keys``: the keys of the projections."""
+    """``knacka``: the release. ``head``: the position of the last event. ``keys``: the keys of the projections."""
 
     format: int
     knacka: str
@@ -58,6 +60,8 @@ class Manifest(Value):
 
 
 class Writer:
+    """Writes a backup. Call :meth:`end` last."""
+
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._zip = file, ZipFile(file, "w", ZIP_DEFLATED, compresslevel=3)
         self.parts: list[PartInfo] = []
@@ -97,7 +101,7 @@ class Writer:
 
 
 class Archive:
-    """A backup that is open for reading. Opening raises :class:`Damaged` for a wrong seal, manifest or format."""
+    """Reads a backup. Opening raises :class:`Damaged` for a wrong seal, manifest or format."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("rb")
@@ -131,7 +135,7 @@ class Archive:
         return zip_file, manifest
 
     def rows(self, part: PartInfo) -> Iterator[list[Any]]:
-        """Yield the rows of a part. Raises :class:`Damaged` for a bad row, or at the end for a wrong hash."""
+        """Yield a part's rows. Raises :class:`Damaged` for a bad row, or at the end for a wrong hash or count."""
         digest, count = sha256(), 0
         try:
             with self._zip.open(part.name + SUFFIX) as lines:
@@ -146,7 +150,7 @@ class Archive:
 
 
 def _seal_of(file: IO[bytes]) -> bytes:
-    """Return the SHA-256 of all bytes before the seal. Leave the file positioned at the seal."""
+    """Return the seal that a file should have. Leave the file positioned at its seal."""
     left = max(0, file.seek(0, os.SEEK_END) - SEAL_LENGTH)
     file.seek(0)
     digest = sha256()

@@ -14,15 +14,15 @@ from referee.store.rows import FIRST, row_hash
 
 
 class AttemptCheck:
-    """A check that is created before the rows of the match are read."""
+    """A check of one match. Create it before reading the match's rows."""
 
     def __init__(self, match_id: UUID, attempts: Sequence[Row]) -> None:
         self._id = match_id
         self._problems: list[str] = []
-        self._named: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        """Attempts, each with its hash of the event that it names, by the number of the event."""
-        self._heads: dict[int, str] = {}
-        """Hashes of the named events' rows, by number."""
+        self._attempts_by_event: dict[int, list[tuple[int, str]]] = defaultdict(list)
+        """Attempts, by number of the event that they name, each with the hash named."""
+        self._hashes: dict[int, str] = {}
+        """Hashes of the named events' rows, by event number."""
         number, prev = 0, FIRST
         for row in attempts:
             if not isinstance(row.number, int):
@@ -37,25 +37,25 @@ class AttemptCheck:
             else:
                 if recorded.prev != prev:
                     self._problems.append(f"attempt {number}: the chain is broken before it")
-                self._named[event.version].append((number, event.head))
+                self._attempts_by_event[event.version].append((number, event.head))
             prev = row_hash(stored)
 
     def add(self, rows: Sequence[Row]) -> None:
         """Hash the rows that an attempt names."""
-        if self._named:
-            self._heads |= {
-                row.number: row_hash(self._stored_event(row)) for row in rows if row.number in self._named
+        if self._attempts_by_event:
+            self._hashes |= {
+                row.number: row_hash(self._stored_event(row)) for row in rows if row.number in self._attempts_by_event
             }
 
     def compare(self, history: History) -> None:
-        """Report the faults of the attempts. Call this after the last :meth:`add`."""
+        """Report all faults to ``history``. Call this after the last :meth:`add`."""
         for what in self._problems:
             history.report(0, what)
-        for version, named in sorted(self._named.items()):
+        for version, named in sorted(self._attempts_by_event.items()):
             for attempt, head in named:
-                if version not in self._heads:
+                if version not in self._hashes:
                     history.report(0, f"attempt {attempt} names event {version}, which does not exist")
-                elif self._heads[version] != head:
+                elif self._hashes[version] != head:
                     history.report(version, f"attempt {attempt} names a hash that is not that of the row")
 
     def _stored_event(self, row: Row) -> StoredEvent:

@@ -24,7 +24,7 @@ from referee.store.match import Match
 
 
 class NoStore(Exception):
-    """The store to copy does not exist. The message names the remedy."""
+    """The store does not exist, or lacks a table. The message names the remedy."""
 
 
 class Section(NamedTuple):
@@ -38,7 +38,7 @@ class Section(NamedTuple):
 def write_backup(url: str, file: IO[bytes]) -> Manifest:
     """Write a backup into ``file``, which is open for reading and writing. Return its manifest.
 
-    Raises :class:`NoStore` and the databases' errors.
+    Raises :class:`NoStore`, ``ValueError`` for an unknown URL, and the databases' errors.
     """
     with closing(StoreReader(url)) as stored, sections_at_one_moment(stored, url) as sections:
         taken_at, events = utc_now(), sections[-1].connection
@@ -83,10 +83,12 @@ def _sqlite_sections(stored: StoreReader, url: str, stack: ExitStack) -> list[Se
         engine = engine_for(url, what=NAMES, pragmas=PRAGMAS)
         stack.callback(engine.dispose)
         names = stack.enter_context(engine_for_writes(engine).connect())
-        sections.append(Section(names, existing_parts(names, parts_of_names())))  # this locks the names
+        # Reading the tables locks the names.
+        sections.append(Section(names, existing_parts(names, parts_of_names())))
     if stored.files[1].exists():
         projections = stack.enter_context(stored.projections.connect())
-        sections.append(Section(projections, *complete_projections(projections)))  # this begins the transaction
+        # Reading the tables begins the transaction.
+        sections.append(Section(projections, *complete_projections(projections)))
     events = stack.enter_context(stored.events.connect())
     sections.append(Section(events, existing_parts(events, parts_of_events(stored))))
     return sections

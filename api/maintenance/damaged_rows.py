@@ -14,7 +14,7 @@ from referee.store.rows import from_row
 
 class Damage(NamedTuple):
     kind: str
-    """Kind of the row's aggregate."""
+    """``match``, ``club`` or ``log``; ``id``: unknown."""
     row: DamagedRow
 
 

@@ -35,7 +35,7 @@ FREE_BYTES_MIN = 256 * 2**20
 PROGRESS_SECONDS = 2.0
 """Seconds within which a projection that is behind the log must advance."""
 NAMED_MAX = 20
-"""Matches to look up for each table, and damaged rows to report."""
+"""Maximum matches to look up for each table, and damaged rows to report."""
 POSTGRESQL_VERSION_MIN = 13
 
 Problems = Iterator[str]
@@ -64,7 +64,7 @@ def problems(environment: Mapping[str, str]) -> Problems:
         linked = any(environment.get(name, "").startswith("tcp://") for name in _setting_names())
         yield f"{error}{': Kubernetes sets it, set enableServiceLinks to false' if linked else ''}"
         return
-    except ValueError as error:  # the URL names no store, or no file for the projections
+    except ValueError as error:  # the URL names no store, or no file
         yield f"{PREFIX}DATABASE_URL: {error}"
         return
     with closing(stored):
@@ -214,6 +214,7 @@ def _check_server(connection: Connection) -> Problems:
 
 
 def _check_content(stored: StoreReader, faults_of_projections: Iterable[str] = ()) -> Problems:
+    """Check the projections only without ``faults_of_projections``."""
     yield from _check_tables(stored)
     yield from _check_rows(stored)
     faults = list(faults_of_projections)
@@ -303,18 +304,18 @@ def _check_origin(stored: StoreReader, projection: Projection, position: int, he
         )
 
 
-def _check_progress(stored: StoreReader, before: Mapping[str, int], head: int) -> Problems:
+def _check_progress(stored: StoreReader, positions: Mapping[str, int], head: int) -> Problems:
     """Yield a line for each projection that is behind the log but does not advance while a service runs."""
-    if all(position >= head for position in before.values()) or not is_followed(
+    if all(position >= head for position in positions.values()) or not is_followed(
         stored.projections, _projections_file(stored)
     ):
         return
     time.sleep(PROGRESS_SECONDS)
     now = stored.positions()
     for key, name in _projection_names_by_key().items():
-        if before.get(key, head) < head and now.get(key) == before[key]:
+        if positions.get(key, head) < head and now.get(key) == positions[key]:
             yield (
-                f"projection {name} has stopped at position {before[key]}, but the log ends at {head}: see "
+                f"projection {name} has stopped at position {positions[key]}, but the log ends at {head}: see "
                 f"/health/ready and the log of the running service"
             )
 
@@ -335,7 +336,7 @@ def _projections_file(stored: StoreReader) -> Path | None:
 
 
 def _check_log(settings: Settings, stored: StoreReader) -> Problems:
-    """Check that the log extends the last signed checkpoint. Check nothing without a log key."""
+    """Check the file of the last checkpoint, and that the log extends it. Check nothing without a log key."""
     if not settings.log_key:
         return
     file = file_for(settings.database_url, settings.log_file)
@@ -357,14 +358,14 @@ def _check_log(settings: Settings, stored: StoreReader) -> Problems:
                 f"{file} is missing, though the log was signed: the store may be an older one. Compare it with a "
                 f"checkpoint that a client has (GET /v1/log/consistency). The service writes the file again"
             )
-        if kept is None or projection.key not in stored.positions():  # nothing is signed yet, or no projections exist
+        if kept is None or projection.key not in stored.positions():  # checkpoint or projection is missing
             return
         with stored.projections.connect() as connection:
             size = projection.size(connection)
             if extends_checkpoint(connection, projection, size, kept):
                 return
         if size < kept.size and (size := stored.count_rows()) >= kept.size:
-            return  # the projection of the log is behind
+            return  # only the projection is behind
     except (SQLAlchemyError, FileNotFoundError):
         return  # other checks report it
     yield (

@@ -18,7 +18,10 @@ from projections.ledger import Ledger
 
 
 def check_ledger(stored: StoreReader) -> Iterator[str]:
-    """Yield a line for each table that cannot be read or differs. The line names the first wrong club or match."""
+    """Yield a line for each table that cannot be read, or differs: with the first wrong club or match.
+
+    Check nothing if no ledger is stored.
+    """
     ledger = Ledger()
     if ledger.key in stored.positions():
         with stored.projections.connect() as kept:
@@ -50,7 +53,7 @@ def _table_differences(stored: StoreReader, ledger: Ledger, kept: Connection, po
 
 
 def _rows_by_owner(connection: Connection, table: Table) -> Iterator[tuple[Any, set[Any]]]:
-    """Yield each club or match with the set of its rows. Skip matches without stakes."""
+    """Yield, in order, each club or match with the set of its rows. Skip matches without stakes."""
     owner = next(iter(table.primary_key.columns))
     query = select(owner, *map(with_json_as_text, table.c)).order_by(owner)
     if "money" in table.c:

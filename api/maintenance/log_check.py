@@ -14,15 +14,15 @@ from referee.store.log import LOG_ID
 from referee.visibility import Recorded
 
 
-class _Row(msgspec.Struct):
+class _SignedRow(msgspec.Struct):
     event: LogSigned
 
 
-_decode_row = msgspec.json.Decoder(_Row).decode
+_decode_row = msgspec.json.Decoder(_SignedRow).decode
 
 
 def check_tree(stored: StoreReader) -> Iterator[str]:
-    """Yield a line for each tile and each checkpoint that does not match the rows."""
+    """Yield a line for each missing or wrong tile, each wrong checkpoint, and a tree of wrong size."""
     tree = Log()
     memory = create_engine("sqlite://", poolclass=StaticPool)
     with memory.connect() as made:

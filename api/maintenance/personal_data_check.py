@@ -15,7 +15,7 @@ from referee.store.match import Match
 
 
 def changed_texts(stored: StoreReader) -> Iterator[str]:
-    """Yield a line for each text that something other than an erasure changed or moved."""
+    """Yield a line for each text that does not match its ref or, after an erasure, its replacement's ref."""
     for ref, salt, text, redacted, club, match, member, kind in stored.texts():
         try:
             origin = Origin(UUID(str(club)), None if match is None else UUID(str(match)), member, kind)
@@ -26,20 +26,20 @@ def changed_texts(stored: StoreReader) -> Iterator[str]:
             yield f"text {ref}: it was changed or moved after it was stored: restore it from a backup"
 
 
-class _Row(msgspec.Struct):
+class _ErasureRow(msgspec.Struct):
     event: MemberErased
 
 
 class TextCheck:
     def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
-        self._erased: dict[UUID, Redactions] = {}
-        """Texts that recorded erasures have changed, by club."""
+        self._changes: dict[UUID, Redactions] = {}
+        """Changes by the recorded erasures, by club."""
 
     def compare(self, history: History, refs: Mapping[str, int]) -> None:
-        """Report wrong texts of a club or match after its rows were read.
+        """Report wrong texts to ``history``, if all rows were readable.
 
-        ``refs``: each ref in its rows with the number of the first row that has the ref.
+        ``refs``: the refs in its rows, each with the number of its first row.
         """
         if isinstance(history.aggregate, Club):
             self._compare_club(history, history.aggregate)
@@ -47,7 +47,7 @@ class TextCheck:
             self._compare_match(history, history.aggregate.opened.club, refs)
 
     def _compare_club(self, history: History, club: Club) -> None:
-        """Report missing names and payment numbers, and texts that do not agree with the recorded erasures.
+        """Report missing names and payment numbers, and what does not agree with the recorded erasures.
 
         Report nothing if an erasure was recorded during the check.
         """
@@ -85,8 +85,8 @@ class TextCheck:
                 history.report(refs[ref], f"text {ref} is missing without a recorded erasure")
 
     def _deleted_refs(self, club: UUID, *, reload: bool) -> set[str]:
-        if reload or club not in self._erased:
-            rows = self._stored.events_of_topic(club.hex, MemberErased.TOPIC)
-            erasures = [msgspec.json.decode(row, type=_Row).event.texts for row in rows]
-            self._erased[club] = combined_changes(erasures, self._stored.changes_by_erasure(club))
-        return {ref for ref, redacted in self._erased[club].items() if redacted is None}
+        if reload or club not in self._changes:
+            rows = self._stored.rows_of_topic(club.hex, MemberErased.TOPIC)
+            erasures = [msgspec.json.decode(row, type=_ErasureRow).event.texts for row in rows]
+            self._changes[club] = combined_changes(erasures, self._stored.changes_by_erasure(club))
+        return {ref for ref, redacted in self._changes[club].items() if redacted is None}

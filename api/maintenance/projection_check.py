@@ -30,7 +30,7 @@ from projections.follow.page import Page
 from referee.visibility import Recorded
 
 RowsByTable = Mapping[str, Sequence[RowMapping]]
-"""JSON values are text."""
+"""Rows by table name. JSON is text."""
 
 
 class _RowQueries:
@@ -56,17 +56,17 @@ class _StoredState(NamedTuple):
     """A projection and its stored rows about an aggregate."""
 
     queries: _RowQueries
-    aside: tuple[int, str] | None
-    """Event that the projection could not apply, and the error, if any."""
+    set_aside: tuple[int, str] | None
+    """Number of the event that the projection could not apply, and the error, if any."""
     position: int
     """Position up to which the projection has read the log."""
     version: int
-    """Number of the last event that the projection has applied, or 0."""
+    """Number of the last event that the projection has applied; 0: none."""
     rows: RowsByTable
 
 
 class StoredProjections:
-    """The projections of a store, and projections in memory that calculate the rows of one aggregate at a time."""
+    """The stored projections, and projections in memory that calculate one aggregate's rows at a time."""
 
     def __init__(self, stored: StoreReader) -> None:
         self._stored = stored
@@ -89,17 +89,20 @@ class StoredProjections:
         self._memory.close()
 
     def check_for(self, aggregate_id: UUID) -> "ProjectionCheck":
-        """Read the projections' rows about an aggregate. Call this before reading the aggregate's rows."""
+        """Read the projections' rows about an aggregate. Call this before reading the aggregate's rows.
+
+        This ends the check of an earlier call.
+        """
         self._memory.rollback()
         if not self._queries:
             return ProjectionCheck([], aggregate_id, self._memory)
         with self._stored.projections.connect() as connection:
             positions = {row.book: row.position for row in connection.execute(select(POSITIONS))}
-            aside = self._set_aside_events(connection, aggregate_id)
+            set_aside = self._set_aside_events(connection, aggregate_id)
             states = [
                 _StoredState(
                     queries,
-                    aside.get(queries.projection.key),
+                    set_aside.get(queries.projection.key),
                     positions.get(queries.projection.key, 0),
                     queries.projection.version(connection, aggregate_id),
                     queries.rows(connection, aggregate_id),
@@ -109,7 +112,7 @@ class StoredProjections:
         return ProjectionCheck(states, aggregate_id, self._memory)
 
     def _set_aside_events(self, connection: Connection, aggregate_id: UUID) -> dict[str, tuple[int, str]]:
-        """Return the event and the error at which projections set the aggregate aside, by projection key."""
+        """Return, by projection key, the event at which the aggregate was set aside, and the error."""
         if not self._sets_aside:
             return {}
         query = select(SET_ASIDE).where(SET_ASIDE.c.match == aggregate_id.hex)
@@ -120,13 +123,13 @@ class ProjectionCheck:
     def __init__(self, states: list[_StoredState], aggregate_id: UUID, memory: Connection) -> None:
         self._states, self._id, self._memory = states, aggregate_id, memory
         self._due = dict.fromkeys((one.queries.projection.name for one in states), 0)
-        """Number of the last event that each projection must have applied according to its position."""
+        """Number, by projection name, of the last event up to the projection's position."""
         self._failed: dict[str, str] = {}
 
     def add(self, rows: Sequence[Row], recorded: Mapping[int, Recorded], readable: int) -> None:
-        """Apply rows up to event ``readable`` to the projections in memory, but none that the stored ones lack.
+        """Apply rows up to event ``readable`` to the projections in memory.
 
-        ``recorded``: the decoded events by number. :meth:`compare` reports errors.
+        Stop at the stored version or, if it is 0, the stored position. ``recorded``: the decoded events by number.
         """
         rows = [row for row in rows if isinstance(row.number, int) and row.number <= readable]
         log = [(row.position, self._id.hex, row.number, row.topic, row.state) for row in rows]
@@ -143,7 +146,7 @@ class ProjectionCheck:
                     self._failed[projection.name] = f"{type(error).__name__}: {error}"
 
     def compare(self, history: History) -> None:
-        """Report to ``history`` how stored and calculated rows differ. Call it after the last :meth:`add`."""
+        """Report errors, wrong versions and different rows to ``history``. Call it after the last :meth:`add`."""
         broken = history.readable < history.events
         for state in self._states:
             projection, version = state.queries.projection, state.version
@@ -156,8 +159,9 @@ class ProjectionCheck:
                 if not broken:
                     history.report(version, f"projection {name} has it, but the event does not exist")
                 continue
-            if state.aside is not None:
-                history.report(state.aside[0], f"projection {name} has set the match aside here: {state.aside[1]}")
+            if state.set_aside is not None:
+                event, error = state.set_aside
+                history.report(event, f"projection {name} has set the match aside here: {error}")
             elif calculated and not version:
                 history.report(0, f"projection {name} does not have it, though its position is past event {due}")
             elif version and version < due:
@@ -188,7 +192,7 @@ def _row_differences(projection: Projection, stored_rows: RowsByTable, calculate
 
 
 def _rows_by_key(table: Table, rows: Sequence[RowMapping]) -> dict[str, RowMapping]:
-    """Return the rows by their primary key as text, without the aggregate's id."""
+    """Return the rows, by primary key as text without the aggregate's id."""
     keys = [column.name for column in table.primary_key.columns if column.name != "match"]
     return {", ".join(f" {key} {row[key]}" for key in keys): row for row in rows}
 

@@ -63,7 +63,7 @@ SET_ASIDE = table(
 
 
 class Row(NamedTuple):
-    """A stored row of an aggregate, not decoded. A damaged row may have cells of any type."""
+    """A stored row, not decoded. A damaged row may have cells of any type."""
 
     position: int
     """Position in the log; 0 for a refused attempt."""
@@ -73,7 +73,7 @@ class Row(NamedTuple):
 
 
 class StoreReader:
-    """Methods raise ``SQLAlchemyError``, and ``FileNotFoundError`` for a missing SQLite file."""
+    """Methods raise ``SQLAlchemyError``, and ``FileNotFoundError`` if the events' SQLite file is missing."""
 
     def __init__(self, url: str) -> None:
         """Raises ``ValueError`` if the URL does not name a store."""
@@ -109,7 +109,7 @@ class StoreReader:
 
     @staticmethod
     def _pages(engine: Engine, query: Select[Any], key: ColumnElement[Any], limit: int) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a query in pages. ``key``: a unique selected column, which orders the rows."""
+        """Yield a query's rows in pages of ``limit``. ``key``: a unique selected column, which orders the rows."""
         page = query = query.order_by(key).limit(limit)
         while True:
             with engine.connect() as connection:
@@ -126,16 +126,16 @@ class StoreReader:
 
     @cached_property
     def secret(self) -> bytes | None:
-        """The secret of the store; None if it is missing or damaged."""
+        """Secret of the store; None if missing or damaged."""
         found = self._fetch_all(select(self.secret_table.c.secret)) if self._has_table(self.secret_table) else []
         return found[0].secret if found and isinstance(found[0].secret, bytes) else None
 
     def last_position(self) -> int:
-        """Return the position of the last event of the log; 0 without events."""
+        """Return the log's last position; 0 without events."""
         return self._fetch_all(select(func.max(self._position)))[0][0] or 0
 
     def check_release(self) -> None:
-        """Raise :class:`~referee.store.rows.OlderStore` if an earlier release stored the rows."""
+        """Raise :class:`~referee.store.rows.OlderStore` if the first and last row have an earlier form."""
         query = select(cast(self.rows_table.c.state, LargeBinary)).limit(1)
         with self.events.connect() as connection:
             first = connection.scalars(query.order_by(self._position)).all()
@@ -144,7 +144,7 @@ class StoreReader:
     def check_games(self) -> None:
         """Raise :class:`~referee.store.damaged.NotInstalled` if a match has a game that is not installed.
 
-        Take the games from the projection of matches. Check nothing if it cannot be read.
+        Check nothing if the projection of matches cannot be read.
         """
         with suppress(SQLAlchemyError, OSError), self.projections.connect() as connection:
             check_installed(Matches().rulesets(connection))
@@ -176,17 +176,18 @@ class StoreReader:
         )
 
     def ids_per_table(self, projection: Projection) -> list[Iterator[str]]:
-        """Return, for each table of a projection, an iterator over the ids of its aggregates in order."""
+        """Return an iterator over the ordered aggregate ids of each table of a projection."""
         tables = [table(name, column("match", ID)) for name in projection.metadata.tables]
         return [self._distinct_ids(self.projections, one.c.match) for one in tables]
 
     def _distinct_ids(self, engine: Engine, ids: ColumnClause[Any], *filters: ColumnElement[bool]) -> Iterator[str]:
+        """Yield ids in order, without hyphens."""
         query = select(ids).where(ids.is_not(None), *filters).distinct()
         for (one,) in chain.from_iterable(self._pages(engine, query, ids, IDS_PER_QUERY)):
             yield str(one).replace("-", "") if engine.dialect.name == "postgresql" else one
 
     def pages_of_rows(self, aggregate_id: str) -> Iterator[list[Row]]:
-        """Yield the aggregate's rows in pages, by number."""
+        """Yield the aggregate's rows in pages, in order of number."""
         this = self.rows_table.c
         query = select(self._position, this.originator_version, this.topic, this.state)
         query = query.where(this.originator_id == aggregate_id)
@@ -194,7 +195,7 @@ class StoreReader:
             yield [Row(*row) for row in page]
 
     def snapshots(self, aggregate_id: str) -> list[tuple[int, bytes]]:
-        """Return the snapshots of an aggregate, each with the number of the event after which it was taken."""
+        """Return the aggregate's snapshots, each after the number of its last event."""
         this = self.snapshots_table.c
         query = select(this.originator_version, this.state).where(this.originator_id == aggregate_id)
         return [
@@ -206,7 +207,6 @@ class StoreReader:
         return self._has_table(self.attempts_table)
 
     def attempts(self, aggregate_id: str) -> list[Row]:
-        """Return the refused attempts in a match."""
         if not self._has_attempts:
             return []
         this = self.attempts_table.c
@@ -218,9 +218,9 @@ class StoreReader:
         return self._has_table(self.acts_table)
 
     def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]] | None:
-        """Return the first and last event number of each act with an Idempotency-Key, by the hash of the key.
+        """Return, by hash of actor and Idempotency-Key, an act's first and last event number.
 
-        Return None if their table does not exist: the service creates it when it starts.
+        Return None without their table, which the service creates when it starts.
         """
         if not self._has_acts:
             return None
@@ -228,8 +228,8 @@ class StoreReader:
         query = select(this.key, this.first, this.last).where(this.originator_id == aggregate_id)
         return {_as_bytes(key): (first, last) for key, first, last in self._fetch_all(query)}
 
-    def events_of_topic(self, aggregate_id: str, topic: str) -> list[bytes]:
-        """Return the encoded events with this topic, in order."""
+    def rows_of_topic(self, aggregate_id: str, topic: str) -> list[bytes]:
+        """Return the encoded rows with this topic, in order."""
         this = self.rows_table.c
         query = select(this.state).where(this.originator_id == aggregate_id, this.topic == topic)
         return [_as_bytes(row.state) for row in self._fetch_all(query.order_by(this.originator_version))]
@@ -240,7 +240,7 @@ class StoreReader:
         return bool(self._fetch_all(query.where(this.topic == topic).limit(1)))
 
     def texts(self) -> Iterator[Sequence[Any]]:
-        """Yield each stored text: ref, salt, text, replacement's ref, club, match, member and kind."""
+        """Yield each stored text: ref, salt, text as JSON, replacement's ref, club, match, member and kind."""
         this = NAMES_TABLE.c
         club, match = type_coerce(this.club, Text), type_coerce(this.match, Text)
         query = select(this.ref, this.salt, type_coerce(this.text, Text), this.redacted, club, match)
@@ -262,7 +262,7 @@ class StoreReader:
         return found
 
     def replacements(self, club: UUID) -> dict[str, str | None]:
-        """Return the ref of each text of a club with the ref of its replacement (None: not replaced)."""
+        """Return, by ref of each text of a club, the ref of its replacement (None: not replaced)."""
         this = NAMES_TABLE.c
         with self._names_connection() as connection:
             if connection is None:
@@ -271,7 +271,7 @@ class StoreReader:
             return {row.ref: row.redacted for row in connection.execute(query)}
 
     def changes_by_erasure(self, club: UUID) -> dict[str, Redactions]:
-        """Return the texts that each planned or finished erasure of a club changes, by the digest of the erasure."""
+        """Return the changes of each planned or finished erasure of a club, by digest. Omit wrong lists."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
@@ -286,7 +286,7 @@ class StoreReader:
 
     @contextmanager
     def _names_connection(self) -> Iterator[Connection | None]:
-        """Yield a connection to the names; None if their table does not exist."""
+        """Yield a connection to the names; None if their file or table does not exist."""
         try:
             connection = self._names.connect()
         except FileNotFoundError:
@@ -296,14 +296,14 @@ class StoreReader:
             yield connection if inspect(connection).has_table(NAMES_TABLE.name) else None
 
     def positions(self) -> dict[str, int]:
-        """Return the positions of the projections in the log by key; empty before the first start."""
+        """Return, by key, the projections' positions in the log; empty before the first start."""
         if POSITIONS.name not in self.projection_tables():
             return {}
         with self.projections.connect() as connection:
             return {row.book: row.position for row in connection.execute(select(POSITIONS))}
 
     def projection_tables(self) -> set[str]:
-        """Return the names of all tables in the projections' database; empty without its file."""
+        """Return the tables in the projections' database; empty without its file."""
         try:
             with self.projections.connect() as connection:
                 return set(inspect(connection).get_table_names())
@@ -318,7 +318,7 @@ def _table_of_rows(name: str, *others: ColumnClause[Any]) -> TableClause:
 
 
 def sqlite_engine(file: Path) -> Engine:
-    """Return an engine whose connections only read. Connecting raises ``FileNotFoundError`` without the file."""
+    """Return a read-only engine. Connecting raises ``FileNotFoundError`` without the file."""
 
     def connect() -> sqlite3.Connection:
         if not file.exists():

@@ -1,4 +1,4 @@
-"""Checks the rows of one aggregate: their numbers, chain and decisions, and the snapshots."""
+"""Checks the rows of one aggregate: their numbers, chain and decisions, the snapshots and keyed acts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ KIND_BY_TOPIC = {fact.TOPIC: kind.__name__.lower() for kind in KINDS.values() fo
 
 
 class Difference(NamedTuple):
-    """A difference between stored and expected data. ``event``: 0 for the whole aggregate."""
+    """``event``: 0 for the whole aggregate."""
 
     kind: str
     aggregate: str
@@ -71,7 +71,7 @@ class History:
         self._keyed: dict[bytes, tuple[int, int]] = {}
 
     def report(self, number: int, what: str) -> None:
-        """Add a difference at event ``number``, or in the whole aggregate (0)."""
+        """Add a difference at event ``number`` (0: the whole aggregate)."""
         self._problems.append((number, what))
 
     @property
@@ -104,13 +104,13 @@ class History:
 
     @property
     def aggregate(self) -> Aggregate | None:
-        """The aggregate after its last row; None if a row cannot be read or folded."""
+        """The aggregate after its rows; None if one is missing or unreadable. Lacks events that cannot be folded."""
         return self._aggregate if self.events == self.readable else None
 
     def end(self, acts: Mapping[bytes, tuple[int, int]] | None) -> None:
         """Check the last act, the snapshots and the keyed acts, after all rows were added.
 
-        ``acts``: what :meth:`StoreReader.acts` returned. None: keyed acts are not checked.
+        ``acts``: result of :meth:`StoreReader.acts`. None: keyed acts are not checked.
         """
         for key in () if acts is None else self._keyed.keys() | acts.keys():
             made, kept = self._keyed.get(key), acts.get(key) if acts else None
@@ -158,7 +158,7 @@ class History:
             self._keyed[key] = self._keyed.get(key, (number, number))[0], number
 
     def _check_act(self) -> None:
-        """Decide the collected act again, fold it, and compare its snapshots. Report every fault."""
+        """Decide the collected act again, fold it, and compare its snapshots."""
         act, self._act = self._act, []
         before, number = self._aggregate, act[0].stored.originator_version
         after: Aggregate | None = None
@@ -188,7 +188,7 @@ class History:
                 self._compare_snapshot(snapshot, Loaded(self._aggregate, kept.hash))
 
     def _decide_again(self, before: Aggregate | None, act: list[_ReadRow]) -> Aggregate | None:
-        """Decide an act again. Return the aggregate after it, or report the differences and return None.
+        """Decide an act again. If its rows are equal, return the aggregate after it; else report and return None.
 
         ``before``: the aggregate before the act; None if the act opens it. Raises what :func:`_decide_act` raises.
         """
@@ -206,7 +206,7 @@ class History:
         if seed is None:
             other, _ = _decide_act(before, first, request, OTHER_SEED, past)
             chance = [place for place, two in enumerate(zip(events, other, strict=False)) if two[0] != two[1]]
-            # The seed of the first deal is not recorded, so its cards cannot be compared.
+            # Some draws have no recorded seed, so their results cannot be compared.
             if chance and getattr(events[chance[0]], "seed", None) is None:
                 act, events = act[: chance[0]], events[: chance[0]]
         for number, what in _act_differences(act, events, request):
@@ -237,7 +237,7 @@ class History:
 
 
 def number_after(before: int, stored: Any) -> int:
-    """Return the stored number of the row after number ``before``, or the expected one if it is no number.
+    """Return ``stored``, a row's number; if it is no number, ``before`` + 1.
 
     SQLite accepts any value in the column.
     """
@@ -259,7 +259,7 @@ def _range_text(first: int, last: int) -> str:
 def _decide_act(
     before: Aggregate | None, first: Recorded, request: bytes, seed: str, past: Sequence[Recorded]
 ) -> tuple[tuple[Event, ...], Any]:
-    """Return the events that today's rules make from a request, and the state after them (None for an opening).
+    """Return the events that today's rules make from a request, and the state after them (None without ``before``).
 
     Raises the rules' errors, LookupError if the first event opens no aggregate, PermissionError for the wrong seat.
     """
@@ -281,7 +281,7 @@ def _decide_act(
 def _stored_and_new_rows(
     act: list[_ReadRow], events: Sequence[Event], request: bytes
 ) -> Iterator[tuple[_ReadRow, StoredEvent]]:
-    """Yield each row of an act with the row that today's rules would write."""
+    """Yield each row of an act with the row that today's ``events`` would get."""
     digest = digest_of(request)
     for place, (kept, event) in enumerate(zip(act, events, strict=False)):
         request_here = None if place else kept.recorded.request
@@ -296,7 +296,7 @@ def _equal_stored_rows(act: list[_ReadRow], events: Sequence[Event], request: by
 
 
 def _act_differences(act: list[_ReadRow], events: Sequence[Event], request: bytes) -> Iterator[tuple[int, str]]:
-    """Yield each difference between an act's stored events and ``events``, after the number of the stored event."""
+    """Yield the number of a stored event, and how it differs from ``events``."""
     for (kept, expected), event in zip(_stored_and_new_rows(act, events, request), events, strict=False):
         number, stored = kept.stored.originator_version, kept.recorded.event
         if type(event) is not type(stored):

@@ -146,7 +146,7 @@ class TestBundle:
     def test_one_with_too_many_rows(self, client: Client, monkeypatch: pytest.MonkeyPatch):
         table = played(client, 1)
         sign(client)
-        monkeypatch.setattr(bundle_call, "ROWS_MOST", 3)
+        monkeypatch.setattr(bundle_call, "ROWS_MAX", 3)
         answer = table.get("/bundle", 0)
         assert problem(answer) == (409, "bundle-too-large")
         assert answer.json()["facts"] == {"count": table.version(), "most": 3}

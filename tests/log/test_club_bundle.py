@@ -115,7 +115,7 @@ def test_a_closing_that_there_is_not(books: Audited) -> None:
 
 
 def test_one_that_is_too_large(books: Audited, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(club_bundle, "ENTRIES_MOST", 3)
+    monkeypatch.setattr(club_bundle, "ENTRIES_MAX", 3)
     answer = books.club.get("/bundle?closing=1", "audit")
     assert problem(answer) == (409, "bundle-too-large")
     assert answer.json()["facts"] == {"count": 4, "most": 3}
