@@ -450,7 +450,7 @@ class Protocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         path = self.url.partition(b"?")[0] if len(self.url) <= URL_MAX else b""
-        shown = path.decode("ascii", "replace") if path.startswith(b"/") else ""
+        shown = unquote(path.decode("ascii", "replace")) if path.startswith(b"/") else ""
         status, headers, body = problem_answer(problem, shown, request_ids(self.headers), self.headers, self._cors)
         if self._count is not None:
             self._count("unknown", "unknown", status, problem.code)

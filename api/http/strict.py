@@ -16,9 +16,9 @@ _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 """Control characters, line ends, and embeddings, overrides and isolates of the direction of writing."""
 UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u206f\u2800\u3164\ufe00-\ufe0f"
-    "\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Invisible characters: most of Unicode's Default_Ignorable_Code_Point, annotation marks, empty Braille."""
+"""Invisible characters: Unicode's Default_Ignorable_Code_Point, annotation marks and the empty Braille pattern."""
 
 
 def must_be_harmless(body: bytes, decoded: Any, *, tagged: bool) -> None:

@@ -172,7 +172,7 @@ class TestOffences:
         body = ask(table, "", "official", {"seat": 0, "accused": 1, "offence": "revoke"}, 403)
         assert (body["type"], body["facts"]) == ("/problems/for-seats", {"seat": 0})
         case = ask(table, "", "official", {"accused": 1, "offence": "revoke"})
-        assert (case["by"], case["status"]) == ("official:0", "pending")
+        assert (case["by"], case["status"]) == ("official", "pending")
 
 
 class TestTheSameLine:

@@ -264,6 +264,13 @@ class TestBodies:
             assert document["instance"] == f"/v1/matches#request={answer.headers['x-request-id']}"
             assert client.ended()
 
+    def test_its_instance_is_the_path_as_it_was_sent(self, process: Process) -> None:
+        with wire(process.address) as client:
+            client.send(b"POST /v1/p%C3%A4rm%20x HTTP/1.1\r\nHost: x\r\nContent-Length: 65537\r\n\r\n")
+            answer = client.answer()
+            document = answer.problem(413, "too-large")
+            assert document["instance"] == f"/v1/p%C3%A4rm%20x#request={answer.headers['x-request-id']}"
+
     @pytest.mark.parametrize("path", [b"POST /v1/matches", b"GET /health/live", b"PUT /nowhere"])
     def test_an_endless_one_is_cut_off(self, process: Process, path: bytes) -> None:
         before = memory_peak(process)

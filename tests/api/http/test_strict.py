@@ -205,7 +205,7 @@ class TestTexts:
         assert (document["facts"]["field"], document["facts"]["character"]) == ("/reason", "U+001B")
         assert dealt.version() == before
 
-    @pytest.mark.parametrize("name", ["\u200b", " \u2060\ufeff ", "\u3164", "\u2800", "\u00ad\u200d"])
+    @pytest.mark.parametrize("name", ["\u200b", " \u2060\ufeff ", "\u3164", "\u2800", "\u00ad\u200d", "\ufff0"])
     def test_a_name_that_shows_nothing(self, client: Client, name: str) -> None:
         answer = client.post("/v1/matches", json=opening("Anna", "Berit", name))
         assert problem(answer, 422, "unseen-name")["facts"] == {"seat": 2}
