@@ -35,7 +35,7 @@ from referee.events import (
     Reported,
     TrickTaken,
 )
-from referee.notation.histories import Step, steps_of
+from referee.notation.histories import steps_of
 from referee.officials.events.corrections import CorrectedBy, LineHistory, corrections_of_line, line_history
 from referee.officials.events.takeback import without_taken_back
 from referee.officials.events.tally import ResultEntered
@@ -163,10 +163,8 @@ class _DealParts:
         self.cards: list[TrickCard] = []
         self.tricks: list[Trick] = []
 
-    def add_act(self, step: Step) -> None:
-        for recorded in step.events:
-            self.add_event(recorded)
-        act, number = step.done.act, step.events[0].originator_version
+    def add_act(self, act: Any, number: int) -> None:
+        """Add what the bids and answers of an act say. ``number``: its first event."""
         if isinstance(act, Bid):
             self.bids.append(BidRecorded(seat=act.seat, bid=act.bid, event=number))
         elif isinstance(act, Answer):
@@ -223,9 +221,11 @@ def record_of(
     """Return the fields of :class:`DealRecord`. ``events``: from after the previous deal's score to this deal's
     score. ``first_of_act``: the first event's number of the act that made ``events[0]``."""
     parts = _DealParts()
-    for step in steps_of(events):
-        seen = tuple(match.event_seen_by(recorded, caller.deal_viewer(public=True)) for recorded in step.events)
-        parts.add_act(step._replace(events=seen))
+    acts_by_event = {step.events[0].originator_version: step.done.act for step in steps_of(events)}
+    for recorded in without_taken_back(events):
+        parts.add_event(match.event_seen_by(recorded, caller.deal_viewer(public=True)))
+        if act := acts_by_event.get(recorded.originator_version):
+            parts.add_act(act, recorded.originator_version)
     score, dealt = events[-1].event, parts.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
     line = line or LineHistory(score, None, (), None)
