@@ -28,7 +28,7 @@ class EntrySeen(EntryFields):
     """An entry. Its postings add up to 0."""
 
     by: Author
-    """Actor who sent the act, or who ended or corrected the match."""
+    """Actor who sent the act, or whose request in the match made the entry."""
 
 
 class JournalPage(Value):

@@ -1,4 +1,4 @@
-"""Parts that several calls for a club's books use."""
+"""Types and checks for several calls."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -61,9 +61,10 @@ class EntryFields(Value):
 
 
 async def ask_the_books(service: Service, club: Club, question: Callable[[Connection, UUID], T], *, fresh: bool) -> T:
-    """Return the answer once the ledger has the club's last event. ``fresh``: first wait for all stored events.
+    """Return the answer to ``question`` once the ledger has the last event in ``club``.
 
-    Raises ``Problem`` (503) if the last event is late, or cannot be applied because of an error.
+    ``fresh``: first wait for all stored events, but not longer than ``WAIT_SECONDS``.
+    Raises ``Problem`` (503) if the last event is late or cannot be applied.
     """
     books = service.projections
     if fresh:
@@ -72,7 +73,7 @@ async def ask_the_books(service: Service, club: Club, question: Callable[[Connec
 
 
 def currency_of(caller: ClubCaller, currency: str | None) -> str:
-    """Return the currency, by default the club's first. Raises ``AgainstTheClub`` if the club does not have it."""
+    """Return the currency; for ``None`` the club's first. Raises ``AgainstTheClub`` if the club does not have it."""
     currencies = caller.club.state.currencies
     if currency is not None and currency not in currencies:
         raise AgainstTheClub("currency_not_kept", None, currency=currency, currencies=currencies)
@@ -94,7 +95,10 @@ def must_be_period(first: date | None, last: date | None) -> None:
 
 
 async def names_by_member(service: Service, caller: ClubCaller, members: Iterable[int]) -> dict[int, Ref]:
-    """Return the names of existing members. An erased name, and each name for a caller without a key, is a ref."""
+    """Return, by number, names of existing members.
+
+    Erased or damaged names, and all names for the operator, are refs.
+    """
     state = caller.club.state
     found = {number: member for number in members if (member := state.member(number)) is not None}
     texts = await service.member_names.names_of(caller.club, found) if isinstance(caller, KeyHolder) else {}

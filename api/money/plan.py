@@ -28,7 +28,7 @@ from referee.clubs.lookup import evening_of
 from referee.value import Value
 
 CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
-"""The payment number that a code needs, and the maximum amount in minor units, by currency."""
+"""Payment number that a code needs, and maximum amount in minor units, by currency."""
 SwishCode = Annotated[
     str,
     Meta(
@@ -73,10 +73,10 @@ class PaymentPlanned(Value):
 
 
 class PlanSeen(Value):
-    """The payments that settle all debts."""
+    """The payments that settle debts in one currency."""
 
     entry: wire_types.EntryCount
-    """Number of the last entry in the plan."""
+    """Number of the club's last entry at the planning."""
     payments: Annotated[tuple[PaymentPlanned, ...], wire_types.at_most(wire_types.MEMBERS_MAX)]
     """Payments by payer and payee, the club last. Without `audit` or `treasury`, only the caller's payments."""
     count: wire_types.Tally
@@ -106,13 +106,14 @@ class PaymentCode(Value):
     "/clubs/{club:uuid}/plan",
     operation_id="get_plan",
     summary="Plan the payments that settle all debts",
-    description="Returns as few payments as possible that settle the debts from all entries or one evening's. "
+    description="Returns the fewest payments found that settle the debts from all entries or one evening's. "
     "The club pays or receives the amounts that members cannot settle among themselves. After a payment a member "
     "sends `pay` with the `id` as `plan` and, for an evening's plan, the `evening`; repetitions make only one "
     "proposal. For payments to or from the club the treasurer sends `deposit` or `payout`. Requires `audit` or "
     "`treasury`; with a different key a member sees only their own payments.\n\n"
-    "If `set_payee` has set a number for the payee, `swish` or `epc` is the content of a QR code for a bank's app. "
-    "Keys with `treasury` or `keys` see it, and the payer and the payee. `plan/{id}` draws the code.",
+    "If `set_payee` or `set_club_payee` has set a number for the payee, `swish` or `epc` is the content of a QR code "
+    "for a bank's app. Keys with `treasury` or `keys` see it, and the payer and the payee. If the payee is the club, "
+    "all keys that list the payment see it. `plan/{id}` draws the code.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=PlanSeen, errors=(400, 401, 403, 404, 409, 422, 503)),
@@ -157,7 +158,7 @@ async def get_plan(
     summary="Get the QR code of a payment",
     description="Returns the QR code of a planned payment: SEK for Swish, EUR for banks' apps that read EPC069-12. "
     "The answer is JSON with what a client needs to draw it; `Accept: image/svg+xml` gets the picture, black on "
-    "white. Send the `evening` and `currency` of the plan. Requires `treasury`, or a key of payer or payee. "
+    "white. Send the `evening` and `currency` of the plan. Requires a key that sees the content in the plan. "
     "404 if the plan does not list the payment (any more), 409 if the payee has set no number.",
     tags=["Money"],
     security=KEY,
@@ -205,7 +206,7 @@ async def get_payment_code(
 
 
 async def _code_reply(request: ApiCall, payload: str, title: str) -> Reply:
-    """Return a code as JSON, or as a picture if the client prefers one."""
+    """Return a code as JSON, or as a picture if the client prefers it."""
     kind = preferred_media_type(request.accepted, (JSON, SVG)) or JSON
     if kind == SVG:
         body = (await in_long_thread(payable.svg, payload, title)).encode()
@@ -222,7 +223,7 @@ async def _code_reply(request: ApiCall, payload: str, title: str) -> Reply:
 
 
 class _VisiblePlan(NamedTuple):
-    """A plan, and its payments that the caller may see."""
+    """A plan, and the payments that the caller may see."""
 
     caller: ClubCaller
     entry: int
@@ -245,8 +246,8 @@ async def _visible_plan(
 ) -> _VisiblePlan:
     """Return the plan with the payments that the caller may see: all, or only their own.
 
-    Raises ``Problem`` (403) for a key with neither member nor scope, ``AgainstTheClub`` for an unknown evening or
-    currency.
+    Raises ``Problem`` (403) for a program without `treasury` or `audit`, ``AgainstTheClub`` for an unknown evening
+    or currency, and what :func:`plan_of` raises.
     """
     own = caller.member
     must_see_books(caller, own)
@@ -262,7 +263,7 @@ async def _visible_plan(
 
 
 async def _qr_contents(service: Service, made: _VisiblePlan, payments: tuple[Payment, ...]) -> list[str | None]:
-    """Return the content of each payment's QR code, ``None`` if no code is possible or visible to the caller."""
+    """Return each payment's QR code as text; ``None`` if it is impossible or hidden from the caller."""
     if made.currency not in CODES:
         return [None] * len(payments)
     club = made.caller.club
@@ -279,7 +280,7 @@ async def _qr_contents(service: Service, made: _VisiblePlan, payments: tuple[Pay
             if made.currency == "SEK":
                 return known.swish and payable.swish(known.swish, payment.amount, made.text)
             return known.iban and name and payable.epc(name, known.iban, payment.amount, made.text)
-        except ValueError:  # the amount is too large, or the name has no letter
+        except ValueError:  # the amount is too large, or the name has no visible character
             return None
 
     return [code(one) if made.sees_payee_number(one) else None for one in payments]

@@ -16,7 +16,7 @@ from referee.store.club import Club
 
 
 class ClubPlan(NamedTuple):
-    """A plan, and the number of the last entry in it."""
+    """A plan, and the number of the last entry at the planning."""
 
     entry: int
     plan: Plan
@@ -25,10 +25,7 @@ class ClubPlan(NamedTuple):
 async def plan_of(
     service: Service, club: Club, evening: int | None, currency: str, *, fresh: bool = False
 ) -> ClubPlan:
-    """Return the plan for an evening, or for all entries (``None``).
-
-    Raises ``Problem`` (503) if the ledger lacks the club's last event.
-    """
+    """Return the plan for an evening, or for all entries (``None``). Raises what :func:`ask_the_books` raises."""
     ledger = service.projections.ledger
 
     def read(connection: Connection, club_id: UUID) -> tuple[int, tuple[Balance, ...]]:
@@ -44,8 +41,10 @@ async def plan_of(
 
 
 async def planned_payment(service: Service, club: Club, sent: PaySent) -> PlannedPayment | None:
-    """Return the payment between two members with the id ``sent.plan``, or ``None`` if the plan does not list it.
-    Raises Problem (503) if the ledger lacks the club's last event."""
+    """Return the payment with the id ``sent.plan``. Raises what :func:`ask_the_books` raises.
+
+    ``None``: the plan does not list it, or the club pays or is paid.
+    """
     currency = sent.currency or club.state.currencies[0]
     made = await plan_of(service, club, sent.evening, currency)
     for one in made.plan.payments:

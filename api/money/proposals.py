@@ -41,7 +41,7 @@ class ProposalSeen(Value):
     event: EventNumber
     """Number of the proposal's event in the club."""
     other: wire_types.MemberNumber | None
-    """Other party of a `pay` or its reversal; null: any other member confirms. The party confirms with `self`. A
+    """Other party, if the sender is a party of a `pay` or its reversal; otherwise null. They confirm with `self`. A
     treasurer who is neither party may confirm instead."""
     yours: bool
     """True: the caller may confirm."""
@@ -60,10 +60,10 @@ class ProposalPage(Value):
     operation_id="list_proposals",
     summary="List the waiting proposals of a club",
     description="Returns a page of the acts that wait for a second member, by number: payments between members, "
-    "payouts above the limit, and reversals of matches, payments and deposits; if two members hold `keys` or "
-    "`audit`, also looser settings, payees, closings and keys. Keys with `audit` or `treasury` see all proposals. "
-    "Keys with `keys` see those that they may confirm. With a different key a member sees the proposals that they "
-    "sent or that concern them.",
+    "payouts above the limit, reversals of matches, payments and, above the limit, deposits, and all acts with money "
+    "by programs and the operator; if two members hold `keys` or `audit`, also looser settings, payees, closings and "
+    "keys. Keys with `audit` or `treasury` see all proposals. Keys with `keys` see those that they may confirm. With "
+    "a different key a member sees the proposals that they sent or that concern them.",
     tags=["Money"],
     security=KEY,
     operation_class=described(gives=ProposalPage, errors=(400, 401, 403, 404, 409, 503)),
@@ -111,7 +111,7 @@ async def _proposal_seen(
 
 
 def _may_see(caller: ClubCaller, proposal: Proposal) -> bool:
-    """Return whether the caller reads the books, sent the proposal, is a party to it, or may confirm it."""
+    """Return whether the caller sees the books, has a scope to confirm, sent the proposal, or is concerned by it."""
     member = caller.member
     if sees_proposals(caller, scopes_to_confirm(proposal.act)):
         return True

@@ -102,9 +102,9 @@ async def get_statement(
         account=account,
         name=None if owner is None else names.get(owner),
         currency=unit,
-        before=found.before,
+        before=found.balance_before,
         items=found.lines,
-        after=found.after,
+        after=found.balance_after,
         next=found.next,
         checkpoint=None if checkpoint is None else Checkpointed(size=checkpoint.size, root=base64(checkpoint.root)),
     )
@@ -112,30 +112,30 @@ async def get_statement(
 
 
 class _Part(NamedTuple):
-    """The postings to read: at most ``limit``, of entries after number ``after``."""
+    """The postings to return."""
 
     account: Account
     currency: str
-    after: int
+    after_entry: int
     first: date | None
     last: date | None
     limit: int
 
 
 class _Lines(NamedTuple):
-    """Postings, the balances before and after them, and the cursor of the next page."""
+    """Postings, balances in minor units, and the cursor of the next page."""
 
     lines: tuple[StatementLine, ...]
-    before: int
-    after: int
+    balance_before: int
+    balance_after: int
     next: str | None
 
 
 def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -> _Lines:
-    """Return the postings that ``part`` selects. Without postings, both balances are the one after its last day."""
-    account, currency, after, first, last, limit = part
+    """Return the postings of ``part``. Without postings, both balances are the balance after the last day."""
+    account, currency, after_entry, first, last, limit = part
     found = ledger.statement(
-        connection, club_id, account, currency, after=after, first=first, last=last, limit=limit + 1
+        connection, club_id, account, currency, after=after_entry, first=first, last=last, limit=limit + 1
     )
     page = page_by_number(found, limit, attrgetter("number"))
     lines = tuple(map(_statement_line, page.items))
@@ -147,6 +147,7 @@ def _lines(ledger: Ledger, connection: Connection, club_id: UUID, part: _Part) -
 
 
 async def _negotiated_reply(request: ApiCall, statement: Statement) -> Reply:
+    """Return JSON, CSV or HTML, as the client prefers."""
     kind = preferred_media_type(request.accepted, (JSON, CSV, HTML)) or JSON
     language = request.language
     headers = PRIVATE | {"Vary": "Authorization, Accept, Accept-Language"}

@@ -48,11 +48,11 @@ class StatementLine(Value):
 
 
 class Checkpointed(Value):
-    """The last checkpoint. A proof that a later one extends it shows that no earlier row changed."""
+    """A checkpoint. A proof that a later one extends it shows that no row in it changed."""
 
     size: LogSize
     root: HashText
-    """Root of the tree."""
+    """Root of the log."""
 
 
 class Statement(Value):
@@ -77,7 +77,7 @@ class Statement(Value):
 
 
 def csv(statement: Statement) -> bytes:
-    """Return a CSV file (RFC 4180): the balance before, the postings, and the balance after."""
+    """Return a CSV file (RFC 4180) with the postings between rows with the balances."""
     lines = (
         [
             one.number,
@@ -101,6 +101,7 @@ def _balance_row(kind: str, balance: int) -> tuple[object, ...]:
 
 
 def page(statement: Statement, language: Language) -> bytes:
+    """Return an HTML page."""
     word = words_in(language, WORDS.words)
     account = statement.account if statement.name is None else f"{statement.name} ({statement.account})"
     return render(

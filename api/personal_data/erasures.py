@@ -1,8 +1,8 @@
-"""Plans, records and carries out erasures of members.
+"""Plans and carries out erasures of members.
 
 A plan's changes are stored beside the texts. Then the event ``member/erased`` records their digest, and the texts are
-deleted or replaced. After a crash the next call carries out a recorded plan, and deletes outdated plans. So a text
-is missing or changed only by a recorded erasure.
+deleted or replaced. After a crash :meth:`Erasures.carry_out` completes a recorded plan, and deletes outdated plans.
+So no erasure changes a text without an event.
 """
 
 import logging
@@ -32,7 +32,7 @@ from referee.store.store import Referee, UnknownAggregate
 log = logging.getLogger(__name__)
 
 Redactions = Mapping[str, str | None]
-"""Ref of the new text by the ref of each original text; ``None`` for a deleted text."""
+"""Ref of the new text (``None``: deleted), by the ref of the original."""
 
 
 class Change(NamedTuple):
@@ -47,6 +47,7 @@ class Change(NamedTuple):
     places: int = 0
     """Number of replaced names and numbers."""
     salt: bytes = b""
+    """Salt of ``after``."""
 
     @property
     def match(self) -> UUID | None:
@@ -54,12 +55,12 @@ class Change(NamedTuple):
 
     @property
     def redacted(self) -> str | None:
-        """Ref of the new text; ``None``: the text is deleted."""
+        """Ref of ``after``."""
         return None if self.after is None else ref_of(self.salt, self.after, self.origin)
 
 
 class Plan(NamedTuple):
-    """All changes of an erasure, planned for a version of the club."""
+    """All changes of an erasure, planned at a version of the club."""
 
     club: UUID
     member: int
@@ -78,6 +79,7 @@ class Plan(NamedTuple):
 
     @property
     def deleted_count(self) -> int:
+        """Number of deleted :attr:`texts`."""
         return sum(one.after is None for one in self.texts)
 
     @property
@@ -90,7 +92,7 @@ def digest_of(club: UUID, member: int, changes: Redactions) -> str:
 
 
 def combined_changes(erasures: Sequence[str], lists: Mapping[str, Redactions]) -> dict[str, str | None]:
-    """Return the combined changes of erasures; a later one overrides. ``lists``: the known changes by digest."""
+    """Return the changes of these erasures; a later one overrides. ``lists``: known changes, by digest."""
     found: dict[str, str | None] = {}
     for erasure in erasures:
         found.update(lists.get(erasure, {}))
@@ -98,7 +100,7 @@ def combined_changes(erasures: Sequence[str], lists: Mapping[str, Redactions]) -
 
 
 def changes_by_digest(connection: Connection, club: UUID) -> dict[str, Redactions]:
-    """Return by digest the changes of each erasure of a club. Leave out changes that do not match their digest."""
+    """Return, by digest, the changes of a club's planned and recorded erasures. Omit those with a wrong digest."""
     this = ERASED.c
     query = select(this.erasure, this.member, this.ref, this.redacted).where(this.club == club)
     found: dict[tuple[str, int], dict[str, str | None]] = {}
@@ -110,7 +112,7 @@ def changes_by_digest(connection: Connection, club: UUID) -> dict[str, Redaction
 def prepare_erasure(
     erasures: "Erasures", referee: Referee, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]
 ) -> tuple[Erase, Plan]:
-    """Return the request for an erasure, and its plan, which is not stored yet.
+    """Carry out recorded erasures. Return the request for an erasure, and its plan, which is not stored yet.
 
     ``basis``: fields of the request from ledger and matches. Raises ``Refused`` if the club refuses the erasure.
     """
@@ -131,18 +133,18 @@ def _raise_if_refused(club: Club, actor: Actor, request: Erase) -> None:
 
 
 class Erasures:
-    """Plans and carries out erasures. Its methods touch the database."""
+    """The methods block, because they use the database."""
 
     def __init__(self, names: Names) -> None:
         self._names = names
 
     def redactions(self, club: Club) -> Redactions:
-        """Return the changes of a club's texts by all its recorded erasures."""
+        """Return the changes by all recorded erasures of a club."""
         with self._names.reader.connect() as connection:
             return combined_changes(club.state.erasures, changes_by_digest(connection, club.id))
 
     def plan(self, referee: Referee, club: Club, member: int) -> Plan:
-        """Carry out the recorded erasures. Then return the plan of a member's erasure."""
+        """Carry out the recorded erasures. Then return a plan for a member."""
         self.carry_out(club)
         with self._names.reader.connect() as connection:
             rows = connection.execute(select(TABLE).where(TABLE.c.club == club.id)).all()
@@ -155,24 +157,24 @@ class Erasures:
             own | {"ref": one.ref, "redacted": one.redacted, "salt": one.salt or None, "text": one.after}
             for one in plan.changes
         ]
-        if not rows:  # another process has just erased the member
+        if not rows:  # because the member was just erased
             return
         with self._names.writer.begin() as connection:
             connection.execute(insert(ERASED), rows)
 
     def drop(self, digest: str) -> None:
-        """Delete a plan, unless it was carried out."""
+        """Delete the plan with this digest, unless it was carried out."""
         with self._names.writer.begin() as connection:
             connection.execute(delete(ERASED).where(ERASED.c.erasure == digest, ERASED.c.version.is_not(None)))
 
     def carry_out_unfinished(self, referee: Referee) -> None:
-        """Carry out the recorded erasures of earlier processes. Skip clubs that cannot be read."""
+        """Carry out the recorded erasures of all clubs. Log and skip clubs that cannot be read."""
         with self._names.reader.connect() as connection:
             clubs = connection.scalars(select(ERASED.c.club).where(ERASED.c.version.is_not(None)).distinct()).all()
         for club_id in clubs:
             try:
                 club = referee.load(club_id).aggregate
-            except Exception:  # a damaged row can cause any error
+            except Exception:  # because a damaged row can cause any error
                 log.exception("the erasures of club %s were not carried out: see `knacka doctor`", club_id)
                 continue
             if isinstance(club, Club):
@@ -181,7 +183,7 @@ class Erasures:
     def carry_out(self, club: Club) -> dict[int, int]:
         """Carry out the recorded erasures, and delete outdated plans.
 
-        Return by member the number of deleted and replaced names, numbers and texts. Call
+        Return, by member, the number of changes carried out now. Call
         :meth:`~api.personal_data.names.Names.rewrite_due` afterwards to remove the copies in the files.
         """
         this = ERASED.c
@@ -219,7 +221,7 @@ def _apply_changes(connection: Connection, changes: Sequence[Any]) -> None:
 
 
 class _Planning:
-    """Plans a member's erasure from all names, numbers and texts of the club."""
+    """Plans an erasure. ``rows``: all rows of the club in :data:`TABLE`."""
 
     def __init__(self, rows: Sequence[Any], on_record: Redactions, referee: Referee, club: Club, member: int) -> None:
         self._referee, self._club, self._number = referee, club, member
@@ -234,7 +236,7 @@ class _Planning:
         self._numbers = tuple(row.text for row in intact if row.kind == "number" and row.ref in theirs)
         shared = {fold(row.text) for row in names if row.ref not in theirs}
         self._unshared = {fold(name): since for since, name in reversed(self._names) if fold(name) not in shared}
-        """Folded names that no other member has had, each with the time when the member got it."""
+        """Time when the member first got a name, by folded name, without names of other members."""
         self._redactors: dict[tuple[str, ...], Redactor] = {}
         self._matches: dict[UUID, tuple[bool, frozenset[str]]] = {}
 
@@ -243,6 +245,7 @@ class _Planning:
         return Plan(self._club.id, self._number, self._club.version, (*deleted, *self._changes_in_other_texts()))
 
     def _changes_in_other_texts(self) -> Iterator[Change]:
+        """Yield deletions and replacements. Names are replaced only in matches that involve the member."""
         for row in self._others:
             names = tuple(name for since, name in self._names if since <= row.at)
             after, places = self._redactor_for(names).redact(row.text)
@@ -266,7 +269,7 @@ class _Planning:
     def _involvement_in(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
         """Return whether the member played, wrote, acted with a key or was an official in a match.
 
-        Also return the refs of the match's officials that are only the member's name.
+        True if the match does not exist. Also return the refs of officials' names that are just the member's.
         """
         if match_id not in self._matches:
             self._matches[match_id] = self._read_involvement(match_id)
@@ -275,7 +278,7 @@ class _Planning:
     def _read_involvement(self, match_id: UUID) -> tuple[bool, frozenset[str]]:
         try:
             match = self._referee.load(match_id).aggregate
-        except UnknownAggregate:  # the text was stored for a match that was never opened
+        except UnknownAggregate:  # because the match was never opened
             return True, frozenset()
         assert isinstance(match, Match), "texts are written in matches"
         opened = match.opened
@@ -285,7 +288,7 @@ class _Planning:
         return bool(named) or wrote or self._number in opened.members or self._acted_with_key_in(match_id), named
 
     def _is_unshared_name(self, ref: str) -> bool:
-        """Return whether a text is just a name of the member, and no other member has had the name."""
+        """Return whether a text is just a name that the member had then, and that no other member has had."""
         row = self._by_ref.get(ref)
         since = None if row is None else self._unshared.get(fold(row.text))
         return row is not None and since is not None and since <= row.at

@@ -3,7 +3,7 @@
 A ref is ``hmac:`` and the HMAC-SHA256 of the text and its :class:`Origin`, in hex. The salt is stored with the text.
 So a changed or moved text is detected, and the ref of a deleted text reveals nothing.
 
-Their separate file (SQLite) or table (PostgreSQL) is rewritten after erasures, because databases leave copies of
+Their separate file (SQLite) or tables (PostgreSQL) are rewritten after erasures, because databases leave copies of
 rows. PostgreSQL's write-ahead log contains deleted data until the server recycles it.
 """
 
@@ -51,21 +51,21 @@ NAMES = "names"
 PRAGMAS = ("journal_mode=DELETE", "synchronous=EXTRA", "secure_delete=ON", "temp_store=MEMORY")
 """Settings of SQLite that leave no rows in other files, and overwrite deleted data."""
 SALT_BYTES = 32
-REF = "hmac:"
+REF_PREFIX = "hmac:"
 BATCH_MAX = 10_000
 """Maximum number of refs in one statement. SQLite allows 32,766."""
 
 REWRITE_SECONDS = 60.0
-"""Seconds between two rewrites."""
+"""Seconds between two checks for a due rewrite."""
 REWRITE_WAIT_SECONDS = 1
-"""Maximum seconds that a rewrite waits for exclusive use of the tables. Other processes wait meanwhile."""
+"""Maximum seconds that a rewrite waits for exclusive use of the tables, while other processes wait."""
 
 Kind = Literal["name", "number", "text"]
 """Member's name, payment number, or text that a member wrote."""
 
 
 class TextType(Json):
-    """A text as JSON. A cell that is not JSON is read unchanged; its ref will not match."""
+    """A text as JSON. Other cells are read unchanged, and do not match their ref."""
 
     cache_ok = True
 
@@ -112,8 +112,8 @@ ERASED = Table(
     Column("text", TextType),
     Index("names_erased_by_club", "club", "version"),
 )
-"""Changes of each erasure. ``redacted``: the ref of the new text; null: the text is deleted. After the erasure these
-are null: ``version`` (of the club at the planning), ``salt`` and ``text`` (of the new text)."""
+"""Changes of planned and completed erasures. ``redacted``: the ref of the new text; null: the text is deleted.
+Null after completion: ``version`` (of the club at the planning), ``salt`` and ``text`` (of the new text)."""
 DUE = Table("names_due", _metadata, Column("erasure", Text, primary_key=True))
 """Erasures after which the tables must still be rewritten."""
 
@@ -122,7 +122,7 @@ class StoredText(NamedTuple):
     text: str
     club: UUID
     redacted: str | None
-    """Ref of this text if an erasure replaced the original by it; otherwise ``None``."""
+    """Ref of this text, if it replaces the original; otherwise ``None``."""
 
 
 def names_file(url: str) -> Path:
@@ -131,7 +131,7 @@ def names_file(url: str) -> Path:
 
 
 class Origin(NamedTuple):
-    """The facts about a text that its ref also covers."""
+    """Facts about a text that its ref covers."""
 
     club: UUID
     match: UUID | None
@@ -141,7 +141,7 @@ class Origin(NamedTuple):
 
 
 def ref_of(salt: bytes, text: str, origin: Origin) -> str:
-    return REF + hmac.digest(salt, msgspec.json.encode([text, *origin]), "sha256").hex()
+    return REF_PREFIX + hmac.digest(salt, msgspec.json.encode([text, *origin]), "sha256").hex()
 
 
 def is_intact(row: Any) -> bool:
@@ -152,7 +152,7 @@ def is_intact(row: Any) -> bool:
 
 
 class Names:
-    """The names, numbers and texts of a store. Its methods touch the database."""
+    """The methods block, because they use the database."""
 
     def __init__(self, url: str, books: Engine | None = None) -> None:
         """``books``: the engine of the projections, whose connections are shared on PostgreSQL."""
@@ -162,7 +162,7 @@ class Names:
         self.writer = engine_for_writes(self.reader)
 
     def prepare(self) -> None:
-        """Create the missing tables, and finish the rewrite of an interrupted erasure."""
+        """Create the missing tables, and do what :meth:`rewrite_due` does."""
         with self.writer.begin() as connection:
             exclude_others(connection)
             _metadata.create_all(connection)
@@ -182,7 +182,7 @@ class Names:
         match: UUID | None = None,
         kind: Kind = "text",
     ) -> tuple[str, ...]:
-        """Store texts and return their refs in order. A text already stored for the same ``act`` keeps its ref."""
+        """Store texts and return their refs in order. A text already stored for this ``act`` keeps its ref."""
         at = utc_now()
         with self.writer.begin() as connection:
             found = _refs_of_act(connection, club, act) if act is not None and texts else {}
@@ -200,7 +200,7 @@ class Names:
         return tuple((found | new)[text] for text in texts)
 
     def drop(self, refs: Iterable[str]) -> None:
-        """Delete the texts of a refused act, unless a repetition of the act stored them too."""
+        """Delete the texts of an act that stored nothing, unless its repetition stored them too."""
         wanted = sorted(set(refs))
         with self.writer.begin() as connection:
             these = TABLE.c.ref.in_(wanted)
@@ -215,12 +215,12 @@ class Names:
                 connection.execute(delete(TABLE).where(TABLE.c.ref.in_(batch)))
 
     def read(self, club: UUID, refs: Iterable[str]) -> dict[str, str]:
-        """Return by ref the texts of a club that are intact and not replaced by an erasure."""
+        """Return, by ref, the original texts of a club that are intact."""
         found = self.read_checked(club, refs).items()
         return {ref: stored.text for ref, stored in found if stored is not None and stored.redacted is None}
 
     def read_in(self, matches: Collection[UUID], refs: Iterable[str]) -> dict[str, StoredText]:
-        """Return by ref the intact texts that were written in these matches.
+        """Return, by ref, the intact texts that were written in these matches.
 
         The caller must show a text only if its ``redacted`` agrees with the recorded erasures.
         """
@@ -228,7 +228,7 @@ class Names:
         return {ref: stored for ref, stored in found if stored is not None}
 
     def read_checked(self, club: UUID, refs: Iterable[str]) -> dict[str, StoredText | None]:
-        """Return by ref the stored texts of a club; ``None`` for a text that does not match its ref."""
+        """Return, by ref, the stored texts of a club; ``None`` for a text that is not intact."""
         return self._read(TABLE.c.club == club, refs)
 
     def _read(self, where: ColumnElement[bool], refs: Iterable[str]) -> dict[str, StoredText | None]:
@@ -250,7 +250,7 @@ class Names:
             return
         with self.reader.connect() as connection:
             driver: Any = connection.connection.driver_connection
-            connection.detach()  # it is not used again, because its settings change
+            connection.detach()  # so that it is not reused, because its settings change
             if self.reader.dialect.name == "postgresql":
                 driver.autocommit, driver.silence = True, None
                 connection.exec_driver_sql("SET statement_timeout = 0")
@@ -258,7 +258,7 @@ class Names:
                 for table in (TABLE, ERASED):
                     connection.exec_driver_sql(f"VACUUM FULL {table.name}")
             else:
-                # SQLAlchemy would begin a transaction, in which VACUUM fails.
+                # The driver runs it, because SQLAlchemy would begin a transaction, in which VACUUM fails.
                 driver.execute(f"PRAGMA busy_timeout = {1000 * REWRITE_WAIT_SECONDS}")
                 driver.execute("VACUUM")
         with self.writer.begin() as connection:
@@ -266,7 +266,7 @@ class Names:
 
 
 class Rewriter:
-    """Rewrites the tables if erasures require it: on a thread, every ``seconds`` and at :meth:`close`."""
+    """Calls :meth:`Names.rewrite_due` on a thread, every ``seconds`` and at :meth:`close`. Logs errors."""
 
     def __init__(self, names: Names, *, seconds: float = REWRITE_SECONDS) -> None:
         self._names, self._seconds = names, seconds
@@ -293,7 +293,7 @@ class Rewriter:
 
 
 def _refs_of_act(connection: Connection, club: UUID, act: str) -> dict[str, str]:
-    """Return the refs of an act by text, and lock them until this transaction ends."""
+    """Return, by text, the refs of an act. Lock the act until this transaction ends."""
     if connection.dialect.name == "postgresql":
         whole = f"{NAMES} {club} {act}"
         connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(whole, 0))))

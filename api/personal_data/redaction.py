@@ -1,8 +1,8 @@
 """Replaces a person's names and numbers in a text by placeholders.
 
 A name is found as whole words: in any Unicode form, with any blanks, and in the genitive ("Annas", "Anna's"), but not
-within a word or a double name ("Bo-Erik"). A name of one word needs a capital letter, because "hans" is a pronoun. A
-name of one letter has no genitive, because "As" is a word.
+within a word or a double name ("Bo-Erik"). A name of one word is not found in small letters, because "hans" is a
+pronoun. A name of one letter has no genitive, because "As" is a word.
 """
 
 import re
@@ -18,7 +18,7 @@ PLACEHOLDER = "█"
 _BLANKS = re.compile(r"\s+")
 _JOINS = "-'"
 _EQUIVALENTS = (("\u2010", "-"), ("\u2019", "'"), ("\u02bc", "'"))
-"""Characters that count as a hyphen or an apostrophe, after normalization to NFKD."""
+"""Characters in NFKD, and the hyphen or apostrophe as which they count."""
 
 Span = tuple[int, int]
 
@@ -34,7 +34,7 @@ class Redactor:
     def redact(self, text: str) -> tuple[str, int]:
         """Return the text with placeholders, and the number of placeholders."""
         spans = [match.span() for pattern in self._numbers for match in pattern.finditer(text)]
-        if self._may_match.search(" ".join(_normalized(text).split())):  # a fast test: most texts have none
+        if self._may_match.search(" ".join(_normalized(text).split())):  # fast, because most texts contain no name
             spans += self._name_spans(_Folded(text))
         parts: list[str] = []
         done = 0
@@ -55,7 +55,7 @@ class Redactor:
 class _Folded:
     """A text for comparison: without case, composition and invisible characters, and with single blanks.
 
-    ``starts`` and ``ends`` map indexes in ``text`` to indexes in the original, ``written``.
+    ``starts`` and ``ends`` map bounds of characters in ``text`` to indexes in the original, ``written``.
     """
 
     def __init__(self, written: str) -> None:
@@ -76,7 +76,7 @@ class _Folded:
         self.text = "".join(parts)
 
     def span(self, start: int, end: int) -> Span:
-        """Return the span in ``written`` for a span in ``text``."""
+        """Return the span in ``written`` for one in ``text``."""
         return self.starts[start], self.ends[end]
 
 
@@ -95,7 +95,11 @@ class _SoughtName(NamedTuple):
         before, after = text.text[max(0, start - 2) : start][::-1], text.text[end : end + 4]
         if _is_word(self.folded[0]) and _is_joined(before):
             return False
-        return not _is_word(self.folded[-1]) or not _is_joined(after) or (not self.one_letter and _is_genitive(after))
+        return (
+            not _is_word(self.folded[-1])
+            or not _is_joined(after)
+            or (not self.one_letter and _begins_with_genitive_ending(after))
+        )
 
 
 def fold(text: str) -> str:
@@ -108,7 +112,7 @@ def _sought_name(name: str) -> _SoughtName:
 
 
 def _rough_pattern(needle: _SoughtName) -> str:
-    """Return a pattern that finds every occurrence of the name in a folded text, and perhaps other places."""
+    """Return a pattern that finds the name everywhere in a folded text, and perhaps other places."""
     before = r"(?<![^\W_])" if _is_word(needle.folded[0]) else ""
     after = r"(?=s?(?:[\W_]|$))" if _is_word(needle.folded[-1]) else ""
     return before + re.escape(needle.folded) + after
@@ -141,17 +145,17 @@ def _is_word(character: str) -> bool:
 
 
 def _is_joined(beside: str) -> bool:
-    """Return whether characters beside a name, the nearest first, make it part of a longer word."""
+    """Return whether the characters beside a name, the nearest first, make it part of a longer word."""
     return _is_word(beside[:1] or " ") or (beside[:1] in _JOINS and _is_word(beside[1:2] or " ") if beside else False)
 
 
-def _is_genitive(after: str) -> bool:
+def _begins_with_genitive_ending(after: str) -> bool:
     ending = re.match("'?s", after)
     return ending is not None and not _is_joined(after[ending.end() :])
 
 
 def _number_pattern(number: str) -> re.Pattern[str]:
-    """Return a pattern that finds a number with any separators, and a mobile number also with a country code."""
+    """Return a pattern that finds a number with any separators, and a mobile number also with code 46."""
     between = f"(?:{SEPARATORS.pattern})*"
     if number.startswith("07"):
         first, number = rf"(?:(?:\+|00)?{between}46{between}(?:\(?0\)?{between})?|0{between})", number[1:]

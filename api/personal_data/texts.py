@@ -17,13 +17,13 @@ from msgspec import inspect, structs
 from api.http.replies import EVENT_STREAM, HTML, JSON, NDJSON, PLAIN
 from api.http.threads import in_thread
 from api.personal_data.erasures import Redactions
-from api.personal_data.names import REF, Names, StoredText
+from api.personal_data.names import REF_PREFIX, Names, StoredText
 from referee import wire_types
 from referee.notation import to_json
 from referee.value import Value
 
 
-def is_prose(kind: inspect.Type) -> bool:
+def is_free_text(kind: inspect.Type) -> bool:
     """Return whether a field's type is free text."""
     return (
         isinstance(kind, inspect.Metadata)
@@ -35,8 +35,8 @@ def is_prose(kind: inspect.Type) -> bool:
 @cache
 def _free_text_fields(kind: type[msgspec.Struct]) -> frozenset[str]:
     shape = inspect.type_info(kind)
-    assert isinstance(shape, inspect.StructType), "it is one"
-    return frozenset(field.name for field in shape.fields if any(map(is_prose, _alternatives(field.type))))
+    assert isinstance(shape, inspect.StructType), "a Struct has this type"
+    return frozenset(field.name for field in shape.fields if any(map(is_free_text, _alternatives(field.type))))
 
 
 def _alternatives(kind: inspect.Type) -> tuple[inspect.Type, ...]:
@@ -48,7 +48,7 @@ def _may_contain_free_text(kind: type) -> bool:
     seen: set[type] = set()
 
     def within(part: Any) -> bool:
-        if is_prose(part):
+        if is_free_text(part):
             return True
         if isinstance(part, inspect.StructType):
             if part.cls in seen:
@@ -66,11 +66,11 @@ def with_texts_changed(value: Any, change: Callable[[str], str]) -> Any:
     """Return a request, or a part of one, with ``change`` applied to each free text that is not empty."""
     match value:
         case msgspec.Struct():
-            prose = _free_text_fields(type(value))
+            free_texts = _free_text_fields(type(value))
             news = {}
             for name in value.__struct_fields__:
                 old = getattr(value, name)
-                new = (change(old) if old else old) if name in prose else with_texts_changed(old, change)
+                new = (change(old) if old else old) if name in free_texts else with_texts_changed(old, change)
                 if new is not old:
                     news[name] = new
             return structs.replace(value, **news) if news else value
@@ -94,8 +94,8 @@ def free_texts_of(request: Value) -> tuple[str, ...]:
     return tuple(found)
 
 
-_REF_PREFIX = REF.encode()
-_REF = re.compile(rb"%b[0-9a-f]{64}" % _REF_PREFIX)
+_REF_START = REF_PREFIX.encode()
+_REF = re.compile(rb"%b[0-9a-f]{64}" % _REF_START)
 
 
 def _as_json(text: str) -> bytes:
@@ -107,17 +107,17 @@ def _as_notation(text: str) -> bytes:
 
 
 def _as_html(text: str) -> bytes:
-    return escape(text).encode()  # as the templates of pages do
+    return escape(text).encode()
 
 
 _ESCAPES: Mapping[str, Callable[[str], bytes]] = MappingProxyType(
     {JSON: _as_json, NDJSON: _as_json, EVENT_STREAM: _as_json, HTML: _as_html, PLAIN: _as_notation}
 )
-"""Functions that escape a text for a media type. Answers of other types contain no texts."""
+"""Functions that escape a text, by media type. Answers of other types contain no texts."""
 
 
 class Texts:
-    """The texts of some matches, for a caller who may read them."""
+    """The texts of matches. Use them only for a caller who may read them."""
 
     def __init__(
         self, names: Names, matches: Collection[UUID], redactions: Callable[[UUID], Awaitable[Redactions]]
@@ -126,10 +126,10 @@ class Texts:
         self._names, self._matches, self._redactions = names, matches, redactions
 
     def may_contain_refs(self, body: bytes) -> bool:
-        return _REF_PREFIX in body
+        return _REF_START in body
 
     async def resolve(self, body: bytes, media_type: str) -> bytes:
-        """Return a body with texts instead of refs. Keep refs of deleted texts, and of texts of other matches."""
+        """Return a body with texts instead of refs. Refs of deleted, damaged and other matches' texts stay."""
         escaped = _ESCAPES.get(media_type)
         if escaped is None or not (refs := set(_REF.findall(body))):
             return body
@@ -137,11 +137,11 @@ class Texts:
         erased: dict[str, str | None] = {}
         for club in {stored.club for stored in found.values()}:
             erased |= await self._redactions(club)
-        shown = {ref: stored for ref, stored in found.items() if _is_on_record(ref, stored, erased)}
+        shown = {ref: stored for ref, stored in found.items() if _agrees_with_erasures(ref, stored, erased)}
         texts = {ref.encode(): escaped(stored.text) for ref, stored in shown.items()}
         return _REF.sub(lambda ref: texts.get(ref[0], ref[0]), body) if texts else body
 
 
-def _is_on_record(ref: str, stored: StoredText, erased: Redactions) -> bool:
-    """Return whether a text is original or the result of a recorded erasure."""
+def _agrees_with_erasures(ref: str, stored: StoredText, erased: Redactions) -> bool:
+    """Return whether a text is an original that no recorded erasure changed, or the result of one."""
     return stored.redacted == erased.get(ref) and (stored.redacted is not None or ref not in erased)

@@ -1,6 +1,6 @@
 """Finds matches and clubs in memory or in the store, at the version that a request needs.
 
-Methods raise ``UnknownAggregate`` if the match or club does not exist.
+Methods raise ``UnknownAggregate`` if the match or club does not exist, unless they return a value for it.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 class AggregateReader:
     def __init__(self, referee: Referee, desk: Desk, hub: Hub, metrics: Metrics, wait_seconds: float) -> None:
-        """``wait_seconds``: maximum wait for a version that another process may store."""
+        """``wait_seconds``: maximum wait for ``min_version``, which another process may store."""
         self._referee, self._desk, self._hub, self._metrics = referee, desk, hub, metrics
         self._wait_seconds = wait_seconds
         self._loading: dict[UUID, asyncio.Future[Aggregate]] = {}
@@ -43,11 +43,11 @@ class AggregateReader:
         return club if club.version >= min_version else club_of(await self._wait_for_version(club, min_version))
 
     async def match_perhaps_stale(self, match_id: UUID) -> Match:
-        """Return the match, perhaps in an old state, for code that needs only its opening."""
+        """Return the match, perhaps in an old state. Use only its opening."""
         return match_of(self._desk.cached(match_id, allow_stale=True) or await self._load_once(match_id))
 
     async def match_at_opening(self, match_id: UUID) -> Match:
-        """Return the state of the match after its first event. Raises ``DamagedRow`` if that is unreadable."""
+        """Return the match after its first event. Raises ``DamagedRow`` if this event is unreadable."""
         return match_of(await in_thread(self._referee.replay, match_id, 1))
 
     async def newest_match(self, match: Match) -> Match:
@@ -57,7 +57,7 @@ class AggregateReader:
         return club_of(await self._read_again(club))
 
     async def readable_club(self, club_id: UUID) -> Club | None:
-        """Return the club. Return None if it is missing or unreadable, because its matches continue without names."""
+        """Return the club; None if it is missing or unreadable, because its matches continue without names."""
         try:
             club = self._desk.cached(club_id) or await self._load_once(club_id)
         except UnknownAggregate:
@@ -69,7 +69,7 @@ class AggregateReader:
         return club if isinstance(club, Club) else None
 
     async def match_with_case(self, match_id: UUID, case: int) -> Match:
-        """Return the match, read again if needed. Raises Problem (404) if it has no such case."""
+        """Return the match. Raises Problem (404) if even the newest events have no such case."""
         match = await self.match(match_id)
         if case > match.play.table.ledger.cases:
             match = await self.newest_match(match)
@@ -79,7 +79,10 @@ class AggregateReader:
         return match
 
     async def has_ruled(self, match_id: UUID, case: int, club: UUID | None) -> bool:
-        """Return whether a case has a ruling. False if its match is missing, damaged, or hidden from ``club``."""
+        """Return whether a case has a ruling. In matches without officials, each has.
+
+        False if the case is missing, or its match is missing, damaged, or hidden from ``club``.
+        """
         try:
             match = await self.match(match_id)
         except (UnknownAggregate, DamagedRow):
@@ -94,7 +97,7 @@ class AggregateReader:
     async def _load_once(self, aggregate_id: UUID) -> Aggregate:
         """Return an aggregate, read once for all requests that wait for it."""
         if aggregate_id in self._loading:
-            with suppress(Busy):  # the limit of a different caller may refuse this load
+            with suppress(Busy):  # because a different caller's limit may have refused this load
                 await asyncio.shield(self._loading[aggregate_id])
             if found := self._desk.cached(aggregate_id):
                 return found
@@ -107,7 +110,7 @@ class AggregateReader:
                 del self._loading[aggregate_id]
 
     async def _wait_for_version(self, aggregate: Aggregate, min_version: int) -> Aggregate:
-        """Raises Problem (409) after the maximum wait."""
+        """Return the aggregate. Raises Problem (409) after the maximum wait or at shutdown."""
         aggregate_id = aggregate.id
         deadline = asyncio.get_running_loop().time() + self._wait_seconds
         with self._hub.waiting(aggregate_id) as changed:
@@ -131,14 +134,14 @@ def is_over(match: Match) -> bool:
 
 
 def match_of(aggregate: Aggregate) -> Match:
-    """Raises ``UnknownAggregate`` if the aggregate is no match."""
+    """Raises ``UnknownAggregate`` if the aggregate is a club or the log."""
     if not isinstance(aggregate, Match):
         raise UnknownAggregate(str(aggregate.id))
     return aggregate
 
 
 def club_of(aggregate: Aggregate) -> Club:
-    """Raises ``UnknownAggregate`` if the aggregate is no club."""
+    """Raises ``UnknownAggregate`` if the aggregate is a match or the log."""
     if not isinstance(aggregate, Club):
         raise UnknownAggregate(str(aggregate.id))
     return aggregate

@@ -13,7 +13,7 @@ from litestar.types import ASGIApp
 
 from api.http.member_texts import MemberTexts
 from api.http.replies import Reply
-from api.personal_data.names import REF
+from api.personal_data.names import REF_PREFIX
 from referee.store import desk
 from tests.api.cases.test_cases import ANNA, BERIT, RULING, ask, finish
 from tests.support.club_with_names import Club, ClubTable
@@ -105,8 +105,8 @@ def test_no_read_of_a_match_leaves_a_ref_in_an_answer_to_a_party(noted: ClubTabl
         for who in ("official", ANNA):
             answer = noted.get(place + query, who)
             read[path] = min(read.get(path, 999), answer.status_code)
-            assert REF not in answer.text, (path, who)
-        spectated += REF in noted.get(place + query).text
+            assert REF_PREFIX not in answer.text, (path, who)
+        spectated += REF_PREFIX in noted.get(place + query).text
     assert spectated >= 4, "there are refs: a spectator reads them"
     not_read = {path for path, status in read.items() if status != 200}
     assert not_read <= {"/pot", "/settlement", "/bundle", "/events/{event:int}/proof"}, read
@@ -120,4 +120,4 @@ def test_an_answer_that_another_process_works_on_has_the_texts(
     here = noted.get(path, "official")
     monkeypatch.setattr(desk, "LONG_FROM", 1)
     assert noted.get(path, "official").status_code == here.status_code == 200
-    assert REF not in noted.get(path, "official").text
+    assert REF_PREFIX not in noted.get(path, "official").text

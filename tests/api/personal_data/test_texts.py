@@ -15,7 +15,7 @@ import pytest
 from msgspec import inspect
 from msgspec.structs import replace
 
-from api.personal_data.texts import free_texts_of, is_prose, with_texts_changed
+from api.personal_data.texts import free_texts_of, is_free_text, with_texts_changed
 from referee import acts, notation, requests, wire_types
 from referee.clubs.commands import Rename
 from referee.store.connection import Postgres, parse_store_url
@@ -77,7 +77,7 @@ REQUESTS: tuple[type[msgspec.Struct], ...] = get_args(requests.Request)
 def test_every_text_of_a_request_is_free_text_or_has_a_pattern(request_type: type) -> None:
     """The type marks a field for free text. A text field with a different type is found here."""
     for at, kind, in_a_field in leaves(inspect.type_info(request_type)):
-        if is_prose(kind):
+        if is_free_text(kind):
             assert in_a_field, f"{request_type.__name__}{at} is not looked for where it stands"
             continue
         schema = kind.extra_json_schema or {} if isinstance(kind, inspect.Metadata) else {}
