@@ -132,8 +132,8 @@ class Caller(Value):
     def must_be_allowed(self, match: Match, request: Request) -> None:
         """Raise Problem (403) unless the caller may make this request.
 
-        Codes: secret_replaced for :data:`NEWEST_SECRET_NEEDED`; confirmed_by_members or invited_by_members for
-        requests that a program may not make; for_seats, not_your_seat, for_officials.
+        Codes: secret_replaced for :data:`NEWEST_SECRET_NEEDED`; plays_in_match; confirmed_by_members or
+        invited_by_members for requests that a program may not make; for_seats, not_your_seat, for_officials.
         """
         if isinstance(request, NEWEST_SECRET_NEEDED) and self.key is not None and self.key.is_replaced:
             raise problem_of_stale_key(self.key)
@@ -197,12 +197,15 @@ class Caller(Value):
     def _must_allow_invitation(self, match: Match, request: Invite) -> None:
         """Raise Problem (403) unless the caller may make this invitation.
 
-        Codes: for_officials unless the caller is an official or invites to their own seat; invited_by_members if a
-        program invites to a seat in a club's match for money.
+        Codes: for_officials unless the caller is an official or invites to their own seat; plays_in_match if a caller
+        who is held back invites to a seat whose cards the server deals, because they could then see its cards;
+        invited_by_members if a program invites to a seat in a club's match for money.
         """
         if request.role == "seat" and request.seat is not None and self.actor == actor_at(request.seat):
             return
         must_be_official(self.required_actor)
+        if request.role == "seat" and match.opened.dealing == "house":
+            self.must_not_be_held_back()
         of_club = match.opened.club is not None
         if of_club and request.role == "seat" and match.opened.stakes is not None and self._has_program_key:
             raise Problem("invited_by_members")

@@ -169,6 +169,18 @@ class TestView:
         assert ruled.status_code == 201, ruled.text
         assert "seen by Anna" not in ruled.text
 
+    def test_it_gets_no_token_of_another_seat(self, hall: Hall, held_back: str) -> None:
+        """The seat's token would show the cards that the server deals."""
+        dealt_by_server = Placed(hall.desk, replace(hall.club.opened("club", players=3), dealing="house"))
+        for call, body, refusal in (
+            ("/invitations", {"role": "seat", "seat": 1}, (403, "plays-in-match")),
+            ("/tokens", {"seat": 1}, (409, "seats-are-invited")),
+        ):
+            problem(hall.client.post(dealt_by_server.path + call, json=body, headers=bearer(held_back)), *refusal)
+        other = hall.club.key("officiate", member=OTHER)
+        invited = hall.client.post(dealt_by_server.path + "/invitations", json={"seat": 1}, headers=bearer(other))
+        assert invited.status_code == 201, invited.text
+
     def test_its_list_of_cases_has_none_of_the_match(self, hall: Hall, held_back: str) -> None:
         def listed(shown: str) -> list[str]:
             answer = hall.client.get("/v1/cases?fresh=true", headers=bearer(shown))
