@@ -1,4 +1,4 @@
-"""The rows of a case: one for each of its events, and one for its state."""
+"""Calculates the rows of :mod:`projections.cases`: of events, and of cases."""
 
 from typing import Any
 
@@ -13,15 +13,15 @@ from referee.visibility import Event, Recorded
 
 def begins_case(event: Event) -> bool:
     if isinstance(event, ActTakenBack):
-        return event.seat is not None  # without a seat, a ruling in an earlier case took the act back
+        return event.seat is not None  # because, without a seat, an earlier case's ruling took the act back
     return isinstance(event, CaseOpened | KnockUpheld | KnockDismissed)
 
 
-def entry_of(recorded: Recorded, number: int) -> dict[str, Any]:
+def entry_of(recorded: Recorded, case: int) -> dict[str, Any]:
     return {
         "match": recorded.originator_id,
         "event": recorded.originator_version,
-        "case": number,
+        "case": case,
         "at": recorded.at,
         "topic": recorded.event.TOPIC,
         "fact": msgspec.json.encode(recorded.event).decode(),
@@ -61,7 +61,7 @@ def _opening_columns(event: Any) -> dict[str, Any]:
 
 
 def changes_of(event: Any) -> dict[str, Any]:
-    """Return the columns that an event changes in a case's row."""
+    """Return the columns that an event changes in its case's row; empty: none. (J11)"""
     match event:
         case CaseOpened():
             return {"status": "pending"}

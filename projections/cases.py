@@ -1,6 +1,6 @@
 """The projection of case files: knocks, statements, rulings and penalties.
 
-All fields are stored. Queries hide fields that the viewer may not see yet.
+Events are stored with all fields. Queries hide an event's fields that the viewer may not see yet.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -92,7 +92,7 @@ class Case(NamedTuple):
 
 
 def fine_of(facts: Iterable[Any]) -> int:
-    """Return the fine for a knock from its events, the ruling first: 0 unless the knock was dismissed."""
+    """Return the fine for a dismissed knock; otherwise 0. ``facts``: the case's events, the ruling first."""
     ruling, *imposed = facts
     if not isinstance(ruling, KnockDismissed):
         return 0
@@ -121,7 +121,7 @@ class Listed(NamedTuple):
 
 
 LISTED = (*Listed._fields[: Listed._fields.index("by")], "opening")
-"""Columns of a listed case. The last one contains ``by`` and ``note``."""
+"""Columns of a listed case. The last contains ``by`` and ``note``."""
 
 
 class _Match(NamedTuple):
@@ -138,7 +138,7 @@ class _Match(NamedTuple):
 
 
 class _Changes:
-    """The rows of cases that a page of events adds or changes."""
+    """Rows of cases that a page adds or changes."""
 
     def __init__(self, tokens: Callable[[UUID, MatchOpened], tuple[str, ...]]) -> None:
         self._tokens = tokens
@@ -146,10 +146,10 @@ class _Changes:
         self.cases: dict[tuple[UUID, int], dict[str, Any]] = {}
         """Columns of new and changed cases, by match and number."""
         self.official_cases: list[dict[str, Any]] = []
-        """Rows of new cases, one for each official. ``of`` has the columns of the case."""
+        """Rows of new cases for each official and club. ``of``: the case's columns."""
 
     def add_event(self, match: _Match, recorded: Recorded) -> _Match:
-        """Add the rows of an event, and return the match's row after the event."""
+        """Add an event's rows. Return the match's row after the event."""
         event = recorded.event
         if isinstance(event, MatchOpened):
             match = _match_after_opening(match, event, self._tokens(recorded.originator_id, event))
@@ -193,7 +193,7 @@ class Cases:
     takes = topics(MatchOpened, *FACTS, *DEAL_ENDS, *ENDS)
 
     def __init__(self, prefix: str = LIVE, secret: Callable[[], bytes] | None = None) -> None:
-        """``secret``: returns the store's secret, for :meth:`apply` to decrypt the officials' tokens."""
+        """``secret``: returns the store's secret. :meth:`apply` needs it for matches with officials' tokens."""
         self._secret = secret
         self.metadata = MetaData()
         self.matches = Table(
@@ -203,11 +203,11 @@ class Cases:
             Column("version", Integer, nullable=False),
             Column("public_to", Integer, nullable=False),  # last event of the last finished deal
             Column("ruleset", Text, nullable=False),
-            Column("officials", Json(tuple[str, ...]), nullable=False),  # SHA-256 of their tokens, or their club
+            Column("officials", Json(tuple[str, ...]), nullable=False),  # SHA-256 of their tokens, and the club
             Column("members", Text, nullable=False),
             Column("evening", Integer),
             Column("over", Boolean, nullable=False),
-            Column("held_back", Boolean, nullable=False),  # if a member who may know an official's token plays
+            Column("held_back", Boolean, nullable=False),  # true if a player may know an official's token
         )
         self.cases = Table(
             f"{prefix}{self.key}_cases",
@@ -241,18 +241,18 @@ class Cases:
             Column("token", Text, primary_key=True),  # SHA-256 of an official's token, or the club
             Column("members", Text, nullable=False),
             Column("evening", Integer),
-            Column("knocker", Integer),  # member of the club who opened the case
+            Column("knocker", Integer),  # opener; null: no member
             Column("event", Integer, nullable=False),
             Column("opened_at", Utc, nullable=False),
             Column("ruleset", Text, nullable=False),
-            Column("status", Text, nullable=False),  # without regard to time limits
+            Column("status", Text, nullable=False),  # `ruled` even after `appeal_until`
             Column("kind", Text, nullable=False),
             Column("deal", Integer),
             Column("accused", Integer),
             Column("offence", Text),
             Column("verdict", Text),
             Column("rule", Text),
-            Column("official", Text),  # the last to rule; null: the referee, or not ruled yet
+            Column("official", Text),  # last to rule; null: the referee or none
             Column("appeal_until", Utc),
             Column("opening", Json(tuple[Actor, str]), nullable=False),  # the opener and their text
         )
@@ -289,7 +289,7 @@ class Cases:
             connection.execute(update(self.matches).where(this.match == bindparam("id")), old)
 
     def _tokens(self, match_id: UUID, opened: MatchOpened) -> tuple[str, ...]:
-        """Return the SHA-256 of each official's token."""
+        """Decrypt and return the SHA-256 of each official's token."""
         if not opened.dockets:
             return ()
         assert self._secret is not None, "a projection that applies events has the secret of their store"
@@ -320,7 +320,7 @@ class Cases:
     def answer(
         self, connection: Connection, match_id: UUID, viewer: Viewer, after: int = 0, limit: int | None = None
     ) -> tuple[Case, ...]:
-        """Return at most ``limit`` cases of a match after number ``after``, as the viewer may see them."""
+        """Return at most ``limit`` (``None``: all) cases after number ``after``, as the viewer may see them."""
         case = self.entries.c.case
         last = () if limit is None else (case <= after + limit,)
         return self._cases_where(connection, match_id, viewer, case > after, *last)
@@ -386,14 +386,15 @@ class Cases:
         except_case: tuple[UUID, int] | None = None,
         limit: int = 20,
     ) -> tuple[tuple[Listed, CaseRuled], ...]:
-        """Return the last ``limit`` cases that officials decided by these rules, the latest first, each with its last
-        ruling as the viewer may see it.
+        """Return the ``limit`` latest cases that officials decided by these rules, the latest opening first.
 
-        By default the cases are of all matches that the caller officiates.
+        Each has its last ruling as the viewer may see it. By default they are of all matches that the caller
+        officiates.
         """
         cases = self.official_cases.c
         whose = _official_of(sight)
-        given = whose if match is None else whose.keys() - {"by_token"}  # parties may read their match's rulings
+        # One match's cases are not held back, because parties may read its rulings.
+        given = whose if match is None else whose.keys() - {"by_token"}
         query = self._cases_of_official(given).where(cases.rule.in_(rules), cases.status.in_(("ruled", "final")))
         query = query.where(cases.official.is_not(None))
         if match is not None:
@@ -439,9 +440,10 @@ class Cases:
         matches: Subquery,
         ruleset: str | None = None,
     ) -> dict[Row, tuple[int, int]]:
-        """Return the numbers of upheld and dismissed knocks on these evenings of a club, by row of the standings.
+        """Return, by row of the standings, the numbers of upheld and dismissed knocks on these evenings of a club.
 
-        ``matches``: query by :meth:`~projections.matches.Matches.with_currency`.
+        Members' cases of offences count as knocks. ``matches``: query by
+        :meth:`~projections.matches.Matches.with_currency`.
         """
         cases = self.official_cases.c
         upheld = func.sum(sqlcase((cases.verdict == "upheld", 1), else_=0))
@@ -471,8 +473,8 @@ class Cases:
         to: int,
         others: Collection[int] = (),
     ) -> tuple[Case, ...]:
-        """Return the cases about ``deal``, the cases opened after event ``after`` up to ``to``, and the cases
-        numbered ``others``."""
+        """Return cases opened about ``deal``, or begun after event ``after`` and up to event ``to``, or numbered
+        ``others``."""
         this, entries = self.cases.c, self.entries.c
         within = select(this.case).where(this.match == match_id, this.event > after, this.event <= to)
         opened = select(entries.case, entries.fact).where(
@@ -496,7 +498,7 @@ class Cases:
 
 
 def _members_text(members: tuple[int, ...]) -> str:
-    """Return members as a text in which a query can find one."""
+    """Return members as a text for ``LIKE``."""
     return f",{','.join(map(str, members))}," if members else ""
 
 
@@ -505,7 +507,7 @@ def _member_at(members: str, seat: int | None) -> int | None:
 
 
 def _official_of(sight: Sight) -> dict[str, Any]:
-    """Return the parameters that select a caller's cases as an official."""
+    """Return parameters for a caller's cases as an official."""
     whose: dict[str, Any] = {"official": sight.official}
     if sight.club is None:
         return whose | {"by_token": True}

@@ -1,4 +1,4 @@
-"""Cursors: the places where a page of a list ends."""
+"""Cursors: places where a list's page ends."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ def cursor_of(*place: Any) -> str:
 
 
 def read_cursor(cursor: str, kind: type[K]) -> K:
-    """Return the place in a cursor. Raises: ValueError if it is damaged, not a ``kind``, or has a time not in UTC.
+    """Return the place in a cursor. Raises: ValueError if damaged, not of type ``kind``, or with a time not in UTC.
 
     A client can compute the checksum, so ``kind`` limits which values reach the database.
     """
@@ -51,12 +51,12 @@ class Page(NamedTuple, Generic[T]):
 
 
 def page_of(found: Sequence[T], limit: int, place_of: Callable[[T], tuple[Any, ...]]) -> Page[T]:
-    """Return the first ``limit`` items as a page. A further item shows that a next page exists."""
+    """Return the first ``limit`` items as a page. A further item in ``found`` shows that a next page exists."""
     return Page(tuple(found[:limit]), cursor_of(*place_of(found[limit - 1])) if len(found) > limit else None)
 
 
 class Order:
-    """The order of a list by columns that are unique together, and its pages."""
+    """A list's order by columns that are unique together. ``kind``: tuple of their types."""
 
     def __init__(self, kind: type[tuple[Any, ...]], *columns: Column[Any]) -> None:
         self.columns = columns
@@ -70,8 +70,7 @@ class Order:
         return tuple_(*self.columns) > tuple_(*named)
 
     def values(self, cursor: str | None) -> dict[str, Any]:
-        """Return the parameters of :attr:`beyond`; empty without a cursor. Raises: ValueError if the cursor is not of
-        this list."""
+        """Return the parameters of :attr:`beyond`; empty without a cursor. Raises: as :func:`read_cursor`."""
         return {} if cursor is None else dict(zip(self._names, read_cursor(cursor, self._kind), strict=True))
 
     def page(self, found: Sequence[T], limit: int) -> Page[T]:
@@ -80,5 +79,5 @@ class Order:
 
 
 def limit_plus_one(limit: int) -> ColumnElement[int]:
-    """Return ``limit + 1`` as a literal. The last row shows that a next page exists."""
+    """Return ``limit + 1`` as a literal, because the further row shows that a next page exists."""
     return literal_column(str(limit + 1), Integer)

@@ -1,4 +1,4 @@
-"""A club's keys in the audit, and the check of acts that need two members."""
+"""A club's keys and proposals in the audit, and the check of acts that need two members."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -72,21 +72,21 @@ class People:
         self.name = ""
         self.keys: dict[str, KeyHeld] = {}
         self.names: dict[int, list[str]] = {}
-        """References to the names and payment numbers of a member."""
+        """References to names and payment numbers, by member."""
         self.replaced: set[str] = set()
-        """References to replaced payment numbers."""
+        """References to replaced and declined payment numbers."""
         self._paid_by: dict[int | None, set[str]] = {}
         self.erasures: dict[str, tuple[UUID, int]] = {}
         """Club and event number of each erasure, by its digest."""
         self.proposals: dict[int, Waiting] = {}
         self._confirmed: dict[int, Waiting] = {}
-        """Confirmed proposals whose entry is not posted yet."""
+        """Last confirmed proposal, by number, until its entry is posted."""
         self._limit: int | None = None
         self._paid: dict[tuple[str, str], list[tuple[datetime, int]]] = {}
-        """Payouts of the last 30 days by account and currency, each with its time."""
+        """Payouts and reversed deposits, by account and currency: times and minor units."""
 
     def add_event(self, recorded: Recorded, kind_of: Callable[[int], str | None]) -> None:
-        """Apply an event. ``kind_of``: returns the kind of the entry with a number, if any."""
+        """Apply and check an event. ``kind_of``: returns the kind of the entry with a number, if any."""
         self.take_names(recorded)
         match recorded.event:
             case ClubFounded(name=name):
@@ -147,9 +147,8 @@ class People:
             self.findings.add("two_persons", "no_member", **where, stands=recorded.actor)
 
     def _check_entry(self, recorded: Recorded, posted: MoneyPosted, kind_of: Callable[[int], str | None]) -> None:
-        """Report an entry that needs two members, unless a different member than the sender confirmed it.
-
-        A treasurer may confirm any entry. A party may confirm a payment and its reversal.
+        """Report an entry by no member. If it was proposed or needs two members, report it unless a different member
+        confirmed it unchanged: a treasurer, or a party of a payment or its reversal.
         """
         proposal = None if posted.proposal is None else self._confirmed.pop(posted.proposal, None)
         reversed_kind = None if posted.reverses is None else kind_of(posted.reverses)
@@ -181,7 +180,7 @@ class People:
             self.findings.add("two_persons", "one_person", **where, **who)
 
     def _add_payout(self, whose: tuple[str, str], at: datetime, amount: int) -> int:
-        """Add a payout, and return the sum that counts against the limit."""
+        """Add minor units paid out of an account. Return the sum of its last 30 days."""
         recent = [one for one in self._paid.get(whose, ()) if one[0] > at - LIMIT_DAYS]
         self._paid[whose] = [*recent, (at, amount)]
         return sum(some for _, some in self._paid[whose])

@@ -1,4 +1,4 @@
-"""Reads the rows of a club and its matches for the audit, and enters them into a separate ledger.
+"""Reads a club's rows for the audit, and enters them into a separate ledger.
 
 The ledger is a temporary file, so memory does not grow with the rows.
 """
@@ -73,32 +73,32 @@ _ENGINE = create_engine("sqlite://", creator=lambda: sqlite3.connect("", check_s
 """Engine whose connections have a temporary database each, but share compiled statements."""
 
 How = Callable[[MatchOpened], SettlingRules | None]
-"""Function that returns the rules by which a match is settled; ``None`` if it is not for money."""
+"""Function that returns a match's rules of settlement; ``None`` if it is not settled."""
 Redactions = Mapping[str, str | None]
-"""References of erased texts, with the reference of the replacement; ``None``: deleted."""
+"""References of replacements, by reference of the erased text; ``None``: deleted."""
 
 
 class TextFound(NamedTuple):
     """A stored name, number or text."""
 
     whole: bool
-    """True if the text is the original or its replacement."""
+    """True if the text fits its reference, or is a replacement."""
     redacted: str | None
-    """Reference of the text that replaced it, if any."""
+    """Reference of the replacement; ``None``: not replaced."""
 
 
 class Texts(Protocol):
-    """Access to the names, numbers and texts of the club."""
+    """The names, numbers and texts of the club."""
 
     def stored_texts(self, refs: Collection[str]) -> Mapping[str, TextFound]:
         """Return the stored texts among ``refs``, by reference."""
 
     def redactions(self) -> Mapping[str, Redactions]:
-        """Return the deleted and replaced texts of each erasure, by its digest."""
+        """Return each erasure's deleted and replaced texts, by its digest."""
 
 
 Since = Callable[[int], Sequence[Row]]
-"""Function that returns the club's rows after an event."""
+"""Function that returns the club's rows after an event number."""
 
 
 class _Own:
@@ -113,7 +113,7 @@ class _Own:
         self.opened = None if opened is None or how is None else (opened.evening, opened.members)
         self.version, self.head, self.ended_by = 0, FIRST, 0
         self.closings: list[int] = []
-        """Closings between the match's opening and the entry of its result."""
+        """Closings between the opening and the result's entry."""
 
 
 class MatchWaiting(Value):
@@ -123,7 +123,7 @@ class MatchWaiting(Value):
     evening: wire_types.EveningNumber | None
     """Evening on which the match was opened; null: no evening."""
     event: EventNumber
-    """Number of the event that ended the match."""
+    """Number of the event with the result."""
     members: wire_types.BySeat[wire_types.MemberNumber]
     """Members who have not agreed to the stakes."""
 
@@ -149,19 +149,19 @@ class ResultLeftOut(Value):
 
 
 class AcrossClosings(NamedTuple):
-    """A match for money with the closings between its opening and the entry of its result."""
+    """A match for money, and the closings between its opening and its result's entry."""
 
     match: UUID
     evening: int | None
     closings: tuple[int, ...]
     event: int
-    """Number of the event that ended the match."""
+    """Number of the event with the result."""
     entry: int | None
-    """Entry of the result; ``None``: no amounts are owed."""
+    """Number of the result's entry; ``None``: it has none."""
 
 
 class Rows:
-    """The audit's own ledger, tree, members and lists, made from the rows."""
+    """The audit's ledger, tree and lists, made from the rows."""
 
     def __init__(
         self,
@@ -173,7 +173,7 @@ class Rows:
         findings: Findings,
         names: Mapping[int, Ref],
     ) -> None:
-        """``names``: members' names by number."""
+        """``names``: references of names, by member."""
         self.club, self.findings, self.people, self.history = club, findings, People(findings), History(names)
         self.agreements = Agreements(self.history.person)
         self.ledger, self.tree = LEDGER, TREE
@@ -182,9 +182,9 @@ class Rows:
         self._by_text: dict[Any, _Own] = {str(club): self.own[club], club.hex: self.own[club]}
         self._mark = str(club).encode()
         self._missing: dict[str, tuple[UUID, int]] = {}
-        """References without a text, each with its first event."""
+        """References without a text, and their first events."""
         self._replaced: dict[str, tuple[UUID, int]] = {}
-        """References whose text was replaced, each with its first event."""
+        """References of replaced texts, and their first events."""
         self.made = _ENGINE.connect()
         for metadata in (_scratch, LEDGER.metadata, TREE.metadata):
             metadata.create_all(self.made)
@@ -204,7 +204,7 @@ class Rows:
 
     @property
     def keeping(self) -> Keeping | None:
-        """State of the books; ``None`` if the club was never founded."""
+        """State of the books; ``None`` before the club's founding."""
         return self._writing.clubs.get(self.club)
 
     @property
@@ -212,7 +212,7 @@ class Rows:
         return self._writing.matches
 
     def own_id(self, text: Any) -> UUID | None:
-        """Return the id in this text; ``None`` unless it is of the club or one of its matches."""
+        """Return the id in this text; ``None`` unless of the club or its matches."""
         own = self._by_text.get(text)
         return None if own is None else own.id
 
@@ -244,7 +244,7 @@ class Rows:
             own = own_by_text.get(text)
             if own is None and (own := self._opened_by(row)) is None:
                 continue
-            recorded = self._next_of(own, row, head)
+            recorded = self._continue_chain(own, row, head)
             if recorded is None:
                 continue
             if b"hmac:" in state:
@@ -253,7 +253,7 @@ class Rows:
             if topic in entered:
                 self._enter_event(own, recorded)
             if own.opened is not None:
-                with suppress(*UNREADABLE):  # a damaged row; the entries show the difference
+                with suppress(*UNREADABLE):  # because the comparison of entries shows a damaged row
                     self.agreements.add_event(recorded, *own.opened)
             if own.how is not None and topic in TOPICS_OF_MONEY:
                 scores.append({"match": own.id, "number": own.version, "topic": topic, "state": state})
@@ -264,8 +264,11 @@ class Rows:
         self._look_up_texts(refs)
         self._flush()
 
-    def _next_of(self, own: _Own, row: Row, head: str) -> Recorded | None:
-        """Report a row that does not continue the chain. Return its event; ``None`` if it is unreadable."""
+    def _continue_chain(self, own: _Own, row: Row, head: str) -> Recorded | None:
+        """Report a row that is unreadable or breaks the chain. Return its event; ``None`` if unreadable.
+
+        ``head``: hash of the row, in hex.
+        """
         _, _, number, topic, state = row
         prev, own.head = own.head, head
         if number != own.version + 1:
@@ -297,7 +300,7 @@ class Rows:
         self.findings.add("chain", code, aggregate=str(own.id), event=event, **more)
 
     def _opened_by(self, row: Row) -> _Own | None:
-        """Add and return the match if this row opens a match of the club."""
+        """Add and return the match of the club that this row opens, if any."""
         _, text, _, topic, state = row
         if topic != MatchOpened.TOPIC or not isinstance(state, bytes) or self._mark not in state:
             return None
@@ -305,13 +308,14 @@ class Rows:
             match_id = UUID(text)
             opened = self._decode(match_id, 1, topic, state).event
         except UNREADABLE:
-            return None  # a leaf of a different club
+            return None  # because its club is unknown
         if not isinstance(opened, MatchOpened) or opened.club != self.club or match_id in self.own:
             return None
         own = self.own[match_id] = self._by_text[text] = _Own(match_id, opened, self._how(opened))
         return own
 
     def _enter_event(self, own: _Own, recorded: Recorded) -> None:
+        """Enter an event in the ledger, or report the error. Note ends and closings."""
         if isinstance(recorded.event, MatchOpened | ClubFounded) and recorded.originator_version != 1:
             return
         try:
@@ -330,7 +334,7 @@ class Rows:
                 self._note_closing(closing, through)
 
     def _note_closing(self, closing: int, through: int) -> None:
-        """Note a closing in each match whose result it does not include."""
+        """Note a closing of the entries up to ``through`` in each match whose result it lacks."""
         for own in self.own.values():
             if own.opened is None:
                 continue
@@ -341,7 +345,7 @@ class Rows:
                 own.closings.append(closing)
 
     def _flush(self) -> None:
-        """Write the collected entries. If that fails, report it and write no more."""
+        """Write the collected entries. After a failure, report it and write no more."""
         if self._stuck:
             return
         try:
@@ -359,20 +363,19 @@ class Rows:
         return kind
 
     def postings_owed(self, cause: str) -> tuple[Posting, ...] | None:
-        """Return the postings that a result (``cause``) must have; ``None`` if unknown."""
+        """Return the postings of the result of ``cause`` (``match/event``); ``None`` if unknown."""
         query = select(_owed.c.postings).where(_owed.c.cause == cause)
         found: tuple[Posting, ...] | None = self.made.scalar(query)
         return found
 
     def open_matches(self) -> Iterator[tuple[UUID, int | None]]:
-        """Yield the matches for money that are not over, with their evenings."""
+        """Yield the id and evening of each match for money that is not over."""
         for own in self.own.values():
             if own.opened is not None and not own.ended_by:
                 yield own.id, own.opened[0]
 
     def across_closings(self) -> Iterator[AcrossClosings]:
-        """Yield the finished matches for money that were opened before a closing but are not in it, except
-        :meth:`waiting_matches`."""
+        """Yield the finished matches with closings before their result, except :meth:`waiting_matches`."""
         for own in self.own.values():
             if own.opened is not None and own.ended_by and own.closings:
                 money = self.money.get(own.id)
@@ -382,7 +385,7 @@ class Rows:
                 yield AcrossClosings(own.id, own.opened[0], tuple(own.closings), own.ended_by, entry)
 
     def waiting_matches(self) -> Iterator[MatchWaiting]:
-        """Yield the finished matches that wait for members to agree to the stakes."""
+        """Yield the finished matches whose members must agree to the stakes."""
         for own in self.own.values():
             money = self.money.get(own.id)
             if own.ended_by and money is not None and money.waits:
@@ -396,6 +399,7 @@ class Rows:
                 yield ResultLeftOut(match=str(match), event=money.beyond, why=why)
 
     def _calculate_owed(self) -> None:
+        """Store results' postings, and report wrong results."""
         this = _scores.c
         query = select(_scores).order_by(this.match, this.number)
         rows = self.made.execute(query, execution_options={"yield_per": ROWS})
@@ -440,7 +444,10 @@ class Rows:
                 self._replaced[ref] = place
 
     def _compare_erasures(self) -> None:
-        """Report missing, replaced and remaining texts that no erasure explains, not even a later one."""
+        """Report texts missing or replaced without an erasure, remaining erased texts, and unknown erasures.
+
+        Erasures after the rows count too, because the texts are read now.
+        """
         before = set(self.people.erasures)
         if self._missing or self._replaced or before:
             for _, _, number, topic, state in self._since(self.version):

@@ -19,21 +19,21 @@ OF_MONEY = (
 
 
 class SettlingRules(NamedTuple):
-    """The rules of settlement, and whether the game has a pot."""
+    """Rules by which a match is settled."""
 
     basis: Basis
     has_pot: bool
 
 
 class Owed(NamedTuple):
-    """The amounts by seat that the books must have after an event; empty: none."""
+    """Minor units by seat that the books must have after event number ``event``; empty: none."""
 
     event: int
     amounts: tuple[int, ...]
 
 
 def amounts_after_results(history: Sequence[Recorded], how: SettlingRules, findings: Findings) -> Iterator[Owed]:
-    """Yield the amounts after each result and each answer to the stakes. Report results unlike the lines."""
+    """Yield the amounts after each result, taken-back result and answer to the stakes. Report wrong results."""
     ended_by = 0
     for place, recorded in enumerate(history, 1):
         event, number = recorded.event, recorded.originator_version
@@ -73,7 +73,7 @@ def _amounts_by_seat(found: Settlement) -> tuple[int, ...]:
 
 
 def _counted_amounts(found: Settlement) -> tuple[int, ...]:
-    """Return the amounts by seat; empty if the books do not count the match."""
+    """Return :func:`_amounts_by_seat`; empty if the books do not count the match."""
     return _amounts_by_seat(found) if found.counted == "agreed" else ()
 
 

@@ -1,4 +1,4 @@
-"""Collects answers to stakes that a person gave for others, or for which a person invited the member."""
+"""Lists answers to stakes that a person gave for others, or for which a person invited the member."""
 
 from collections import deque
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from referee.visibility import Recorded
 
 
 class StakesAnswered(Value):
-    """The answer to a match's stakes by a person for others, or by a member whom another member invited."""
+    """The answer to a match's stakes by a person for others, or by a member whom a person invited."""
 
     match: wire_types.MatchId
     evening: wire_types.EveningNumber | None
@@ -31,13 +31,13 @@ class StakesAnswered(Value):
 
 
 class Agreements:
-    """Collects :class:`StakesAnswered` from the events of matches."""
+    """Lists the last :class:`StakesAnswered` of matches."""
 
     def __init__(self, person: Callable[[Actor], Person]) -> None:
         self.listed: deque[StakesAnswered] = deque(maxlen=LISTED_MAX)
         self._person = person
         self._invited: dict[tuple[UUID, int], Actor] = {}
-        """Inviting actors, by match and invitation."""
+        """Inviting actors, by match and invitation number."""
 
     def add_event(self, recorded: Recorded, evening: int | None, members: tuple[int, ...]) -> None:
         """Apply an event of a match for money. ``members``: by seat."""
@@ -52,7 +52,7 @@ class Agreements:
                 self.listed.append(StakesAnswered(**place, how="secretary", by=person, members=agreed))
             case StakesAgreed(seats=(seat,), how="invitation", invitation=int(number)):
                 by = self._invited.get((match, number), recorded.actor)
-                if seat_of(by) is None:  # an invitation by a seat is to this seat itself
+                if seat_of(by) is None:  # because a seat invites only to itself
                     inviter, agreed = self._person(by), (members[seat],)
                     self.listed.append(StakesAnswered(**place, how="invitation", by=inviter, members=agreed))
             case StakesDeclined(seat=None):

@@ -16,7 +16,7 @@ LEVELS = 8
 
 
 class Checkpoint(NamedTuple):
-    """The last checkpoint: the number of rows, and the root of their tree in hex."""
+    """A signed number of rows, and the root of their tree in hex."""
 
     size: int
     root: str
@@ -35,7 +35,7 @@ def compare(
     event_at: EventAt,
     findings: Findings,
 ) -> None:
-    """Report differences between the stored log and the rows up to position ``to``, and of the checkpoint.
+    """Report where the stored log or the checkpoint ``signed`` differs from the rows up to position ``to``.
 
     The tiles above the leaves are compared only if the leaves are equal.
     """
@@ -58,7 +58,7 @@ def compare(
 
 
 def _first_differing_tile(rows: Rows, log: Connection, projection: Log, level: int) -> int | None:
-    """Return the number of the first tile that differs or is missing in the stored log; ``None`` if none does."""
+    """Return the first tile of the rows that differs or is missing in the stored log; ``None`` if none does."""
     theirs = projection.tiles_of(log, level)
     for number, hashes, positions in rows.tree.tiles_of(rows.made, level):
         there, stored, at = next(theirs, (-1, b"", b""))

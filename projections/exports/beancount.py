@@ -10,7 +10,7 @@ from projections.journal import Account, Journal, JournalEntry, accounts, balanc
 
 
 def write(journal: Journal) -> bytes:
-    """Return the accounts, the opening balances, the entries, and all balances after the last day."""
+    """Return the file: accounts, opening balances, entries, and all closing balances."""
     return "\n\n".join("\n".join(part) for part in _parts(journal)).encode() + b"\n"
 
 

@@ -58,7 +58,7 @@ def _lines(journal: Journal) -> Iterator[str]:
 
 
 def _numbers(journal: Journal) -> dict[str, list[str]]:
-    """Return the titles of each four-digit account, sorted by account."""
+    """Return the titles by four-digit account, in ascending order."""
     numbers: dict[str, list[str]] = {}
     for role, title in TITLES.items():
         numbers.setdefault(getattr(journal.sie, role), []).append(title)
@@ -80,10 +80,9 @@ def _narration(entry: JournalEntry) -> str:
 
 
 def quoted(text: str, otherwise: str = "") -> str:
-    """Return a text in quotes and in the letters of CP437, or ``otherwise`` if no letter remains."""
-    written = (
-        transliterated(text.replace("\\", "/"), _is_in_cp437, "?") or otherwise
-    )  # the standard escapes no backslash
+    """Return a text in quotes and in CP437, with ``?`` for unknown letters; ``otherwise`` if it is empty."""
+    # Backslashes are replaced, because the standard does not escape them.
+    written = transliterated(text.replace("\\", "/"), _is_in_cp437, "?") or otherwise
     return '"' + written.replace('"', '\\"') + '"'
 
 

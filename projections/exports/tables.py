@@ -13,7 +13,7 @@ COLUMNS = (
     *("evening", "reverses", "cause", "by", "text"),
 )
 BROUGHT_FORWARD = "brought_forward"
-"""Kind of the first rows, which have the balances before the journal."""
+"""Kind of the first rows, with the balances before the journal."""
 
 
 def csv(journal: Journal) -> bytes:

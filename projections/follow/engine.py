@@ -1,4 +1,4 @@
-"""SQLAlchemy engines for the projections and other data beside the events.
+"""SQLAlchemy engines for data beside the events.
 
 On SQLite this data has its own files, so that writers of events never wait. On PostgreSQL the projections are tables
 ``book_…``.
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from referee.store.postgres_connection import Connection
 
 LOCK_SECONDS = 10
-"""Seconds to wait on SQLite for a different process to write."""
+"""Seconds to wait on SQLite for a different writer."""
 POOL_SECONDS = 2
-"""Seconds to wait for a connection when all are in use."""
+"""Seconds to wait for a connection to PostgreSQL when all are in use."""
 IDLE_SECONDS = 10
 """Seconds after which PostgreSQL ends an idle transaction."""
 
@@ -30,9 +30,9 @@ BOOKS_PRAGMAS = ("journal_mode=WAL", "synchronous=NORMAL")
 
 
 def file_beside(url: str, what: str) -> Path:
-    """Return the path of a SQLite file beside the events: ``knacka-books.db`` for ``knacka.db``.
+    """Return a SQLite file beside the events: ``knacka-books.db`` for ``knacka.db``.
 
-    Raises: ValueError if the store has no file.
+    Raises: ValueError if the URL is invalid or the store has no file.
     """
     place = parse_store_url(url)
     if not isinstance(place, SqliteFile) or place.path == ":memory:":
@@ -42,16 +42,17 @@ def file_beside(url: str, what: str) -> Path:
 
 
 def books_file(url: str) -> Path:
-    """Return the path of the projections' SQLite file. Raises what :func:`file_beside` raises."""
+    """Return the projections' SQLite file. Raises: as :func:`file_beside`."""
     return file_beside(url, BOOKS)
 
 
 def engine_for(
     url: str, silence: float = SILENCE_SECONDS, *, what: str = BOOKS, pragmas: Sequence[str] = BOOKS_PRAGMAS
 ) -> Engine:
-    """Return the engine for data beside the events of the store at ``url``. Its errors contain no stored values.
+    """Return the engine for data beside the events of the store at ``url``. Its errors show no parameters.
 
-    ``silence``: seconds that PostgreSQL may be silent during a statement. Raises: ValueError for an unknown URL.
+    ``silence``: seconds that PostgreSQL may be silent. ``what``, ``pragmas``: for SQLite. Raises: ValueError as
+    :func:`file_beside`.
     """
     place = parse_store_url(url)
     return (
@@ -62,7 +63,6 @@ def engine_for(
 
 
 def engine_for_writes(engine: Engine) -> Engine:
-    """Return the engine for writing transactions."""
     return engine.execution_options(writes=True)
 
 
@@ -71,13 +71,13 @@ def _sqlite_engine(file: Path, pragmas: Sequence[str]) -> Engine:
 
     @event.listens_for(engine, "connect")
     def connected(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # not the driver but ``begun`` begins transactions
+        connection.isolation_level = None  # so that ``begun``, not the driver, begins transactions
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").close()
 
     @event.listens_for(engine, "begin")
     def begun(connection: Any) -> None:
-        # SQLite does not wait but fails if a transaction reads first and then writes.
+        # SQLite fails instead of waiting if a transaction reads first and then writes.
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
@@ -85,7 +85,7 @@ def _sqlite_engine(file: Path, pragmas: Sequence[str]) -> Engine:
 
 
 def without_limits(connection: sqlalchemy.Connection) -> None:
-    """Remove all time limits until the transaction ends."""
+    """Remove PostgreSQL's time limits until the transaction ends, and that of silence until checkin."""
     if connection.dialect.name == "postgresql":
         driver: Any = connection.connection.driver_connection
         driver.silence = None
@@ -145,7 +145,7 @@ class Checked(TypeDecorator[T]):
 
 
 class Utc(Checked[datetime]):
-    """A time in UTC on both databases."""
+    """A time in UTC."""
 
     impl = DateTime(timezone=True)
     cache_ok = True

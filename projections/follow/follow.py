@@ -1,4 +1,4 @@
-"""The follower: a thread that updates the projections from the event log, and reports lag and errors.
+"""A thread that updates the projections from the log, and reports lag and errors.
 
 Matches are *set aside* as in :mod:`projections.follow.projection`.
 """
@@ -44,33 +44,33 @@ __all__ = ["Aside", "Fault", "Follower", "Projection", "engine_for", "prepare", 
 PAGE = 2000
 """Maximum events in one transaction, unless the follower is far behind."""
 LATEST_MAX = 50_000
-"""Maximum matches whose last event is cached."""
+"""Maximum cached last events of matches."""
 BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
 """Seconds before the first retry, doubled for each further one, and their maximum."""
 AGAIN_SECONDS = 5.0
-"""Seconds between two attempts to resume matches set aside."""
+"""Seconds between two checks that also retry matches set aside."""
 AGAIN_MOST_SECONDS = 0.5
-"""Maximum seconds of one such attempt."""
+"""Seconds after which a check retries no further match."""
 STILL_SECONDS = 10.0
-"""Seconds of failures after which a projection counts as standing still."""
+"""Seconds of failures after which a projection stands still."""
 PACE = 20_000.0
-"""Assumed events per second of a projection, until measured."""
+"""First estimate of the events per second that a turn applies."""
 
 log = logging.getLogger(__name__)
 
 
 class Fault(Value):
-    """The reason why a projection does not advance."""
+    """The reason why a task of the follower does not advance."""
 
     since: float
     """First failure, in seconds of the monotonic clock."""
     position: int
-    """Last position applied."""
+    """Position after which it failed."""
     times: int = 1
-    """Number of failures."""
+    """Number of failures in a row."""
     error: str = ""
     how: Literal["failed", "unanswered", "ended"] = "failed"
-    """``unanswered``: the database has not answered. ``ended``: the follower has ended."""
+    """``unanswered``: the thread hangs. ``ended``: the thread has ended."""
 
 
 class Follower:
@@ -91,8 +91,8 @@ class Follower:
         in_thread: Callable[..., Awaitable[Any]] = asyncio.to_thread,
     ) -> None:
         """``seen``: called on the follower's thread with each page stored after the start, and with the page's halves
-        if that fails. ``listen``: URL of a PostgreSQL store whose notifications wake the follower. ``rest_seconds``:
-        pause between turns if no reader waits. ``in_thread``: runs readers' queries."""
+        if that fails. ``listen``: URL of the store; PostgreSQL's notifications wake the follower, a SQLite file is
+        locked as followed. ``rest_seconds``: pause if no reader waits. ``in_thread``: runs readers' queries."""
         self.projections = tuple(projections)
         self._log, self._engine, self._writer = log, engine, engine_for_writes(engine)
         self._page, self._far_page = (PAGE, REBUILD_PAGE) if page is None else (page, page)
@@ -112,14 +112,14 @@ class Follower:
         self.faults: dict[str, Fault] = {}
         """Present failures, by projection or ``read``, ``seen`` or ``aside``."""
         self._retry_at: dict[str, float] = {}
-        """Time of the next retry, by the keys of ``faults``."""
+        """Time of the next attempt, by the keys of ``faults``."""
         self._lock = threading.Lock()
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
         self._latest: OrderedDict[UUID, tuple[int, int]] = OrderedDict()
         """Number and position of the last event read, by match."""
 
     def start(self) -> None:
-        """Create missing tables, and follow the log from each projection's position."""
+        """Create missing tables. Follow the log from each projection's position, from 0 if not in the log."""
         for projection, place in zip(self.projections, prepare(self._engine, self.projections).values(), strict=True):
             self._at[projection.name] = place.position
             rows = self._log.read(place.position - 1, 1).rows if place.position else ()
@@ -138,7 +138,7 @@ class Follower:
         self._awake.set()
 
     def close(self) -> None:
-        """Apply the last events, then end. Release waiting readers."""
+        """Apply a last page unless behind or failing, end the thread, and release waiting readers."""
         self._closed.set()
         self._awake.set()
         self._hurry.set()
@@ -156,7 +156,7 @@ class Follower:
         """Wait until ``projection``, by default each one, has applied event ``version`` of a match. Return whether it
         has.
 
-        Does not wait if the match is set aside, or a projection is too far behind or stands still.
+        Does not wait if the match is set aside, or if :meth:`wait_to` would not.
         """
         projections = self.projections if projection is None else (projection,)
         looked: list[int] = []
@@ -167,15 +167,15 @@ class Follower:
                 read, position = latest
                 return read >= version and all(self._at[one.name] >= position for one in projections)
             if (at := [self._at[one.name] for one in projections]) == looked:
-                return False  # no projection has moved since the last query
+                return False  # because no projection has moved since the last query
             looked[:] = at
             return bool(await self._in_thread(self._have_applied, match_id, version, projections))
 
         return await self._wait_until(has, timeout, projections, match_id)
 
     async def wait_to(self, position: int, timeout: float, projection: Projection) -> bool:
-        """Wait until a projection has reached a position. Return whether it has. Does not wait if it is too far
-        behind or stands still."""
+        """Wait until a projection has reached a position. Return whether it has. Does not wait if it stands still or
+        needs more than ``timeout`` seconds (at least 1)."""
 
         async def has() -> bool:
             return self._at[projection.name] >= position
@@ -220,7 +220,7 @@ class Follower:
 
     @contextmanager
     def _without_pauses(self) -> Iterator[asyncio.Event]:
-        """Let the follower skip pauses in this block. Yields an event that is set after each turn."""
+        """Let the follower skip pauses in this block. Yields an event set after each turn."""
         one = asyncio.get_running_loop(), asyncio.Event()
         with self._lock:
             self._waiting.add(one)
@@ -241,7 +241,7 @@ class Follower:
                 loop.call_soon_threadsafe(turned.set)
 
     def positions(self) -> dict[str, int]:
-        """Return the known position of each projection, by name."""
+        """Return each projection's last known position, by name."""
         return dict(self._at)
 
     def lag(self, head_position: int, projection: Projection | None = None) -> int:
@@ -254,7 +254,7 @@ class Follower:
         return max(0, self._seen_to - self._at[projection.name]) / self._pace
 
     def standing_still(self) -> dict[str, Fault]:
-        """Return the faults of projections that stand still (:data:`STILL_SECONDS`), by name."""
+        """Return, by name, faults longer than :data:`STILL_SECONDS`; all if the thread hangs or has ended."""
         now, still = time.monotonic(), {}
         hanging = now - self._moved_at
         for projection in self.projections:
@@ -277,7 +277,7 @@ class Follower:
         return self._thread.is_alive()
 
     def rebuild(self, *projections: Projection) -> int:
-        """Rebuild projections on the caller's thread: see :func:`~projections.follow.projection.rebuild`."""
+        """Call :func:`~projections.follow.projection.rebuild` on the caller's thread."""
         position = rebuild(self._log.read, self._engine, *projections)
         self._read_set_aside()
         return position
@@ -352,7 +352,7 @@ class Follower:
         self._note_aside(projection, aside)
 
     def _note_read(self, page: Page) -> None:
-        """Note the last events, and pass the page to ``seen``."""
+        """Note each match's last event, and pass the page to ``seen``."""
         for match_id, rows in page.histories.items():
             position, _, version, *_ = rows[-1]
             if isinstance(version, int):
@@ -365,7 +365,7 @@ class Follower:
             self._clear_fault("seen")
 
     def _call_seen(self, seen: Callable[[Page], None], page: Page, after: int) -> bool:
-        """Return whether ``seen`` accepted the page. If not, pass the page's halves."""
+        """Return whether ``seen`` accepted the page. If not, pass its halves, except of one match."""
         try:
             seen(page)
             return True
@@ -377,7 +377,7 @@ class Follower:
         return False
 
     def _start_over(self, projection: Projection) -> None:
-        """Start a projection again from 0: the restored log does not contain its position."""
+        """Start a projection again from 0, because the restored log lacks its position."""
         position = self._at[projection.name]
         log.error(
             "projection %s starts again: the log has no such event at its position %d", projection.name, position
@@ -386,7 +386,7 @@ class Follower:
         self._at[projection.name] = 0
 
     def _check_positions_and_retry(self) -> None:
-        """Check that the log still contains all positions, and retry the matches set aside."""
+        """Start over projections that are beyond the log's end, and retry the matches set aside."""
         head = self._log.head()
         for projection in self.projections:
             if self._at[projection.name] > head:
@@ -411,17 +411,17 @@ class Follower:
         if not isinstance(projection, Numbering):
             with self._writer.begin() as connection:
                 resume(connection, self._log, projection, match_id)
-        elif aside := self.aside(projection, match_id):  # none after a rebuild since then
+        elif aside := self.aside(projection, match_id):  # read again, because a rebuild may have ended it
             with self._writer.begin() as connection:
                 repaired = is_repaired(connection, self._log, projection, aside)
             if repaired:
                 log.info("%s: event %s of %s is repaired, rebuilding", projection.name, aside.event, match_id)
-                with suppress(RebuildRunning):  # that rebuild or the next check repairs it
+                with suppress(RebuildRunning):  # because that rebuild or the next check repairs it
                     rebuild(self._read_for_rebuild, self._engine, projection)
                 self._read_set_aside()
 
     def _read_for_rebuild(self, after: int, limit: int) -> Page:
-        """Read a page. Raises: InterruptedError if the follower closes."""
+        """Read a page, and note progress. Raises: InterruptedError if the follower closes."""
         if self._closed.is_set():
             raise InterruptedError("the follower ends")
         self._moved_at = time.monotonic()
@@ -456,7 +456,7 @@ class Follower:
             log.info("%s: works again", what)
 
     def _record_fault(self, what: str, position: int) -> None:
-        """Record and log the present error, and set the time of the retry."""
+        """Record and log the present error, and set the retry."""
         error, now = sys.exception(), time.monotonic()
         before = self.faults.get(what)
         times = before.times + 1 if before else 1
@@ -464,6 +464,6 @@ class Follower:
         log.error("%s: failed after position %d (%d): %s", what, position, times, name, exc_info=times == 1)
         since = before.since if before else now
         self.faults[what] = Fault(since=since, position=position, times=times, error=name)
-        if what != "seen":  # a failed page is not passed to ``seen`` again
+        if what != "seen":  # because ``seen`` gets no failed page again
             seconds = min(BACKOFF_MOST, BACKOFF_FIRST * 2 ** min(times - 1, 10))
             self._retry_at[what] = now + seconds
