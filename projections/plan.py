@@ -1,4 +1,4 @@
-"""Plan the fewest payments that bring all balances to 0.
+"""Plan few payments that bring all balances to 0.
 
 Members with a balance and the club are nodes. A group is a set of nodes whose balances add up to 0. It needs one
 payment less than it has nodes, so more groups need fewer payments.
@@ -16,16 +16,16 @@ from referee.value import Value
 Node = wire_types.MemberNumber | None
 """Member, or ``None`` for the club."""
 EXACT_MAX = 16
-"""Maximum nodes after pairing for which the best grouping is searched, in 2^n steps."""
+"""Maximum nodes for which the best grouping is searched, in about 2^n steps."""
 TRIPLES_MAX = 400
-"""Maximum nodes among which groups of three are searched, in n^2 steps."""
+"""Maximum nodes among which groups of three are searched, in about n^2 steps."""
 
 
 class Payment(Value):
-    """A payment, in minor units."""
+    """A planned payment, in minor units."""
 
     id: wire_types.Digest
-    """Id that stays the same while the same payment is proposed for the same purpose."""
+    """Id, calculated from the other fields and the purpose of the plan."""
     payer: Node
     """Null: the club."""
     payee: Node
@@ -34,13 +34,13 @@ class Payment(Value):
 
 
 class Plan(Value):
-    """Payments that settle all balances, in the order of payers and payees."""
+    """Payments that settle all balances, by payer and payee, the club last."""
 
     payments: tuple[Payment, ...]
     minimal: bool
-    """True if no plan has fewer payments; false if unknown, because too many members have balances."""
+    """True: no plan has fewer payments. False: unknown, because too many members have balances."""
     groups: wire_types.Tally
-    """Number of groups that settle among themselves: payers and payees less payments."""
+    """Number of groups whose members settle among themselves: nodes less payments."""
 
 
 Owed = tuple[Node, int]
@@ -48,7 +48,7 @@ Owed = tuple[Node, int]
 
 
 def plan(balances: Mapping[int, int], purpose: str) -> Plan:
-    """Return the payments that settle the members' balances. The club pays or gets the remainder. Debts are positive.
+    """Return the payments that settle the balances, by member. A debt is above zero. The club pays or gets the rest.
 
     The payments' ids depend on ``purpose`` (club, evening, currency).
     """
@@ -72,7 +72,7 @@ def plan(balances: Mapping[int, int], purpose: str) -> Plan:
 def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
     """Return pairs of nodes with opposite amounts, and the remaining nodes.
 
-    This loses no group: if the nodes of a pair are in two groups, the other nodes of both add up to 0.
+    This loses no group, because if a pair is split over two groups, their other nodes add up to 0.
     """
     waiting: dict[int, list[Owed]] = {}
     pairs = []
@@ -86,7 +86,7 @@ def _opposites(nodes: Sequence[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
 
 
 def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
-    """Return groups of three nodes, and the remaining nodes. ``nodes`` must have no opposites."""
+    """Return groups of three nodes, and the remaining nodes. No two ``nodes`` may have opposite amounts."""
     triples: list[list[Owed]] = []
     left = dict(nodes)
     if len(nodes) > TRIPLES_MAX:
@@ -96,15 +96,15 @@ def _triples(nodes: list[Owed]) -> tuple[list[list[Owed]], list[Owed]]:
         by_amount.setdefault(amount, []).append(node)
     for (one, first), (two, second) in combinations(nodes, 2):
         if one in left and two in left:
-            thirds = [who for who in by_amount.get(-first - second, ()) if who in left.keys() - {one, two}]
+            thirds = [node for node in by_amount.get(-first - second, ()) if node in left.keys() - {one, two}]
             if thirds:
-                triples.append([(who, left.pop(who)) for who in (one, two, thirds[0])])
+                triples.append([(node, left.pop(node)) for node in (one, two, thirds[0])])
     return triples, list(left.items())
 
 
 def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
-    """Return the most groups that the nodes form. ``best[S]`` is their number in a subset: ``max best[S - i] +
-    [sum(S) = 0]``."""
+    """Return as many groups as possible. ``best[S]`` is their number in a subset: the maximum of ``best[S - i]``, 1
+    more if ``S`` adds up to 0."""
     sums, best = [0], [0]
     for _, amount in nodes:
         sums += [amount + before for before in sums]
@@ -125,8 +125,8 @@ def _most_groups(nodes: list[Owed]) -> list[list[Owed]]:
 
 
 def _payments_in(group: list[Owed]) -> list[tuple[Node, Node, int]]:
-    """Return payers, payees and amounts. The largest debtor pays the largest creditor. Equal amounts are ordered by
-    member number, the club last."""
+    """Return payers, payees and amounts. The largest debtor pays the largest creditor; of equal ones the lowest
+    member number comes first, the club last."""
     debtors = [(-amount, _sort_key(node), node) for node, amount in group if amount > 0]
     creditors = [(amount, _sort_key(node), node) for node, amount in group if amount < 0]
     heapify(debtors)

@@ -1,4 +1,4 @@
-"""The projection of pots: the contents, and the amounts that players put in or drew in each deal.
+"""The projection of pots: the contents, and the amounts put in or drawn in each deal.
 
 In a game without a pot, the pot is empty.
 """
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from projections.follow.page import topics
 from projections.follow.sheets import Sheets
-from projections.protocols import columns_of
+from projections.protocols import distinct_names
 from projections.spreadsheets import table
 from referee import wire_types
 from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, PotEntry
@@ -22,7 +22,7 @@ STAKED = "pot/staked"
 
 
 class PotPending(Value):
-    """A stake in the current deal. It becomes an entry when the deal is scored."""
+    """A stake in the current deal. It becomes an entry only if the deal is scored."""
 
     seat: Seat
     units: wire_types.Money
@@ -41,7 +41,7 @@ class PotLine(Value):
 
 
 class PotClosed(Value):
-    """The end of the match: ``before`` plus the ``entries`` (the amounts drawn) gives ``after``."""
+    """The end by an official who shared the pot: ``before`` plus the ``entries`` gives ``after``."""
 
     before: wire_types.Money
     after: wire_types.Money
@@ -67,14 +67,14 @@ class Pot(Value):
     """Present contents, without ``pending``."""
     pending: wire_types.Many[PotPending] = ()
     lines: wire_types.Many[PotLine] = ()
-    """Deals that count, after all corrections."""
+    """Scored deals that count, after all corrections."""
     closed: PotClosed | None = None
     corrected: wire_types.Events = ()
     """Numbers of the events that corrected the pot."""
 
 
 def after_event(pot: Pot | None, recorded: Recorded) -> Pot:
-    """Return the pot after an event. A correction leaves the lines to :func:`with_corrections`."""
+    """Return the pot after an event. :func:`with_corrections` corrects the lines."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Pot(
@@ -136,8 +136,8 @@ def _closed(end: MatchClosed | MatchAbandoned | Ended, after: int, number: int) 
 def with_corrections(pot: Pot, corrections: Corrections) -> Pot:
     """Return the pot with corrected lines and without the struck lines."""
     lines, struck = {line.event: line for line in pot.lines}, set[int]()
-    for _, by in corrections:
-        for one in by.lines:
+    for _, correction in corrections:
+        for one in correction.lines:
             before, after, line = one.pot_before, one.pot, lines[one.event]
             if before is None or after is None:
                 continue
@@ -145,7 +145,7 @@ def with_corrections(pot: Pot, corrections: Corrections) -> Pot:
                 lines[one.event] = replace(line, before=before, after=after)
             else:
                 lines[one.event] = _line(without_repeated_events(one.score), one.event, before, after)
-        struck = set(by.struck)
+        struck = set(correction.struck)
     return replace(pot, lines=tuple([line for line in lines.values() if line.deal not in struck]))
 
 
@@ -163,8 +163,8 @@ COLUMNS = ("deal", "player", "units", "rule", "contents")
 
 def csv(pot: Pot) -> str:
     """Return the pot as CSV (RFC 4180): a row for the opening contents, then a row for each entry with the contents
-    after it. Rows of the match's end have no deal."""
-    names = columns_of(pot.players)
+    after it. The first row and the match's end have no deal."""
+    names = distinct_names(pot.players)
     contents = pot.opening
     rows: list[list[int | str | None]] = [[None, None, contents, None, contents]]
     entries = [(line.deal, entry) for line in pot.lines for entry in line.entries]

@@ -1,4 +1,4 @@
-"""The projection of protocols: each match's score sheet with a line for every scored deal."""
+"""The projection of protocols: a score sheet for each match, with its lines."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -50,15 +50,15 @@ from referee.value import (
 from referee.visibility import Event, Recorded
 
 LINES_PER_READ = 8
-"""Lines in one read that looks for deals."""
+"""Lines that :meth:`Protocols.scores` reads at once."""
 BY_AN_OFFICIAL = ("closed", "abandoned")
-"""Ways in which an official ends a match without a winner."""
+"""Values of ``Ended.by`` if an official ended the match."""
 VOIDED = "voided"
 """Kind of a line with only the penalties of a voided deal."""
 
 
 class Pending(Value):
-    """A penalty imposed in the current deal, and its event."""
+    """A penalty that is not yet on a line. It stays if the deal is voided without one (B-O38)."""
 
     seat: Seat
     points: wire_types.WholePoints
@@ -67,7 +67,7 @@ class Pending(Value):
 
 
 class LineEntry(Value):
-    """A number on a line: its rule, and the events that show it."""
+    """A number on a line, with its rule and the events that show it."""
 
     seat: Seat
     points: Points
@@ -76,7 +76,7 @@ class LineEntry(Value):
 
 
 class LineWritten(Value):
-    """A scored deal: ``before`` plus ``change`` gives ``points``, and ``entries`` give the reasons."""
+    """A scored or voided deal: ``before`` plus ``change`` gives ``points``, for the reasons in ``entries``."""
 
     deal: wire_types.DealNumber
     dealer: Seat
@@ -108,8 +108,7 @@ class LineWas(CorrectedBy):
 
 
 class Line(LineWritten):
-    """A scored deal after all corrections: ``before`` plus ``change`` gives ``points``, for the reasons in
-    ``entries``."""
+    """A scored or voided deal after all corrections: ``before`` plus ``change`` gives ``points``."""
 
     was: wire_types.Many[LineWas] = ()
     """Former versions, the oldest first; empty: the line was never corrected."""
@@ -145,7 +144,7 @@ class Protocol(Value):
     eliminated: wire_types.Seats = ()
     over: bool = False
     abandoned: bool = False
-    """True if an official ended the match unfinished."""
+    """True if an official abandoned the match."""
     winner: Seat | None = None
     winners: wire_types.Seats = ()
     """All winners: several if partners win."""
@@ -155,7 +154,7 @@ class Protocol(Value):
     closing: Closing | None = None
     """Sharing of the pot at the end; null: it was not shared."""
     dealer: Seat | None = None
-    """Last dealer."""
+    """Dealer of the last deal."""
     struck: wire_types.Many[LineWas] = ()
     """Lines that no longer count: an official struck them, or the match was won before their deals."""
     corrected: wire_types.Events = ()
@@ -163,7 +162,7 @@ class Protocol(Value):
 
 
 def after_event(sheet: Protocol | None, recorded: Recorded) -> Protocol:
-    """Return the sheet after an event. A correction leaves the lines to :func:`with_corrections`."""
+    """Return the sheet after an event. :func:`with_corrections` corrects the lines."""
     number, event = recorded.originator_version, recorded.event
     if isinstance(event, MatchOpened):
         return Protocol(
@@ -204,7 +203,7 @@ def _with_event(sheet: Protocol, event: Event, number: int) -> Protocol:
             closing = _closing(event, number)
             return replace(sheet, points=event.points, over=True, settlement=event.settlement, closing=closing)
         case MatchAbandoned():
-            sheet = replace(sheet, over=True, abandoned=True, pending=())  # penalties of an unscored deal lapse
+            sheet = replace(sheet, over=True, abandoned=True, pending=())  # because penalties on no line lapse
             if not event.shares:
                 return sheet
             return replace(sheet, points=event.points, settlement=event.settlement, closing=_closing(event, number))
@@ -257,7 +256,7 @@ def _corrected_closing(event: ProtocolCorrected, won: Ended) -> Closing:
 
 
 def with_corrections(sheet: Protocol, corrections: Corrections) -> Protocol:
-    """Return the sheet with corrected lines and their former versions, and without the struck lines."""
+    """Return the sheet with corrected lines and their former versions, and the struck lines apart."""
     lines = {line.event: line for line in sheet.lines}
     struck: dict[int, tuple[int, ProtocolCorrected]] = {}
     for number, by in corrections:
@@ -372,9 +371,9 @@ class Protocols(Sheets[Protocol]):
     with_corrections = staticmethod(with_corrections)
 
     def scores(self, connection: Connection, match_id: UUID, deals: range) -> dict[int, int]:
-        """Return the numbers of the events that scored these deals, by deal."""
+        """Return, by deal, the number of the event that scored it, if any."""
         found: dict[int, int] = {}
-        this, place, more = self.lines.c, max(0, deals.start - 1), True  # at least one line for each earlier deal
+        this, place, more = self.lines.c, max(0, deals.start - 1), True  # because each earlier deal has lines
         query = select(this.line).where(this.match == match_id).order_by(this.event).limit(LINES_PER_READ)
         while more:
             lines = connection.scalars(query.offset(place)).all()
@@ -388,8 +387,8 @@ EACH_PLAYER = ("tricks", "change", "points")
 
 
 def csv(protocol: Protocol) -> str:
-    """Return the protocol as CSV (RFC 4180): a row for each line, three columns for each player (``Anna points``)."""
-    names = columns_of(protocol.players)
+    """Return the protocol as CSV (RFC 4180): a row for each line, with three columns for each player."""
+    names = distinct_names(protocol.players)
     columns = [*COLUMNS, *(f"{name} {column}" for name in names for column in EACH_PLAYER)]
     rows: list[list[Points | str | None]] = []
     for line in protocol.lines:
@@ -401,6 +400,6 @@ def csv(protocol: Protocol) -> str:
     return table(columns, rows)
 
 
-def columns_of(players: tuple[str, ...]) -> list[str]:
-    """Return the players' names; a name that occurs twice gets its seat added."""
+def distinct_names(players: tuple[str, ...]) -> list[str]:
+    """Return the players' names, with the seat if several players have the name."""
     return [name if players.count(name) == 1 else f"{name} ({seat})" for seat, name in enumerate(players)]

@@ -1,8 +1,8 @@
 """Actors: the texts that name the senders of requests.
 
 ``seat:2``: the player at seat 2, counted from 0. ``official``, ``official:2``: the first and the second official.
-``scribe`` acts for all seats of a real table; ``watcher`` only reads. ``key:k3`` uses the club's key ``k3``;
-``operator`` runs the service.
+``scribe`` acts for all seats of a real table; ``watcher`` only reads. ``key:k3`` is the holder of the club's key
+``k3``; ``operator`` runs the service.
 """
 
 import re
@@ -27,10 +27,11 @@ Actor = Annotated[
 ]
 
 WRITTEN = rf"P[1-8]|{_NAMED}"
-"""Pattern of the texts that :func:`write` returns."""
+"""Pattern of the texts that :func:`written` returns."""
 
 
 def actor_at(seat: int) -> Actor:
+    """Return the actor at a seat. Raises ``IndexError`` above seat 7."""
     return SEATS[seat]
 
 
@@ -46,11 +47,12 @@ def actor_of(act: Any) -> Actor:
 
 @cache
 def officials(count: int) -> tuple[Actor, ...]:
+    """Return the actors of ``count`` officials."""
     return tuple("official" if place == 1 else f"official:{place}" for place in range(1, count + 1))
 
 
 def place_of(official: str) -> int | None:
-    """Return the index of an official, from 0; ``None`` for one who uses a club's key."""
+    """Return the index of an official, from 0; ``None`` for the holder of a club's key."""
     return None if uses_key(official) else int(official.partition(":")[2] or 1) - 1
 
 
@@ -63,14 +65,14 @@ def is_official(actor: Actor) -> bool:
     return actor.startswith(("official", "key:"))
 
 
-def write(actor: Actor) -> str:
-    """Return the actor as the notation names it: ``P1`` for seat 0."""
+def written(actor: Actor) -> str:
+    """Return the actor's name in the notation: ``P1`` for seat 0."""
     seat = seat_of(actor)
     return actor if seat is None else f"P{seat + 1}"
 
 
 def parse(text: str) -> Actor:
-    """Return the actor with this name in the notation. Raises ``ValueError`` for any other text."""
+    """Return the actor with this name in the notation. Raises ``ValueError`` for another text."""
     seat = re.fullmatch(r"P([1-8])", text)
     if seat is not None:
         return actor_at(int(seat[1]) - 1)

@@ -1,4 +1,4 @@
-"""The acts that clients send to a match, and the knock. The field ``act`` names the type."""
+"""The acts that clients send to a match, and the knock. The JSON field ``act`` names the type."""
 
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias, cast
 
@@ -52,7 +52,7 @@ AnswerSent = Literal["play", "fold"]
 
 
 class Act(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
-    """An act as a client sends it to a match."""
+    """An act as a client sends it."""
 
 
 class SeatAct(Act):
@@ -215,7 +215,7 @@ class AgreeStakes(Act, tag="agree_stakes"):
     """
 
     seat: SeatSent | None = None
-    """Seat whose member agrees; left out: an official answers for all seats that have not agreed."""
+    """Seat to answer for; left out: all seats that have not agreed."""
     agree: bool = True
     """False: decline, and the books never count the match."""
 
@@ -233,9 +233,9 @@ class Abandon(Act, tag="abandon"):
 # A whole deal, from the score sheet
 
 TRICKS_MAX = 16
-"""More than any deal has: a rule, and not the parser, refuses too many tricks."""
+"""More than any deal has, so that a rule, not the parser, refuses too many tricks."""
 KNOCKS_MAX = 64
-AfterTrick = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
+TrickCount = Annotated[int, Meta(ge=0, le=TRICKS_MAX)]
 """Number of complete tricks."""
 
 
@@ -258,7 +258,7 @@ class ExitEntered(Value, forbid_unknown_fields=True):
     """A knock to go out."""
 
     seat: SeatSent
-    after: AfterTrick
+    after: TrickCount
     """Number of tricks before the knock."""
 
 
@@ -269,11 +269,11 @@ class KnockEntered(Value, forbid_unknown_fields=True, omit_defaults=True):
     accused: SeatSent
     """Accused seat. For a failed knock to go out: the knocker, with the offence `exit_knock` and `upheld` false."""
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)]
-    after: AfterTrick | None = None
+    after: TrickCount | None = None
     """Number of tricks before the knock. Null: before the bidding if the offence is about the deal, else after the
     last trick."""
     upheld: bool = True
-    """True if the table found the knock right."""
+    """True if the table upheld the knock."""
     note: Note = ""
 
 
@@ -300,8 +300,8 @@ _OWN_FIELDS: dict[str, tuple[Any, Any]] = {
     "flag": (bool, False),
     "seat": (SeatSent | None, None),
     "seats": (Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None, None),
-    "count": (AfterTrick | None, None),
-    "counts": (Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None, None),
+    "count": (TrickCount | None, None),
+    "counts": (Annotated[tuple[TrickCount, ...], Meta(max_length=8)] | None, None),
     "cards": (Hand | None, None),
 }
 """Type and default of an installed game's result field, by kind."""
@@ -342,9 +342,9 @@ class Result(_ResultBase, tag="result"):
     """Bids, in the order of speaking."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """Winner of each trick, in order."""
-    taken: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
+    taken: Annotated[tuple[TrickCount, ...], Meta(max_length=8)] | None = None
     """Number of tricks, by seat."""
-    late: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
+    late: Annotated[tuple[TrickCount, ...], Meta(max_length=8)] | None = None
     """Number of tricks among the last two, by seat (Rödskägg); left out: none."""
     answers: Annotated[tuple[AnswerEntered, ...], Meta(max_length=8)] | None = None
     """Answers to the question, in the order of speaking."""
@@ -416,18 +416,18 @@ AnyAct = (
     | Void
     | Abandon
 )
-"""Acts of the kernel and its games. ``referee.games.ACTS`` has also those of installed games."""
+"""Acts without those of installed games, which ``referee.games.ACTS`` also has."""
 
 
 class Knock(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="knock"):
     """A knock on the table: ``seat`` accuses ``accused``. Without ``offence`` the knock is about the oldest
-    open breach."""
+    open breach of ``accused``."""
 
     SCHEMA: ClassVar[str] = "KnockRecorded"
-    """Name of the schema, because `Knock` is the schema that a client sends."""
+    """Name of the schema. Clients send the schema `Knock`."""
     seat: SeatSent
     accused: SeatSent
     offence: Annotated[Offence, Meta(title="Offence", description=OFFENCE_SAYS)] | None = None
     note: Note = ""
     late: bool = False
-    """True in a result if the table dismissed the knock as too late."""
+    """True if, by the `result`, the knock may have come too late."""

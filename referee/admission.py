@@ -18,10 +18,11 @@ Role = Annotated[
     ),
 ]
 PlaceSent = Annotated[int, Meta(ge=1, le=wire_types.OFFICIALS_MAX)]
+"""Number of an official, from 1."""
 
 
 class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="issue_token"):
-    """Replace the token of a seat or a role (officials only)."""
+    """Give a seat or role a new token; the present one ends (officials only)."""
 
     seat: Seat | None
     """Seat; null: the role has none."""
@@ -31,7 +32,7 @@ class IssueToken(Value, forbid_unknown_fields=True, omit_defaults=True, tag_fiel
 
 
 class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="invite"):
-    """Make an invitation to a seat or a role. It replaces an earlier one that was not redeemed."""
+    """Make an invitation to a seat or a role. It ends earlier ones to that place."""
 
     role: Role
     hash: wire_types.HiddenHash
@@ -44,9 +45,9 @@ class Invite(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="a
 
 
 class RedeemInvitation(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act", tag="redeem"):
-    """Take the seat or role of an invitation. In a match for money, taking a seat agrees to the stakes."""
+    """Take the seat or role of an invitation. If the seat must still agree to the stakes, this agrees."""
 
     invitation: wire_types.InvitationNumber
     """Number of the invitation in the match."""
     hash: wire_types.HiddenHash
-    """Hash in this match of the token that the holder gets. Never shown."""
+    """Hash of the new token in this match. Never shown."""

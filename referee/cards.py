@@ -26,7 +26,7 @@ HONOURS: Cards = sum(BIT[suit + rank] for suit in SUITS for rank in "JQKA")
 
 
 def cards_of(texts: Iterable[str]) -> Cards:
-    """Return the set of these cards, which must all be different."""
+    """Return the set of these cards. They must all be different."""
     return sum(map(BIT.__getitem__, texts))
 
 
@@ -42,13 +42,14 @@ def texts_of(cards: Cards) -> tuple[str, ...]:
 
 @cache
 def clockwise(first: int, seats: int) -> tuple[int, ...]:
+    """Return all seats, clockwise from ``first``."""
     return (*range(first, seats), *range(first))
 
 
 def shuffled(seed: str, pack: Cards = ALL) -> tuple[str, ...]:
-    """Return the pack, shuffled by the seed. Of a seed ``2:n:key``, only ``key`` counts.
+    """Return the cards of ``pack``, in the order in which the seed shuffles all 52 cards.
 
-    All 52 cards are shuffled; then those that are not in ``pack`` are left out.
+    In a seed ``2:n:key``, only ``key`` counts; ``n`` is the number of the last event before.
     """
     by_key = seed.startswith("2:")
     cards = _shuffled_by_key(seed.rpartition(":")[2]) if by_key else Random(seed).sample(PACK, len(PACK))

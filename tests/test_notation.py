@@ -54,7 +54,7 @@ def test_the_actor_for_a_player_is_written_and_read_back() -> None:
 
 @pytest.mark.parametrize("actor", ["seat:0", "seat:7", "official", "official:2", "scribe", "key:k3"])
 def test_an_actor_is_read_as_it_is_written(actor: Actor) -> None:
-    assert actors.parse(actors.write(actor)) == actor
+    assert actors.parse(actors.written(actor)) == actor
 
 
 @pytest.mark.parametrize(

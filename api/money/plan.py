@@ -27,8 +27,8 @@ from referee import wire_types
 from referee.clubs.lookup import evening_of
 from referee.value import Value
 
-CODES = {"SEK": ("swish", payable.SWISH_MAX), "EUR": ("iban", payable.EPC_MAX)}
-"""Payment number that a code needs, and maximum amount in minor units, by currency."""
+CODES = {"SEK": ("swish", payable.SWISH_AMOUNT_MAX), "EUR": ("iban", payable.EPC_AMOUNT_MAX)}
+"""The payment number that a code needs, and the maximum amount in minor units, by currency."""
 SwishCode = Annotated[
     str,
     Meta(

@@ -1,4 +1,7 @@
-"""Commands to a club, with the tag ``act``. The service adds values to a type whose name ends in ``Sent``."""
+"""Commands to a club. The JSON field ``act`` names the type.
+
+Subclasses of structs named ``…Sent`` have values that the service adds.
+"""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -28,7 +31,7 @@ from referee.events import StakesNeed
 from referee.value import VERSION_MAX, Value
 
 PERSON = r"^[^\x00-\x1F\x7F]*[^\s\x00-\x1F\x7F\x85][^\x00-\x1F\x7F]*$(?!\n)"
-"""Pattern of a name: no control characters, and not only blanks."""
+"""Pattern of a text without control characters that is not only blanks."""
 PersonName = Annotated[
     str,
     Meta(
@@ -41,8 +44,7 @@ PersonName = Annotated[
 NumberSent = Annotated[
     str,
     Meta(
-        description="A number for payments to a person, with any blanks and hyphens. The stored rows hold only a "
-        "keyed hash of it.",
+        description="A payment number, with any blanks and hyphens. The stored rows hold only a keyed hash of it.",
         min_length=1,
         max_length=wire_types.NAME_MAX,
         pattern=PERSON,
@@ -68,11 +70,11 @@ ProposalSent = Annotated[int, Meta(ge=1, le=VERSION_MAX)]
 LabelSent = Annotated[str, Meta(min_length=1, max_length=SEASON_MAX, pattern=PERSON)]
 TimeSent = Annotated[datetime, Meta(tz=True)]
 OVERLAP_MAX = 604_800
-"""Maximum seconds for which an old secret stays valid: one week."""
+"""Maximum seconds that a replaced secret stays valid."""
 
 
 class EntryFound(Value, omit_defaults=True):
-    """The entry to reverse, as stored."""
+    """The entry to reverse."""
 
     kind: EntryKind
     currency: wire_types.Currency
@@ -80,7 +82,7 @@ class EntryFound(Value, omit_defaults=True):
     evening: wire_types.EveningNumber | None = None
     reversed: bool = False
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(9)] = ()
-    """Present balance of each account of ``postings``; debit is above zero."""
+    """Present balances, in the order of ``postings``; debit is above zero."""
 
 
 class ClubAct(Value, forbid_unknown_fields=True, omit_defaults=True, tag_field="act"):
@@ -123,7 +125,7 @@ class SetPayee(SetPayeeSent, kw_only=True, tag="set_payee"):
 
     SCHEMA: ClassVar[str] = "SetPayeeProposed"
     member: MemberSent
-    """Member whose numbers the act sets."""
+    """Member whose numbers the command sets."""
 
 
 class SetClubPayee(ClubAct, tag="set_club_payee"):
@@ -139,19 +141,19 @@ PayeeAct = SetPayee | SetClubPayee
 
 
 def member_of_payee_act(act: PayeeAct) -> int | None:
-    """Return the member whose payment numbers an act sets; ``None``: it sets those of the club."""
+    """Return the member whose payment numbers a command sets; ``None``: the club's."""
     return act.member if isinstance(act, SetPayee) else None
 
 
 class EraseSent(ClubAct, tag="erase"):
-    """Permanently delete a former member's names, numbers and texts, and replace the name in other people's texts."""
+    """Permanently delete a former member's names, numbers and texts, and replace names and numbers in other texts."""
 
     SCHEMA: ClassVar[str] = "Erase"
     member: MemberSent
 
 
 class Erase(EraseSent, kw_only=True, tag="erase"):
-    """An erasure, with values that the service adds (see also :class:`~referee.clubs.facts.MemberErased`)."""
+    """An erasure. :class:`~referee.clubs.facts.MemberErased` explains the fields."""
 
     texts: wire_types.Hash
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
@@ -210,7 +212,7 @@ class RotateKey(RotateKeySent, kw_only=True, tag="rotate_key"):
 
 
 class RevokeKey(ClubAct, tag="revoke_key"):
-    """End a key."""
+    """Revoke a key."""
 
     key: KeySent
 
@@ -224,8 +226,8 @@ class Set(ClubAct, tag="set"):
     """Codes of ISO 4217; the first is the default. Currencies cannot be removed."""
     timezone: ZoneSent | None = None
     payout_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
-    """Sum of a member's payouts in one currency within 30 days above which a payout needs a second person, in minor
-    units."""
+    """Sum, in minor units, of a member's payouts and reversed deposits in one currency within 30 days. Above it, a
+    second person is needed."""
     keep_years: Annotated[int, Meta(ge=0, le=100)] | None = None
     """Years after the year of leaving in which a member cannot be erased: 7 if the Swedish bookkeeping law
     applies."""
@@ -233,8 +235,7 @@ class Set(ClubAct, tag="set"):
     stakes_need: StakesNeed | None = None
     """People who agree to the stakes of later matches. The default is `members`."""
     stake_limit: Annotated[int, Meta(ge=0, le=wire_types.EXACT_MAX)] | None = None
-    """Maximum sum of the payments of one later match, in minor units of its currency. The books do not count a match
-    above this limit."""
+    """Maximum sum of a later match's payments, in minor units of its currency. The books count no match above it."""
 
 
 class OpenEvening(ClubAct, tag="open_evening"):
@@ -290,7 +291,7 @@ class PlannedPayment(Value):
 
 
 class PaySent(MoneyAct, tag="pay"):
-    """Record a payment between two members. The other of the two, or a different treasurer, confirms it."""
+    """Record a payment between two members. The other party, or a treasurer who is no party, confirms it."""
 
     SCHEMA: ClassVar[str] = "Pay"
     payer: MemberSent
@@ -304,7 +305,7 @@ class PaySent(MoneyAct, tag="pay"):
 
 class Pay(PaySent, kw_only=True, tag="pay"):
     planned: PlannedPayment | None = None
-    """Payment with the id ``plan``; ``None``: not in the plan."""
+    """Payment with the id ``plan``; ``None``: not in the plan, or not looked up."""
 
 
 class Fee(MoneyAct, tag="fee"):
@@ -360,7 +361,7 @@ MoneyRequest = Deposit | Payout | Pay | Fee | OpenAccount | Reverse | CloseBooks
 ProposedAct = MoneySent | IssueKeySent | Set | SetPayee | SetClubPayee
 """Command that can wait for a second person."""
 CompletedAct = Payout | Reverse | CloseBooks | Invite
-"""Proposed command, with values that the service adds."""
+"""Proposed command with added values."""
 SENT: dict[type, type] = {
     CloseBooks: CloseBooksSent,
     Invite: IssueKeySent,
@@ -368,17 +369,17 @@ SENT: dict[type, type] = {
     Payout: PayoutSent,
     Reverse: ReverseSent,
 }
-"""Type that a client sends, by type with the values that the service adds."""
+"""Type that a client sends, by type with added values, for commands that can wait."""
 
 
 def without_added_values(request: Any) -> Any:
-    """Return a command without the values that the service added."""
+    """Return a command that can wait for a second person, without added values."""
     kind: Any = SENT.get(type(request), type(request))
     return kind(**{name: getattr(request, name) for name in kind.__struct_fields__})
 
 
 class ConfirmSent(ClubAct, tag="confirm"):
-    """Confirm a proposal, whose command is then carried out."""
+    """Confirm a proposal. Its command is carried out, unless a further member must confirm it."""
 
     SCHEMA: ClassVar[str] = "Confirm"
     proposal: ProposalSent
@@ -386,7 +387,7 @@ class ConfirmSent(ClubAct, tag="confirm"):
 
 class Confirm(ConfirmSent, kw_only=True, tag="confirm"):
     complete: CompletedAct | None = None
-    """Command with the values that the service adds; left out: none are needed."""
+    """Command with added values; left out: none are needed."""
 
 
 class Decline(ClubAct, tag="decline"):
@@ -431,6 +432,6 @@ ClubRequest = (
     | Confirm
     | Decline
 )
-"""Command as decided and stored by the club."""
+"""Command as it is decided and stored."""
 
 club_request_of: Callable[[bytes], ClubRequest] = msgspec.json.Decoder(ClubRequest).decode

@@ -34,7 +34,7 @@ def _seats(seats: tuple[int, ...]) -> str:
 
 def _actor_note(done: Done) -> str:
     """Return a note that names the actor; empty if the actor is the seat of the act."""
-    return "" if done.actor == actors.actor_of(done.act) else f" ({actors.write(done.actor)})"
+    return "" if done.actor == actors.actor_of(done.act) else f" ({actors.written(done.actor)})"
 
 
 def _header_lines(header: Header) -> Iterator[str]:

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from projections.payable import (
+    EPC_AMOUNT_MAX,
     EPC_BYTES_MAX,
-    EPC_MAX,
-    SWISH_MAX,
+    SWISH_AMOUNT_MAX,
     SWISH_SIGNS,
     epc,
     iban,
@@ -89,7 +89,7 @@ def test_a_payment_by_sepa_without_a_text_ends_with_its_amount():
 
 @given(st.text(), st.text())
 def test_a_payment_by_sepa_is_as_long_as_it_may_be(name: str, text: str):
-    said = epc(f"K{name}", SWEDISH, EPC_MAX, text)
+    said = epc(f"K{name}", SWEDISH, EPC_AMOUNT_MAX, text)
     assert len(said.encode()) <= EPC_BYTES_MAX
     lines = said.split("\n")
     assert lines[7] == "EUR999999999.99"
@@ -149,7 +149,7 @@ def test_an_invalid_iban_is_refused_with_the_reason(account: str, why: str):
         epc("Klubben", account, 1, "")
 
 
-@pytest.mark.parametrize("amount", [0, -1, SWISH_MAX + 1])
+@pytest.mark.parametrize("amount", [0, -1, SWISH_AMOUNT_MAX + 1])
 def test_an_amount_that_cannot_be_sent_is_refused(amount: int):
     with pytest.raises(ValueError, match=r"from 0\.01 to 999999999999\.99 SEK"):
         swish("1231181189", amount, "")
@@ -158,8 +158,8 @@ def test_an_amount_that_cannot_be_sent_is_refused(amount: int):
 
 
 PAYLOADS = st.one_of(
-    st.builds(swish, st.just("1231181189"), st.integers(1, SWISH_MAX), st.text()),
-    st.builds(epc, st.text(min_size=1).map("K".__add__), st.just(SWEDISH), st.integers(1, EPC_MAX), st.text()),
+    st.builds(swish, st.just("1231181189"), st.integers(1, SWISH_AMOUNT_MAX), st.text()),
+    st.builds(epc, st.text(min_size=1).map("K".__add__), st.just(SWEDISH), st.integers(1, EPC_AMOUNT_MAX), st.text()),
 )
 
 
@@ -172,7 +172,7 @@ def test_a_scanner_reads_the_payload(payload: str):
 
 @pytest.mark.program("zbarimg")
 def test_a_scanner_reads_the_longest_payload():
-    payload = epc("李" * 70, SWEDISH, EPC_MAX, "明" * 140)
+    payload = epc("李" * 70, SWEDISH, EPC_AMOUNT_MAX, "明" * 140)
     assert len(payload.encode()) > EPC_BYTES_MAX - 3
     assert scanned(svg(payload, "Payment")) == payload.encode()
 

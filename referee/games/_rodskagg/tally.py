@@ -13,7 +13,6 @@ from referee import phases
 from referee.acts import (
     KNOCKS_MAX,
     TRICKS_MAX,
-    AfterTrick,
     Answer,
     AnswerEntered,
     Ask,
@@ -28,6 +27,7 @@ from referee.acts import (
     Report,
     Score,
     Trick,
+    TrickCount,
 )
 from referee.events import Breach, TrickTaken
 from referee.games._rodskagg.cites import CitedRules
@@ -51,9 +51,9 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """Bids, in the order spoken."""
     tricks: Annotated[tuple[SeatSent, ...], Meta(max_length=TRICKS_MAX)] | None = None
     """Seat that took each trick, in order; give either this or `taken`."""
-    taken: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
+    taken: Annotated[tuple[TrickCount, ...], Meta(max_length=8)] | None = None
     """Number of tricks, by seat."""
-    late: Annotated[tuple[AfterTrick, ...], Meta(max_length=8)] | None = None
+    late: Annotated[tuple[TrickCount, ...], Meta(max_length=8)] | None = None
     """Number of tricks among the last two, by seat; left out: none."""
     answers: Annotated[tuple[AnswerEntered, ...], Meta(max_length=8)] = ()
     """Answers to the question, in the order spoken."""
