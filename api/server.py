@@ -1,7 +1,7 @@
 """Starts the HTTP server, and stops it after a signal.
 
-Requests received before the signal are answered, and streams end after a complete message. The process ends within
-:data:`END_SECONDS`.
+Streams end after a complete message. Earlier requests have :data:`GRACE_SECONDS` to be answered.
+The process ends within :data:`END_SECONDS`.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class Server(uvicorn.Server):
             return self.should_exit
 
     def _watch(self) -> None:
-        """Kill the process :data:`END_SECONDS` after the signal. The thread starts early, while memory is free."""
+        """Kill the process :data:`END_SECONDS` after the signal. Exit with :data:`UNANSWERED`."""
         self._signalled.get()
         time.sleep(END_SECONDS)
         try:
@@ -77,8 +77,8 @@ class Server(uvicorn.Server):
         self.unanswered = len(self.server_state.tasks)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start serving. The garbage collector ignores the existing objects, which are never freed."""
-        # because signals only reach the main thread
+        """Start serving. The garbage collector ignores existing objects, because they are never freed."""
+        # Begin early, because memory may be short later. Signals only reach the main thread.
         if threading.current_thread() is threading.main_thread():
             threading.Thread(target=self._watch, name="end", daemon=True).start()
         await super().startup(sockets)
@@ -101,7 +101,7 @@ class Server(uvicorn.Server):
         if service is not None:
             service.hub.close()
             asyncio.get_running_loop().call_later(LONG_GRACE_SECONDS, service.desk.stop_worker)
-        # just before uvicorn cancels the requests
+        # Begun here, so that it runs just before uvicorn cancels the requests.
         asyncio.get_running_loop().call_later(GRACE_SECONDS, self._count_unanswered)
         await super().shutdown(sockets)
         if self.unanswered:
@@ -121,7 +121,7 @@ def config_of(app: Litestar, host: str, port: int) -> uvicorn.Config:
         access_log=False,
         log_config=None,
         server_header=False,
-        proxy_headers=False,  # because api.access.addresses reads their headers
+        proxy_headers=False,  # because api.access.addresses reads them
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )

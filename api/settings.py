@@ -21,11 +21,11 @@ PREFIX = "KNACKA_"
 
 
 class SettingsError(ValueError):
-    """The error for an unusable setting, which the message names."""
+    """A setting is unusable. The message names it."""
 
 
 class Settings(Value, forbid_unknown_fields=True):
-    """The settings of a process. `knacka serve --help` and the guide for operators show their docstrings."""
+    """The settings of a process. `knacka serve --help` and the guide for operators show the fields' docstrings."""
 
     database_url: str = "sqlite:///./knacka.db"
     """URL of the event store: `sqlite:///relative.db`, `sqlite:////absolute/path.db` or
@@ -80,7 +80,7 @@ class Settings(Value, forbid_unknown_fields=True):
     log_file: str = ""
     """File with the last signed checkpoint; empty: next to a SQLite file, and none for PostgreSQL."""
     log_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 60
-    """Minimum seconds between two checkpoints."""
+    """Minimum seconds between two checkpoints, except after a closing of the books."""
     start_wait_seconds: Annotated[float, Meta(ge=0, le=3600)] = 60
     """Seconds that a start waits for a database that does not answer yet; 0: one try."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -138,7 +138,7 @@ def _text_of(value: str | float) -> str:
 
 
 def from_environment(environment: Mapping[str, str]) -> Settings:
-    """Return the settings. Raises SettingsError for an unusable value. Only log unknown names."""
+    """Return the settings. Raises SettingsError for an unusable value. Unknown names are only logged."""
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX)}
     known = {_variable(name): name for name in Settings.__struct_fields__}
     if unknown := sorted(given.keys() - known.keys()):

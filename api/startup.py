@@ -17,7 +17,6 @@ from referee.store.match import check_installed
 from referee.store.store import construct
 
 TRY_SECONDS = 0.5
-"""Seconds between two tries."""
 LOG_SECONDS = 5.0
 """Seconds between two log lines about tries."""
 PERMANENT = (
@@ -28,7 +27,7 @@ PERMANENT = (
     "not permitted",
     "denied",
 )
-"""Words in PostgreSQL's messages about permanent errors, because errors while connecting have no code."""
+"""Parts of PostgreSQL's messages about permanent errors. Errors while connecting have no code."""
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +50,7 @@ def await_store(url: str, seconds: float) -> None:
 
 
 def open_once(url: str) -> None:
-    """Check that the store can be written, and create missing tables.
+    """Check that SQLite files can be written, and create missing tables.
 
     Raises database errors, and ``NotInstalled`` if the game of a stored match is not installed.
     """
@@ -88,7 +87,8 @@ def _driver_message(error: BaseException) -> str:
 
 
 def _is_permanent(url: str, error: BaseException) -> bool:
+    """Return False for a locked file, and operational errors of PostgreSQL without :data:`PERMANENT`."""
     message = _driver_message(error)
     if isinstance(parse_store_url(url), Postgres) and isinstance(error, StoreError | OperationalError):
-        return any(words in message for words in PERMANENT)
+        return any(part in message for part in PERMANENT)
     return "locked" not in message

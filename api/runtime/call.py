@@ -13,11 +13,11 @@ from api.runtime.service import Service
 from referee.sentences import Language
 
 _KEY_PATTERN = re.compile(r"[!-}][!-~]{0,127}")
-"""Visible ASCII characters. The first is no tilde, because the referee's own keys begin with one."""
+"""1 to 128 visible ASCII characters. The first is no tilde, because the referee's own keys begin with one."""
 
 
 class ApiCall(Request[Any, Any, Any]):
-    """A request whose properties are decoded headers; None for a missing header."""
+    """A request whose properties are decoded headers; None if missing, but ``en`` for ``language``."""
 
     @property
     def service(self) -> Service:
@@ -25,7 +25,7 @@ class ApiCall(Request[Any, Any, Any]):
         return service
 
     def require_credential(self) -> Credential:
-        """Return the token or key of the request. Raises Problem (401) without one."""
+        """Raises Problem (401 token_missing or key_malformed, 400 two_authorizations)."""
         found = credential_of(self)
         if found is None:
             raise Problem("token_missing", headers=CHALLENGE)
@@ -41,7 +41,7 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def idempotency_key(self) -> str | None:
-        """The Idempotency-Key. Raises Problem (400 bad_idempotency_key) if it is malformed."""
+        """Raises Problem (400 bad_idempotency_key) if it is malformed."""
         key = header(self, b"idempotency-key")
         if key is not None and _KEY_PATTERN.fullmatch(key) is None:
             raise Problem("bad_idempotency_key")
@@ -49,7 +49,7 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def secret_idempotency_key(self) -> str | None:
-        """The Idempotency-Key, which must be long because the answer has secrets.
+        """Key that must not be guessable, because the answer has secrets.
 
         Raises Problem (400 bad_idempotency_key or short_opening_key).
         """
@@ -59,7 +59,7 @@ class ApiCall(Request[Any, Any, Any]):
 
     @property
     def expected_version(self) -> int | None:
-        """The version in If-Match. Raises Problem (400 bad_if_match) if it names no version."""
+        """The version in If-Match. Raises Problem (400 bad_if_match) if it is no ETag of a match or club."""
         tag = header(self, b"if-match")
         if tag is None:
             return None

@@ -11,10 +11,10 @@ from referee.log.notes import Checkpoint, checkpoint_in
 from referee.store.connection import SqliteFile, parse_store_url
 
 
-def file_for(url: str, named: str) -> Path | None:
-    """Return the path ``named`` or, if empty, one beside the SQLite file. None: PostgreSQL, or a store in memory."""
-    if named:
-        return Path(named)
+def file_for(url: str, path: str) -> Path | None:
+    """Return ``path``. If it is empty: one beside the SQLite file; None for PostgreSQL or a store in memory."""
+    if path:
+        return Path(path)
     store = parse_store_url(url)
     if isinstance(store, SqliteFile) and store.path != ":memory:":
         events = Path(store.path)
@@ -23,7 +23,7 @@ def file_for(url: str, named: str) -> Path | None:
 
 
 class CheckpointFile:
-    """A file with one checkpoint. Without a path its methods do nothing."""
+    """Without a path its methods do nothing."""
 
     def __init__(self, file: Path | None) -> None:
         self.file = file
@@ -46,7 +46,7 @@ class CheckpointFile:
             return
         lock_file = self.file.with_name(f"{self.file.name}.lock")
         with lock_file.open("ab") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # another process may write the file
+            fcntl.flock(lock, fcntl.LOCK_EX)  # because another process may write the file
             known = self.read()
             if known is not None and known.size >= checkpoint_in(note).size:
                 return

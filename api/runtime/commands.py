@@ -1,4 +1,4 @@
-"""Sends commands to the desk. Their names and texts are stored outside the events."""
+"""Sends commands to the desk. Stores names and texts in commands to clubs and their matches outside the events."""
 
 import asyncio
 from collections import deque
@@ -36,9 +36,9 @@ from referee.store.match import Match
 from referee.store.store import UnknownAggregate
 
 ACT_SECONDS = 4.5
-"""Seconds that a request waits for the desk."""
+"""Maximum seconds that a request waits for the desk."""
 HISTORY_SECONDS = 25.0
-"""Seconds that a request waits if the desk reads a whole history for it."""
+"""Maximum if the desk reads a whole history for it."""
 NOTHING_DONE = (
     Refused,
     Stale,
@@ -55,7 +55,6 @@ NOTHING_DONE = (
 
 
 def resume_once(waiter: asyncio.Future[None]) -> None:
-    """Resume the coroutine that still awaits this future."""
     if not waiter.done():
         waiter.set_result(None)
 
@@ -72,14 +71,14 @@ class Waiters:
         self._woken = False
 
     def wake(self, waiter: asyncio.Future[None]) -> None:
-        """Resume the coroutine that awaits this future. May be called on any thread."""
+        """May be called on any thread."""
         self._answered.append(waiter)
         if not self._woken:
             self._woken = True
             self.loop.call_soon_threadsafe(self._resume)
 
     def _resume(self) -> None:
-        self._woken = False  # this comes first, because a later answer must wake the loop again
+        self._woken = False  # First, because a later answer must wake the loop again.
         while self._answered:
             resume_once(self._answered.popleft())
 
@@ -90,10 +89,11 @@ class Commands:
         self._waiters = Waiters(asyncio.get_running_loop())
 
     async def do(self, command: Command) -> Outcome:
-        """Let the desk decide and store a command, and return its outcome. Raises the errors of ``Desk.submit``.
+        """Let the desk decide and store a command, and return its outcome.
 
-        In a club's match the desk gets refs instead of texts, so that texts can be erased. Without an answer in time
-        it raises :class:`Busy` if nothing was done, else :class:`InDoubt`.
+        In a club's match the desk gets refs instead of texts, so that texts can be erased.
+        Raises the errors of ``Desk.submit`` and, while it stores texts, :data:`STORE_FAILURES`. Without an answer in
+        time it raises :class:`Busy` if nothing was done, else :class:`InDoubt`.
         """
         texts = free_texts_of(command.request)
         match = await self._reader.match_perhaps_stale(command.id) if texts else None
@@ -116,7 +116,7 @@ class Commands:
         match: UUID | None = None,
         kind: Kind = "text",
     ) -> AsyncIterator[tuple[str, ...]]:
-        """Store names or texts, and yield their refs. Delete the texts if the command with the refs stored nothing.
+        """Store names or texts, and yield their refs. Delete them if the body raises one of :data:`NOTHING_DONE`.
 
         The arguments are those of :meth:`~api.personal_data.names.Names.put`.
         """
@@ -124,7 +124,8 @@ class Commands:
         try:
             yield refs
         except NOTHING_DONE:
-            with suppress(Busy, *STORE_FAILURES):  # the texts stay, but no event has their refs
+            # Remaining texts do no harm, because no event has their refs.
+            with suppress(Busy, *STORE_FAILURES):
                 await in_thread(self._names.drop, refs)
             raise
 
@@ -144,12 +145,12 @@ class Commands:
         timer = loop.call_later(ACT_SECONDS, give_up_unless_history_is_read)
         await waiter
         timer.cancel()
-        if not answer.done:  # a command that the desk has not begun can be cancelled
+        if not answer.done:
             raise Busy if answer.cancel() else InDoubt
         return answer.outcome()
 
     async def _writer(self, match: Match, command: Command) -> int | None:
-        """Return the member who wrote the texts of a command, at a seat or with a key, or None."""
+        """Return the member at the seat of the actor or request, else the member with the actor's key, or None."""
         actor, opened = command.actor, match.opened
         seat = seat_of(actor)
         if seat is None:

@@ -18,7 +18,7 @@ from referee.store.store import Referee, UnknownAggregate
 STUCK_SECONDS = 5.0
 """Seconds after which a transaction of the desk counts as stuck."""
 FAILED_SECONDS = 30.0
-"""Seconds for which a failed transaction counts as a trouble."""
+"""Seconds for which a failed transaction counts as a trouble, until one succeeds."""
 NAMED_SET_ASIDE_MAX = 100
 """Maximum number of matches in the gauge ``book_set_aside_at``. The log names all."""
 
@@ -39,7 +39,7 @@ class Health:
 
     @property
     def troubles(self) -> list[Reason]:
-        """Reasons why the process cannot serve requests."""
+        """Known reasons why the process is not ready."""
         found: list[Reason] = []
         try:
             utc_now()
@@ -62,7 +62,7 @@ class Health:
         return found
 
     def lag(self) -> int:
-        """Return how many events the slowest projection is behind the log. Touches the database."""
+        """Touches the database."""
         return self._projections.lag()
 
     def gauges(self) -> Gauges:
@@ -87,7 +87,7 @@ class Health:
         }
 
     def _still_damaged(self) -> list[tuple[UUID, int]]:
-        """Return the aggregate and number of each damaged row. Repaired rows are removed from the metrics."""
+        """Remove repaired rows from the metrics. Return the aggregate and event number of the others."""
         known = self._metrics.damaged
         for aggregate_id, number in list(known):
             with suppress(DamagedRow, UnknownAggregate, *STORE_FAILURES):

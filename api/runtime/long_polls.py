@@ -17,10 +17,10 @@ from referee.store.match import Match
 async def wait_for_news(
     request: ApiCall, match: Match, caller: Caller, seconds: float, known: Callable[[Match], bool]
 ) -> tuple[Match, Caller]:
-    """Wait at most ``seconds`` until ``known`` is false for the match, it is over, or the caller has disconnected.
+    """Wait while ``known`` is true for the match, at most ``seconds``.
 
-    Return the newest match and the caller. Raises Busy if too many requests wait, and Problem (401) if the caller's
-    token or key has ended.
+    The wait also ends if the match is over, the caller has disconnected, or the service stops. Return the newest
+    match and caller. Raises Busy if too many requests wait, and Problem (401) if the credential has ended.
     """
     service = request.service
     if not (seconds and known(match)):

@@ -1,4 +1,4 @@
-"""Names, payment numbers and texts of members, for callers who may read them."""
+"""Names, payment numbers and texts of members. Without a caller as argument, rights are not checked."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
@@ -34,14 +34,12 @@ def must_be_visible(field: str, name: str) -> None:
 
 
 class Numbers(NamedTuple):
-    """The payment numbers of a member or the club."""
-
     swish: str | None = None
     iban: str | None = None
 
 
 def with_stored_numbers(sent: PayeeAct) -> PayeeAct:
-    """Return the act with its numbers in the stored form. Raises Problem (422) for a wrong number."""
+    """Return the act with numbers in the stored form. Raises Problem (422) for a malformed number or check digits."""
     try:
         swish = None if sent.swish is None else swish_number(sent.swish)
     except ValueError:
@@ -57,7 +55,8 @@ def with_stored_numbers(sent: PayeeAct) -> PayeeAct:
 def may_see_payment_numbers(caller: ClubCaller, member: int | None) -> bool:
     """Return whether a caller may see the payment numbers of ``member`` (None: the club).
 
-    A key sees those of the club and of its own member. With ``treasury`` or ``keys`` it sees all.
+    A key sees those of the club and of its own member. With ``treasury`` or ``keys`` it sees all, the
+    operator none.
     """
     if not isinstance(caller, KeyHolder):
         return False
@@ -77,20 +76,20 @@ class MemberNames:
     def __init__(self, names: Names, erasures: Erasures, reader: AggregateReader) -> None:
         self._names, self._erasures, self._reader = names, erasures, reader
         self._names_cache: dict[UUID, tuple[int, dict[str, str]]] = {}
-        """Version at which a club's names were read, and the names by ref."""
+        """Version at which each club's names were read, and the names by ref."""
         self._redactions_cache: dict[UUID, tuple[tuple[str, ...], Redactions]] = {}
-        """Erasures of a club, and the texts that they have changed."""
+        """Recorded erasures of each club, and their :meth:`redactions`."""
 
     def texts_in(self, match: Match) -> MemberTexts:
-        """Return the texts of a match, for a caller who may read them; no players' names (:meth:`with_names`)."""
+        """Return the texts of a club's match, without players' names (:meth:`with_names`)."""
         return NO_TEXTS if match.opened.club is None else self.texts_in_all({match.id})
 
     def texts_in_all(self, matches: Collection[UUID]) -> MemberTexts:
-        """Return the texts of these matches, for a caller who may read them."""
+        """Return the texts of these matches."""
         return MemberTexts(Texts(self._names, matches, self.redactions))
 
     async def redactions(self, club_id: UUID) -> Redactions:
-        """Return by ref the texts that erasures have changed; None for a deleted text."""
+        """Return, by ref of an erased text, the ref of its replacement; None if it was deleted."""
         club = await self._reader.readable_club(club_id)
         if club is None or not (erasures := club.state.erasures):
             return {}
@@ -120,7 +119,7 @@ class MemberNames:
         return named, texts._replace(tag_mark=f"-names-{number_in_letters(club.version)}")
 
     async def names_by_number(self, club_id: UUID, members: Iterable[int]) -> dict[int, str]:
-        """Return by number the names of members that are not erased; empty if the club cannot be read."""
+        """Return, by number, the stored names of members that are not erased; empty if the club cannot be read."""
         club = await self._reader.readable_club(club_id)
         if club is None:
             return {}
@@ -130,7 +129,7 @@ class MemberNames:
         return {number: names[ref] for number, ref in refs.items() if ref in names}
 
     async def _cached_names(self, club: Club, refs: set[str]) -> dict[str, str]:
-        """Return by ref at least these names. They are read again at each version, because it may erase a member."""
+        """Return, by ref, at least these stored names. Read them at each version, because it may erase a member."""
         version, known = self._names_cache.get(club.id, (0, {}))
         if version != club.version or not refs <= known.keys():
             before = known if version == club.version else {}
@@ -141,7 +140,7 @@ class MemberNames:
         return known
 
     async def names_of(self, club: Club, members: Mapping[int, Member]) -> dict[Ref, str]:
-        """Return by ref the names of members that are not erased. An interrupted erasure is completed."""
+        """Return, by ref, the stored names of members that are not erased. Complete an interrupted erasure."""
         found = await self._texts_of(club.id, (ref for member in members.values() for ref in _name_refs(member)))
         if any(member.erased and not found.keys().isdisjoint(member.names) for member in members.values()):
             await in_long_thread(self._erasures.carry_out, club)
@@ -149,28 +148,28 @@ class MemberNames:
         return {name: found[name] for name in unerased if name in found}
 
     async def numbers_of(self, club: Club, payees: Iterable[int | None]) -> dict[int | None, Numbers]:
-        """Return the payment numbers by member (None: the club)."""
+        """Return, by member (None: the club), the stored payment numbers."""
         known = {one: club.state.payee_of(one) for one in payees}
         found = await self._texts_of(club.id, (ref for payee in known.values() for ref in _number_refs(payee)))
         return {
             one: Numbers(found.get(payee.swish or ""), found.get(payee.iban or "")) for one, payee in known.items()
         }
 
-    async def visible_numbers(self, caller: ClubCaller, sent: PayeeAct, *, confirms: bool = False) -> dict[str, str]:
-        """Return the act's numbers by field: in clear if the caller may see or ``confirms`` them, else as refs."""
-        refs = {name: ref for name, ref in (("swish", sent.swish), ("iban", sent.iban)) if ref is not None}
-        if not (confirms or may_see_payment_numbers(caller, member_of_payee_act(sent))):
+    async def visible_numbers(self, caller: ClubCaller, act: PayeeAct, *, confirms: bool = False) -> dict[str, str]:
+        """Return, by field, the numbers of an act: refs unless the caller may see or ``confirms`` them."""
+        refs = {name: ref for name, ref in (("swish", act.swish), ("iban", act.iban)) if ref is not None}
+        if not (confirms or may_see_payment_numbers(caller, member_of_payee_act(act))):
             return refs
         texts = await self._texts_of(caller.club.id, refs.values())
         return {name: texts.get(ref, ref) for name, ref in refs.items()}
 
     async def forget_numbers(self, club: Club, member: int | None) -> None:
-        """Delete the replaced payment numbers of a member, or of the club (None)."""
+        """Delete the former payment numbers of a member (None: the club)."""
         payee = club.state.payee_of(member)
         if replaced := set(payee.numbers).difference(_number_refs(payee)):
             await in_thread(self._names.forget, replaced)
 
     async def _texts_of(self, club_id: UUID, refs: Iterable[Ref]) -> dict[Ref, str]:
-        """Return by ref the texts that still exist."""
+        """Return, by ref, the texts that still exist."""
         wanted = list(refs)
         return await in_thread(self._names.read, club_id, wanted) if wanted else {}

@@ -27,7 +27,7 @@ from referee.visibility import Recorded
 T = TypeVar("T")
 
 WAIT_SECONDS = 5.0
-"""Seconds that a read waits for a projection."""
+"""Maximum seconds that a read waits for a projection."""
 
 
 def decode_row(aggregate: UUID, number: int, topic: str, state: bytes) -> Recorded:
@@ -48,7 +48,7 @@ def log_of(referee: Referee) -> Log:
 
 
 def match_projections(secret: Callable[[], bytes] | None = None) -> tuple[Protocols, Cases, Matches, Pots]:
-    """Return the projections of matches. ``secret``: returns the store's secret, needed to apply events."""
+    """Return the projections of matches. ``secret``: returns the store's secret, which cases need."""
     return Protocols(), Cases(secret=secret), Matches(), Pots()
 
 
@@ -57,7 +57,7 @@ def all_projections(secret: Callable[[], bytes] | None = None) -> tuple[Projecti
 
 
 class Projections:
-    """Call methods that are not ``async`` in a thread, because they block."""
+    """Call methods that are not ``async`` in a thread, because most block."""
 
     def __init__(self, referee: Referee, url: str, on_page: Callable[[Page], None] | None = None) -> None:
         """``on_page``: called with each page of new events."""
@@ -101,15 +101,15 @@ class Projections:
         return self._referee.attempts_recorder.select_events(match_id)
 
     def lag(self) -> int:
-        """Return how many events the slowest projection is behind the log."""
+        """Return how many events the slowest projection lacks."""
         return self.follower.lag(self.head())
 
     def matches_set_aside(self) -> tuple[Aside, ...]:
-        """Return the matches with a row that a projection cannot apply."""
+        """Return the matches that a projection does not update, because it cannot apply a row."""
         return self.follower.matches_set_aside()
 
     def stalled_projections(self) -> dict[str, Fault]:
-        """Return their faults by name."""
+        """Return, by name, the faults of projections that make no progress."""
         return self.follower.standing_still()
 
     async def ask_of(
@@ -123,7 +123,7 @@ class Projections:
         """Wait until a projection has this version of a match or club, then return the answer to ``question``.
 
         ``threads``: ``in_long_thread`` for a question that decodes a whole match.
-        Raises Problem (503) if the projection does not have that version in time, or cannot apply a row of the match.
+        Raises Problem (503 books_behind if that version is late, book_set_aside if a row cannot be applied).
         """
         if not await self.follower.wait_for(match_id, version, WAIT_SECONDS, projection):
             if aside := self.follower.aside(projection, match_id):
@@ -136,14 +136,17 @@ class Projections:
     async def ask_of_all(
         self, projection: Projection, question: Callable[[Connection], T], *, fresh: bool = False
     ) -> tuple[T, int]:
-        """Return the answer and the number of events that the projection lacks. ``fresh``: first :meth:`catch_up`."""
+        """Return the answer, and how many events the projection lacks.
+
+        ``fresh``: first :meth:`catch_up`; later events do not count.
+        """
         head = await in_thread(self.head) if fresh else None
         if head is not None:
             await self.follower.wait_to(head, WAIT_SECONDS, projection)
         return await in_thread(self._answer_with_lag, projection, question, head)
 
     async def ask_long(self, question: Callable[[Connection], T]) -> T:
-        """Return the answer to ``question``, on a thread for long work."""
+        """Return the answer from a thread for long work."""
         return await in_long_thread(self._answer, question)
 
     async def catch_up(self, projection: Projection) -> None:
@@ -151,7 +154,7 @@ class Projections:
         await self.follower.wait_to(await in_thread(self.head), WAIT_SECONDS, projection)
 
     async def must_catch_up(self, *projections: Projection) -> None:
-        """Wait until projections have the events stored by now. Raises Problem (503) after :data:`WAIT_SECONDS`."""
+        """Wait until projections have the events stored by now. Raises Problem (503) if one is late."""
         head = await in_thread(self.head)
         for projection in projections:
             if not await self.follower.wait_to(head, WAIT_SECONDS, projection):

@@ -67,7 +67,7 @@ async def last_signed_or_none(service: Service) -> LogSigned | None:
 
 
 async def last_signed(service: Service) -> LogSigned:
-    """Return the last signed checkpoint. Raises Problem (404) before the first."""
+    """Raises Problem (404) before the first."""
     last = await last_signed_or_none(service)
     if last is None:
         raise Problem("log_unsigned")
@@ -77,9 +77,9 @@ async def last_signed(service: Service) -> LogSigned:
 async def ask_signed_tree(
     service: Service, signed: LogSigned, question: Callable[[Connection, Tree], T], *, takes_long: bool = False
 ) -> T:
-    """Return the answer to ``question`` about the signed tree.
+    """Return the answer to ``question`` about the tree over the rows that ``signed`` covers.
 
-    Raises Problem (503) while the projection has fewer rows than ``signed``.
+    ``takes_long``: on a thread for long work. Raises Problem (503) while the projection lacks signed rows.
     """
     projection = service.projections.tree
 
@@ -117,6 +117,6 @@ def rows_of(
 
 
 async def proof_reply(request: Req, body: object, headers: dict[str, str], media_type: str = JSON) -> Reply:
-    """Return proofs, or 304 if the caller has them. Refs are not replaced by texts."""
+    """Return ``body``, encoded unless it is text or bytes, or 304 if the caller has it. Refs remain refs."""
     written = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else encode(body)
     return await marked_reply(request, written, NO_TEXTS, headers=headers, media_type=media_type)

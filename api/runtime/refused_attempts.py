@@ -1,4 +1,4 @@
-"""J12: Records refused attempts, for officials to read, after the refusals have been sent."""
+"""Records refused attempts, for officials to read, after the refusals have been sent (J12)."""
 
 import asyncio
 
@@ -17,7 +17,7 @@ STORE_WAIT_SECONDS = 2.0
 
 
 class RefusedAttempts:
-    """Records attempts. Drops them if the match is not cached or the clock is wrong. Call it on the event loop."""
+    """Drops attempts if the queue is full, the match not cached, or the clock wrong. Call it on the event loop."""
 
     def __init__(self, attempts: Attempts, desk: Desk, metrics: Metrics) -> None:
         self._attempts, self._desk, self._metrics = attempts, desk, metrics
@@ -30,7 +30,7 @@ class RefusedAttempts:
         self._store_later(tried, problem.code, problem.rule)
 
     def record_refused_officials_view(self, match: Match, caller: Caller) -> None:
-        """Record that a caller did not get the officials' view, because a member behind the key or token plays."""
+        """Record that a caller with a key or token did not get the officials' view (:attr:`Caller.held_back`)."""
         actor = caller.actor if caller.key is None else caller.key.actor
         if actor is not None:
             self._store_later(Tried(match.id, actor, OFFICIALS_VIEW), HELD_BACK, None)
@@ -48,7 +48,7 @@ class RefusedAttempts:
         asyncio.get_running_loop().call_soon(self._attempts.put, Attempt(*tried, code, rule, at, *place))
 
     async def wait_until_stored(self) -> None:
-        """Wait, at most :data:`STORE_WAIT_SECONDS`, until recorded attempts are stored."""
+        """Wait, at most :data:`STORE_WAIT_SECONDS`, until recorded attempts are stored or dropped."""
         loop, stored = asyncio.get_running_loop(), asyncio.Event()
         self._attempts.call_when_written(lambda: loop.call_soon_threadsafe(stored.set))
         await wait_until_set(stored, STORE_WAIT_SECONDS)

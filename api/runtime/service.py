@@ -65,7 +65,7 @@ class Service:
         self.projections.follower.wake()
 
     def on_page(self, page: Page) -> None:
-        """Wake the requests that wait for these rows of any process. The follower's thread calls this."""
+        """Mark older cached states as outdated, and wake waiting requests. The follower's thread calls this."""
         for aggregate_id, (*_, last) in page.histories.items():
             self.desk.mark_stored(aggregate_id, last[2])
         self.hub.wake(page.histories)

@@ -1,4 +1,4 @@
-"""Signs the log on a thread, periodically and at a client's request, if rows other than signatures were added.
+"""Signs the log on a thread, periodically and when requested, if rows other than its own were added.
 
 A checkpoint is stored in a file, then as an event of the log, and only then shown. So after a crash no client has a
 checkpoint that is not in the file. If two processes sign at once, the desk refuses one as outdated.
@@ -23,9 +23,9 @@ from referee.store.log import LOG_ID, Log
 from referee.store.store import UnknownAggregate
 
 CHECK_SECONDS = 5.0
-"""Seconds between two checks for rows to sign."""
+"""Maximum seconds between two checks for rows to sign."""
 ANSWER_SECONDS = 30.0
-"""Seconds to wait for the desk or the projection of the log."""
+"""Maximum seconds to wait for the desk or the projection of the log."""
 
 TEMPORARY_ERRORS: tuple[type[Exception], ...] = (Stale, Busy, ClockWrong, InDoubt, OSError, *STORE_FAILURES)
 """Errors that are perhaps gone at the next check."""
@@ -53,7 +53,8 @@ class Signer:
         *,
         seconds: float = 60.0,
     ) -> None:
-        """``keys``: all sign each checkpoint; their name is the log's origin. ``seconds``: between two signatures."""
+        """``keys``: all sign each checkpoint; their name is the log's origin. ``seconds``: minimum between two
+        unrequested signatures."""
         self.keys, self.origin = tuple(keys), keys[0].name
         self._projections, self._desk, self._file = projections, desk, checkpoint_file
         self._every = timedelta(seconds=seconds)
@@ -61,7 +62,7 @@ class Signer:
         self._thread = threading.Thread(target=self._run, name="signer", daemon=True)
         self._check_seconds = min(CHECK_SECONDS, seconds)
         self.trouble: Reason | None = None
-        """Reason why nothing is signed; None: no trouble."""
+        """Contradiction or unreadable file that prevents signatures, or None."""
 
     def start(self) -> None:
         self._thread.start()
@@ -73,7 +74,7 @@ class Signer:
             self._thread.join()
 
     def request_signature(self) -> None:
-        """Request a signature over the rows stored by now, without waiting. May be called on any thread."""
+        """Does not wait. May be called on any thread."""
         self._requested.set()
 
     def _run(self) -> None:
@@ -143,7 +144,7 @@ class Signer:
     def _checkpoint_to_sign(self, known: Sequence[Checkpoint], at_head: bool) -> Checkpoint | None:
         """Return the checkpoint to sign, or None if the tree lacks rows of a ``known`` one or contradicts it.
 
-        A contradiction becomes :attr:`trouble`. ``at_head``: the tree has all stored rows.
+        A contradiction becomes :attr:`trouble`. ``at_head``: missing rows are one, because the tree has all rows.
         """
         tree = self._projections.tree
         with self._projections.engine.connect() as connection:
@@ -158,7 +159,7 @@ class Signer:
             return Checkpoint(origin=self.origin, size=size, root=tree.tree(connection, size).root())
 
     def _count_new_signature_rows(self, version: int, size: int) -> int:
-        """Return how many of the last two signature events are in the tree, but not among its first ``size`` rows."""
+        """Return how many of the last two rows of :data:`LOG_ID` are in the tree, but not in its first ``size``."""
         tree, rows = self._projections.tree, self._projections.rows(LOG_ID, after=max(0, version - 2), limit=2).rows
         with self._projections.engine.connect() as connection:
             leaves = [tree.leaf_index(connection, row[0]) for row in rows]

@@ -20,7 +20,7 @@ class Hub:
         self.closed = False
 
     def wake(self, ids: Iterable[UUID]) -> None:
-        """Wake the requests that wait for these matches or clubs. May be called on any thread."""
+        """May be called on any thread."""
         awaited = {one for one in ids if one in self._waiting}
         if awaited and not self.closed:
             self._loop.call_soon_threadsafe(self._wake, awaited)
@@ -32,7 +32,7 @@ class Hub:
 
     @contextmanager
     def waiting(self, *ids: UUID) -> Iterator[asyncio.Event]:
-        """Yield an event that is set when one of these changes. Enter this before reading them, to miss no change."""
+        """Yield an event that is set when one of these matches or clubs changes. Enter this before reading them."""
         changed = asyncio.Event()
         for one in ids:
             self._waiting[one].add(changed)

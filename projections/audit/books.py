@@ -1,4 +1,4 @@
-"""Compares a club's books (``kept``) with the ledger that the audit made from the rows (``made``)."""
+"""Compares a club's books (``kept``, ``theirs``) with the audit's ledger of the rows (``made``, ``ours``)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -17,14 +17,14 @@ from projections.ledger.tables import READ_AT_ONCE, Tables
 from referee.actors import Actor
 from referee.clubs.facts import Balance
 
-AHEAD = 3
+LOOKAHEAD_MAX = 3
 """Maximum entries to skip to find equal entries again."""
 Stored = Callable[[UUID, int], int | None]
 """Function that returns the position of an event; ``None`` if it is not stored."""
 
 
 class Written(NamedTuple):
-    """A stored entry and its postings: account, currency, amount and running balance."""
+    """An entry and its postings: account, currency, and in minor units the amount and the balance after it."""
 
     number: int
     date: date
@@ -42,7 +42,7 @@ class Written(NamedTuple):
 
 
 def entries_of_club(connection: Connection, ledger: Tables, club: UUID, to: int | None = None) -> Iterator[Written]:
-    """Yield the entries up to number ``to`` with their postings, in order."""
+    """Yield the entries up to number ``to`` (None: all), in order of number."""
     entries, postings, after = ledger.entries.c, ledger.postings.c, -1
     columns: list[Column[Any]] = [entries.number, entries.date, entries.kind, entries.currency, entries.cause]
     columns += [entries.evening, entries.reverses, entries.by]
@@ -64,8 +64,6 @@ def entries_of_club(connection: Connection, ledger: Tables, club: UUID, to: int 
 
 
 class Compared:
-    """The comparison of a club's books with its rows."""
-
     def __init__(
         self, rows: Rows, kept: Connection, ledger: Ledger, stored: Stored, to: int, findings: Findings
     ) -> None:
@@ -78,7 +76,7 @@ class Compared:
         self._day: date | None = None
 
     def compare(self) -> None:
-        """Report all differences."""
+        """Report all differences. Unreadable books are one."""
         parts: tuple[tuple[Check, Callable[[], None]], ...] = (
             ("numbers", self._compare_entry_lists),
             ("running_balances", self._compare_balances),
@@ -89,16 +87,17 @@ class Compared:
         for check, part in parts:
             try:
                 part()
-            except UNREADABLE as error:  # a damaged cell may have any value
+            except UNREADABLE as error:  # because a damaged cell may have any value
                 self.findings.add(check, "books_unreadable", stands=f"{type(error).__name__}: {error}")
 
     def _compare_entry_lists(self) -> None:
+        """Ignore extra entries whose event was stored after the rows were read."""
         last = self._last_stored_number()
-        kept = _Ahead(self._stored_entries(last))
-        made = _Ahead(entries_of_club(self.rows.made, self.rows.ledger, self.club, self.last))
+        kept = _Lookahead(self._stored_entries(last))
+        made = _Lookahead(entries_of_club(self.rows.made, self.rows.ledger, self.club, self.last))
         shifted = False
-        while (ours := made.next(0)) is not None or kept.next(0) is not None:
-            theirs = kept.next(0)
+        while (ours := made.peek(0)) is not None or kept.peek(0) is not None:
+            theirs = kept.peek(0)
             if ours is None and theirs is not None:
                 if theirs.number <= self.last or not self._is_stored_later(theirs.cause):
                     self.findings.add("numbers", "entry_extra", entry=theirs.number, stands=theirs.cause)
@@ -132,12 +131,12 @@ class Compared:
         aggregate, _, number = cause.rpartition("/")
         try:
             position = self.stored(UUID(aggregate), int(number))
-        except ValueError:  # a damaged cell may have any value
+        except ValueError:  # because a damaged cell may have any value
             return False
         return position is not None and position > self.to
 
     def _stored_entries(self, last: int | None) -> Iterator[Written]:
-        """Yield the entries of the books, and check each alone and against the previous one."""
+        """Yield and check the entries of the books."""
         before = 0
         for one in entries_of_club(self.kept, self.ledger, self.club, last):
             if one.number != before + 1:
@@ -162,6 +161,7 @@ class Compared:
             yield one
 
     def _compare_entries(self, ours: Written, theirs: Written, shifted: bool) -> None:
+        """``shifted``: ignore dates and reversed numbers, because earlier entries differ."""
         entry = theirs.number
         if ours.cause != theirs.cause:
             self.findings.add("numbers", "entry_cause", entry=entry, stands=theirs.cause, should=ours.cause)
@@ -198,19 +198,19 @@ class Compared:
                 self.findings.add("running_balances", "balance", account=account, **differing)
 
     def trial(self) -> tuple[tuple[Balance, ...], tuple[Balance, ...]]:
-        """Return the balances after the last entry of the rows, by the books and by the rows."""
+        """Return the balances after the rows' last entry: of the books (empty if unreadable), and of the rows."""
         theirs: tuple[Balance, ...] = ()
-        with suppress(*UNREADABLE):  # reported already
+        with suppress(*UNREADABLE):
             theirs = self.ledger.balances_at(self.kept, self.club, self.last)
         return theirs, self.rows.ledger.balances_at(self.rows.made, self.club, self.last)
 
     def _check_pot(self) -> None:
-        """Report each posting after which the pot is above 0 (debit)."""
+        """Report each posting of the rows after which the pot is above 0 (debit)."""
         ledger = self.rows.ledger
         postings = ledger.postings.c
         query = select(postings.number, postings.currency, postings.balance)
-        below = query.where(postings.club == self.club, postings.account == "pot", postings.balance > 0)
-        for number, currency, balance in self.rows.made.execute(below.order_by(postings.number)):
+        overdrawn = query.where(postings.club == self.club, postings.account == "pot", postings.balance > 0)
+        for number, currency, balance in self.rows.made.execute(overdrawn.order_by(postings.number)):
             found = ledger.entry(self.rows.made, self.club, number)
             cause = "" if found is None else found[0].cause
             aggregate, _, event = cause.rpartition("/")
@@ -269,14 +269,12 @@ class Compared:
             self.findings.add("settlements", "books_keep", **place, stands=stands, should=should)
 
 
-class _Ahead:
-    """Entries, some of which are read in advance."""
-
+class _Lookahead:
     def __init__(self, entries: Iterator[Written]) -> None:
         self._entries, self._some = entries, list[Written]()
 
-    def next(self, further: int) -> Written | None:
-        """Return the entry ``further`` places after the next entry; ``None`` after the last."""
+    def peek(self, further: int) -> Written | None:
+        """Return the entry ``further`` places after the next; ``None`` after the last."""
         while len(self._some) <= further:
             one = next(self._entries, None)
             if one is None:
@@ -288,13 +286,13 @@ class _Ahead:
         return self._some.pop(0)
 
 
-def _steps_to_equal(made: _Ahead, kept: _Ahead) -> tuple[int, int] | None:
-    """Return how many entries of each side to skip to reach equal ones; ``None`` if :data:`AHEAD` is too few."""
-    ours, theirs = made.next(0), kept.next(0)
-    for further in range(1, AHEAD + 1):
-        if (one := made.next(further)) is not None and theirs is not None and one.identity == theirs.identity:
+def _steps_to_equal(made: _Lookahead, kept: _Lookahead) -> tuple[int, int] | None:
+    """Return how many entries of each side to skip to reach equal ones; ``None`` beyond :data:`LOOKAHEAD_MAX`."""
+    ours, theirs = made.peek(0), kept.peek(0)
+    for further in range(1, LOOKAHEAD_MAX + 1):
+        if (one := made.peek(further)) is not None and theirs is not None and one.identity == theirs.identity:
             return further, 0
-        if (one := kept.next(further)) is not None and ours is not None and one.identity == ours.identity:
+        if (one := kept.peek(further)) is not None and ours is not None and one.identity == ours.identity:
             return 0, further
     return None
 

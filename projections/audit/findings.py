@@ -76,7 +76,7 @@ class Findings:
         self.shown: dict[str, list[Difference]] = {check: [] for check in CHECKS}
 
     def add(self, check: Check, code: str, *, stands: Any = "", should: Any = "", **place: Any) -> None:
-        """Add a difference; ``place``: fields of :class:`Difference`."""
+        """Count a difference, and keep the first. ``place``: fields of :class:`Difference`, dropped if unfit."""
         self.counts[check] += 1
         place = {name: value for name, value in place.items() if _fits_field(name, value)}
         if len(self.shown[check]) < DIFFERENCES_MAX:
@@ -84,7 +84,7 @@ class Findings:
 
 
 def _fits_field(name: str, value: Any) -> bool:
-    """Return whether a value fits the field, because a damaged row may have any value."""
+    """Return whether a value fits the field. A damaged row may have any."""
     if name in ("aggregate", "account"):
         return isinstance(value, str) and (name == "aggregate" or is_account(value))
     return isinstance(value, int) and value >= (name != "leaf")

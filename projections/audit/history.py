@@ -1,4 +1,4 @@
-"""The audit's lists of acts in a club that make no entries."""
+"""The audit's lists of changes in a club, and of acts without an independent second member."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ from referee.value import EventNumber, Time, Value
 from referee.visibility import Event, Recorded
 
 LISTED_MAX = 1000
-"""Maximum items of a list. A longer list has the last ones."""
+"""Maximum items of a list."""
 
 
 class Person(Value):
@@ -137,7 +137,7 @@ class ActOfTwo(Change):
 
 
 class History:
-    """Collects the lists from a club's events."""
+    """``keys`` has no limit; the other lists keep the last :data:`LISTED_MAX`."""
 
     def __init__(self, names: Mapping[int, Ref]) -> None:
         """``names``: members' names by number."""
@@ -150,21 +150,19 @@ class History:
         self.alone: deque[LoneAct] = deque(maxlen=LISTED_MAX)
         self.related: deque[ActOfTwo] = deque(maxlen=LISTED_MAX)
         self._persons: dict[KeyId, Person] = {}
-        self._set: dict[str, Any] = {}
-        self._invited: dict[int, dict[int | Actor, Person]] = {}
-        """Persons who gave a member keys, by the persons' member number or actor."""
+        self._current_settings: dict[str, Any] = {}
+        self._givers_of_member: dict[int, dict[int | Actor, Person]] = {}
+        """Others who gave a member keys, by their member number or actor."""
         self._givers_of_program: dict[Actor, dict[int | Actor, Person]] = {}
-        """Persons who gave a program its key, by key."""
-        self._acts: dict[int, ProposalMade] = {}
-        """Open proposals by number."""
-        self._sender: Actor | None = None
+        """Persons who gave each program its key, by member number or actor."""
+        self._open_proposals: dict[int, ProposalMade] = {}
+        self._proposer: Actor | None = None
         """Sender of the proposal that the present request confirms."""
 
     def add_event(self, recorded: Recorded) -> None:
-        """Add a club's event to the lists."""
         event = recorded.event
         if recorded.request is not None:
-            self._sender = None
+            self._proposer = None
         self._add_event(recorded, event, self._change_fields(recorded))
         if getattr(event, "alone", False):
             self.alone.append(LoneAct(**self._change_fields(recorded), topic=event.TOPIC))
@@ -172,7 +170,7 @@ class History:
     def _add_event(self, recorded: Recorded, event: Event, done: dict[str, Any]) -> None:
         match event:
             case ClubFounded(name=name, currencies=currencies, timezone=timezone):
-                self._set = {"name": name, "currencies": currencies, "timezone": timezone}
+                self._current_settings = {"name": name, "currencies": currencies, "timezone": timezone}
             case ClubSet():
                 self._setting_changed(event, done)
             case PayeeSet(member=member, swish=swish, iban=iban):
@@ -187,21 +185,20 @@ class History:
             case KeyRedeemed(key=key) | KeyRotated(key=key) | KeyRevoked(key=key):
                 self.keys.setdefault(key, []).append(KeyChange(**done, what=KEY_CHANGES[type(event)]))
             case ProposalMade(proposal=number):
-                self._acts[number] = event
+                self._open_proposals[number] = event
             case ProposalConfirmed(proposal=number, by=by):
-                self._sender = by
-                self._proposal_confirmed(recorded, self._acts.pop(number, None))
+                self._proposer = by
+                self._proposal_confirmed(recorded, self._open_proposals.pop(number, None))
             case ProposalDeclined(proposal=number):
-                self._acts.pop(number, None)
+                self._open_proposals.pop(number, None)
 
     def person(self, actor: Actor) -> Person:
-        """Return the person behind an actor."""
         known = self._persons.get(actor.removeprefix("key:"))
         return known or Person(actor=actor, member=None, name=None, app=None)
 
     def _change_fields(self, recorded: Recorded) -> dict[str, Any]:
         place: dict[str, Any] = {"event": recorded.originator_version, "at": recorded.at}
-        by, sender = self.person(recorded.actor), self._sender
+        by, sender = self.person(recorded.actor), self._proposer
         if sender is None:
             return {**place, "by": by, "confirmed_by": None}
         return {**place, "by": self.person(sender), "confirmed_by": by}
@@ -213,8 +210,8 @@ class History:
         for setting in event.__struct_fields__:
             after = getattr(event, setting)
             if after is not None and setting != "alone":
-                before = self._set.get(setting)
-                self._set[setting] = after
+                before = self._current_settings.get(setting)
+                self._current_settings[setting] = after
                 self.settings.append(
                     SettingChange(**done, setting=setting, before=_setting_text(before), after=_setting_text(after))
                 )
@@ -225,35 +222,36 @@ class History:
         name = self._name(event.member)
         self._persons[event.key] = Person(actor=actor, member=event.member, name=name, app=app)
         self._record_giver(recorded, actor, event.member)
-        if isinstance(event, KeyIssued):  # the founder of the club issues a key to themselves
+        if isinstance(event, KeyIssued):  # because the club's founder may issue it to themselves
             done = self._change_fields(recorded)
         self.keys[event.key] = [KeyChange(**done, what=KEY_CHANGES[type(event)])]
 
     def _record_giver(self, recorded: Recorded, key: Actor, member: int | None) -> None:
-        """Record the givers of a key: the sender of the act, and the member who confirmed it."""
+        """The givers are the sender of the act and the member who confirmed it, without the owner."""
         givers = self._key_givers(recorded.actor)
-        if self._sender is not None:
-            givers |= self._key_givers(self._sender)
+        if self._proposer is not None:
+            givers |= self._key_givers(self._proposer)
         if member is None:
             self._givers_of_program[key] = givers
         else:
             others = {giver: person for giver, person in givers.items() if giver != member}
-            self._invited.setdefault(member, {}).update(others)
+            self._givers_of_member.setdefault(member, {}).update(others)
 
     def _key_givers(self, actor: Actor) -> dict[int | Actor, Person]:
-        """Return the member who owns the key, the persons who gave it to a program, or the operator."""
+        """Return, by number or actor, the member who owns a key, the givers of a program's key, or the operator."""
         person = self.person(actor)
         if person.member is not None:
             return {person.member: person}
         return dict(self._givers_of_program.get(actor, {actor: person}))
 
     def _proposal_confirmed(self, recorded: Recorded, proposal: ProposalMade | None) -> None:
+        """List the act if one member gave the other a key, or one person gave keys to both."""
         if proposal is None:
             return
         one, other = self.person(proposal.by), self.person(recorded.actor)
         if one.member is None or other.member is None:
             return
-        ones, others = self._invited.get(one.member, {}), self._invited.get(other.member, {})
+        ones, others = self._givers_of_member.get(one.member, {}), self._givers_of_member.get(other.member, {})
         done = self._change_fields(recorded) | {"proposal": proposal.proposal, "act": _act_name(proposal.act)}
         if inviter := ones.get(other.member) or others.get(one.member):
             self.related.append(ActOfTwo(**done, how="one_invited_the_other", inviter=inviter))
