@@ -1,10 +1,9 @@
-"""Find the games: modules of this package with a ``RULESET``, and packages of other distributions, for example::
+"""Find the games: modules here with a ``RULESET``, and installed games, for example::
 
     [project.entry-points."knacka.games"]
     plump = "plump"
 
-Such a package also contains its rulebook, ``<key>.toml``, and may contain its own words, ``words.toml``
-(:mod:`referee.vocabulary`).
+An installed game contains its rulebook, ``<key>.toml``, and may contain ``words.toml`` (:mod:`referee.vocabulary`).
 """
 
 import importlib
@@ -33,7 +32,7 @@ from referee.vocabulary import INSTALLED_PACKAGES
 
 
 def _own_games() -> Iterator[tuple[str, Ruleset]]:
-    """Yield the module and the ruleset of each game in this package."""
+    """Yield module name and ruleset of each game here."""
     for info in pkgutil.iter_modules(__path__):
         module = importlib.import_module(f"{__name__}.{info.name}")
         if hasattr(module, "RULESET"):
@@ -41,9 +40,9 @@ def _own_games() -> Iterator[tuple[str, Ruleset]]:
 
 
 def _installed_games() -> Iterator[tuple[str, Ruleset]]:
-    """Yield the package and the ruleset of each game in another distribution.
+    """Yield package and ruleset of each installed game, and register its rulebook.
 
-    Raises ``ImportError`` if a package has no game, or no usable rulebook of its game.
+    Raises ``ImportError`` if a package has no ``RULESET``, or no usable rulebook.
     """
     for package in INSTALLED_PACKAGES:
         ruleset = getattr(importlib.import_module(package), "RULESET", None)
@@ -65,7 +64,7 @@ def _installed_games() -> Iterator[tuple[str, Ruleset]]:
 
 
 def _find_rulesets() -> dict[str, Ruleset]:
-    """Return the rulesets by package, in the order of their keys. Raises ``ImportError`` if two have the same key."""
+    """Return the rulesets by package, in order of their keys. Raises ``ImportError`` if two have the same key."""
     by_key: dict[str, tuple[str, Ruleset]] = {}
     for package, ruleset in (*_own_games(), *_installed_games()):
         first, _ = by_key.setdefault(ruleset.key, (package, ruleset))
@@ -82,7 +81,7 @@ RULESETS: dict[str, Ruleset] = {rules.key: rules for rules in BY_PACKAGE.values(
 
 
 def _enumerations(*kinds: Any) -> Iterator[tuple[str, frozenset[Any]]]:
-    """Yield the title and the values of each titled enumeration in these types."""
+    """Yield title and values of each titled enumeration in these types and their fields."""
     waiting = list(kinds)
     for part in waiting:
         values = getattr(part, "__origin__", None)
@@ -96,7 +95,7 @@ def _enumerations(*kinds: Any) -> Iterator[tuple[str, frozenset[Any]]]:
 
 
 def _check_titles() -> None:
-    """Raise ``ImportError`` if enumerations of two games have the same title but different values."""
+    """Raise ``ImportError`` if enumerations with the same title have different values."""
     own = [(package, rules) for package, rules in BY_PACKAGE.items() if package not in INSTALLED_PACKAGES]
     installed = [(package, BY_PACKAGE[package]) for package in INSTALLED_PACKAGES]
     by_title: dict[str, tuple[str, frozenset[Any]]] = {}
@@ -114,12 +113,12 @@ if INSTALLED_PACKAGES:
     _check_titles()
 
 PACKAGES: tuple[str, ...] = (__name__, *INSTALLED_PACKAGES)
-"""Packages that define the types of single games."""
+"""Packages with the types of single games."""
 
 
 def _acts() -> tuple[type[Act], ...]:
-    """Return the types of all acts. Raises ``ImportError`` if two acts or their classes have the same name."""
-    acts: dict[type[Act], str] = {
+    """Return the types of all acts. Raises ``ImportError`` if two have the same name or class name."""
+    package_of: dict[type[Act], str] = {
         **{kind: package for package, rules in reversed(BY_PACKAGE.items()) for kind in rules.acts},
         **dict.fromkeys(get_args(AnyAct), "referee.acts"),
     }
@@ -130,7 +129,8 @@ def _acts() -> tuple[type[Act], ...]:
             first = by_name.setdefault(name, kind)
             if first is not kind:
                 raise ImportError(
-                    f"{acts[first]} and {acts[kind]} have different acts with the {name}. Change one of them."
+                    f"{package_of[first]} and {package_of[kind]} have different acts with the {name}. "
+                    "Change one of them."
                 )
     return tuple(kinds)
 

@@ -18,14 +18,12 @@ from referee.visibility import Event
 
 
 def is_time_to_ask(state: InPlay[Any]) -> bool:
-    """Return whether four tricks are complete, trick five is not begun, and the question was not put (A33, B46, B48,
-    C30)."""
+    """Return whether trick four is complete, trick five not begun, and the question not put (A33, B46, B48, C30)."""
     return len(state.won) == ASKED_AFTER and not state.trick and not state.question.event
 
 
 def question_refusal(state: InPlay[Any], cites: CitedRules, rule: str | None = None) -> WrongPhase:
-    """Return the refusal of a question that is early, late or repeated. ``rule``, if given, replaces
-    ``cites.question``."""
+    """Return the refusal of a question. Unless it is late, ``rule``, if given, replaces ``cites.question``."""
     done = len(state.won)
     if done > ASKED_AFTER or (done == ASKED_AFTER and not state.question.event):
         return WrongPhase("question_too_late", cites.question_late)
@@ -41,8 +39,10 @@ def question_forgotten(state: P, lead_event: int) -> P:
 
 
 def answer(state: InPlay[Any], act: Answer, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """Return the event of an answer (A34-A37, B47-B52, C30-C32, C36). Raises OutOfTurn if it is not this seat's turn
-    to answer."""
+    """Return the event of an answer (A34-A37, B47-B52, C30-C32, C36).
+
+    Raises OutOfTurn if the seat need not answer, or not yet.
+    """
     pending = state.question.pending
     if act.seat not in pending:
         raise _unasked_refusal(state, act.seat, cites)
@@ -61,7 +61,7 @@ def _unasked_refusal(state: InPlay[Any], seat: int, cites: CitedRules) -> OutOfT
 
 
 def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
-    """Return the state after an answer. A seat that folds plays no more tricks (A37, B52, C32)."""
+    """Return the state after an answer. A seat that folds plays no more (A37, B52, C32)."""
     question = state.question
     answers = (*question.answers, (event.seat, event.answer, number))
     question = replace(question, pending=question.pending[1:], answers=answers)
@@ -72,9 +72,9 @@ def question_answered(state: P, event: QuestionAnswered, number: int) -> P:
 
 
 def answers_by_seat(table: Table, deal: DealSoFar) -> tuple[AnswerSeen | None, ...]:
-    """Return the answers by seat. ``in``: the seat was not asked, because it has a trick.
+    """Return, by seat, the answers. ``in``: the seat was not asked, because it has a trick.
 
-    ``None``: the declarer, a seat outside the deal, or a missing answer. Before the question all are ``None``.
+    ``None``: the declarer, a seat outside the deal, or a missing answer. Without a question all are ``None``.
     """
     contract, question = deal.contract, deal.question
     if contract is None or not question.event:

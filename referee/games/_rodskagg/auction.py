@@ -1,6 +1,6 @@
-"""An auction of rising bids in which each seat speaks once (A17-A26, B28-B38).
+"""An auction of rising bids in which a seat speaks at most once (A17-A26, B28-B38).
 
-The highest bid is ``rodskagg`` (rödskägg): all six tricks win the match, and a lost trick eliminates the bidder.
+In rödskägg, the highest bid, all six tricks win the match, and a lost trick eliminates the bidder.
 """
 
 from collections.abc import Callable
@@ -34,14 +34,13 @@ class Auction(Value, Generic[T], tag="auction"):
 
 
 def start_of_auction(table: T, cards: DealtCards) -> Auction[T]:
-    """Return the auction at its start (A18, B29)."""
     return Auction(table=table, cards=cards, to_speak=forehand_first(table.dealer, table.playing, table.seats))
 
 
 def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> phases.Decision:
-    """Return the function that decides on a bid or a pass (A17-A26, A57, B28-B38).
+    """Return the function that decides on a bid or pass (A17-A26, A57, B28-B38).
 
-    It raises OutOfTurn, or AgainstTheRules for a forbidden bid. ``cap`` returns the highest number that a seat may
+    It raises OutOfTurn, or AgainstTheRules for a forbidden bid. ``cap`` returns the highest number that the seat may
     bid; ``None``: any number.
     """
 
@@ -57,7 +56,7 @@ def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> ph
 
 
 def automatic_events(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
-    """Return the event that names the winner or says that all passed, if any (A24-A25, B37)."""
+    """Return the event that ends the auction, after rödskägg or when all have spoken (A23-A26, B36-B38)."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
     if state.highest is None:
@@ -72,7 +71,7 @@ def bid_made(state: Auction[T], event: BidMade, number: int) -> Auction[T]:
 
 
 def auction_won_evolution(playing: type[P]) -> Callable[[Auction[Any], AuctionWon, int], P]:
-    """Return the function that starts the phase ``playing``, in which the declarer leads (A29, B41)."""
+    """Return the evolution to the phase ``playing``, in which the declarer leads (A29, B41)."""
 
     def auction_won(state: Auction[Any], event: AuctionWon, number: int) -> P:
         contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)

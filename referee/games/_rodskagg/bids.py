@@ -32,7 +32,7 @@ def higher_bids(last: BidValue | None) -> tuple[BidValue, ...]:
 
 @lru_cache(maxsize=1024)
 def bids_within(points: int | None) -> tuple[BidValue, ...]:
-    """Return ``rodskagg`` and the numbers up to ``points``; ``None``: all bids (A-O20, B32)."""
+    """Return ``rodskagg`` and the numbers up to ``points``; ``None``: all bids (A-O20, B32, B-O19)."""
     return BIDS if points is None else tuple(bid for bid in BIDS if bid == RODSKAGG or int(bid) <= points)
 
 
@@ -47,7 +47,7 @@ def allowed_bids(last: BidValue | None, points: int | None) -> tuple[BidValue, .
 
 
 def check_bid(bid: BidValue, last: BidValue | None, points: int | None, cites: CitedRules) -> BidValue:
-    """Return ``bid``. Raises AgainstTheRules if it does not exist, is too low, or exceeds ``points``."""
+    """Return ``bid``. Raises AgainstTheRules if it does not exist, is too low, or a number above ``points``."""
     if bid == PASS:
         return PASS
     if bid not in _BIDS_ABOVE:
@@ -68,7 +68,6 @@ def calls_as_shown(calls: Calls) -> list[SeatAndBid]:
 
 
 def bidder_of(calls: Calls, contract: BidValue) -> int:
-    """Return the first seat that bid ``contract``."""
     return next(seat for seat, bid in calls if bid == contract)
 
 

@@ -1,4 +1,4 @@
-"""Dealing and drawing cards (A8-A10, B13-B19, C10-C12)."""
+"""Dealing and drawing cards (A8-A10, B13-B19, C7-C12, C48)."""
 
 from functools import lru_cache
 from itertools import chain
@@ -18,11 +18,11 @@ from referee.visibility import Event
 T = TypeVar("T", bound=Table)
 
 HAND_SIZE = 6
-"""Cards dealt to each seat (A9, B18, C12)."""
+"""Cards for each seat (A9, B18, C12)."""
 
 
 class DealtCards(Value):
-    """Hands are bit masks by seat. A closed hand has all cards, a hand in a tally none."""
+    """Hands are bit masks, by seat. A closed hand contains all cards, a hand in a tally none."""
 
     event: int
     """Event number of the deal."""
@@ -32,11 +32,11 @@ class DealtCards(Value):
     """False for closed hands and in a tally."""
     stock: tuple[str, ...] = ()
     formula: int = 0
-    """Event number of the dealer's formula "knack för kort och felgiv", or 0."""
+    """Event number of the dealer's formula, or 0."""
 
 
 def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return six cards for each of ``seats``, dealt in packets of three (A10, A13, B18-B19, C12)."""
+    """Return six cards for each of ``seats``, in packets of three (A10, A13, B18-B19, C12)."""
     many = len(seats)
     return tuple(
         stock[3 * place : 3 * place + 3] + stock[3 * (many + place) : 3 * (many + place) + 3] for place in range(many)
@@ -45,12 +45,15 @@ def packets_of_three(stock: tuple[str, ...], seats: tuple[int, ...]) -> tuple[tu
 
 @lru_cache(maxsize=4096)
 def forehand_first(dealer: int, active: tuple[int, ...], seats: int) -> tuple[int, ...]:
-    """Return the active seats clockwise, the dealer last."""
+    """Return the active seats clockwise from the dealer's left."""
     return tuple([seat for seat in clockwise((dealer + 1) % seats, seats) if seat in active])
 
 
 def _checked_counts(act: Deal, seats: int, cites: CitedRules) -> tuple[int, ...]:
-    """Return the entered counts, which may be wrong. Raises AgainstTheRules or NoSuchCard for an impossible deal."""
+    """Return the entered counts, which may be wrong.
+
+    Raises: AgainstTheRules for missing or surplus data, NoSuchCard for cards that the pack does not have.
+    """
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=seats)
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -89,9 +92,9 @@ def deal_six_each(
 ) -> tuple[Event, ...]:
     """Return the event of a deal: in house dealing shuffled with ``seed``, otherwise as entered.
 
-    ``keeps_stock``: the house records the rest of the pack. ``may_be_wrong``: wrong counts are accepted. ``face_up``:
-    no pick-up follows.
-    Raises: AgainstTheRules or NoSuchCard for an impossible deal.
+    ``keeps_stock``: the house records the rest of the pack. ``may_be_wrong``: seats in the deal may get wrong
+    counts, except in a tally (B-O36). ``face_up``: no pick-up follows.
+    Raises: AgainstTheRules for other wrong counts, missing or surplus data, NoSuchCard as :func:`_checked_counts`.
     """
     if table.tally:
         return (_tally_deal(table, act, cites),)
@@ -130,7 +133,7 @@ def deal_six_each(
 
 
 def _tally_deal(table: Table, act: Deal, cites: CitedRules) -> Dealt:
-    """Return the event of a deal in a tally. Raises AgainstTheRules if cards or wrong counts are entered."""
+    """Return the event of a deal. Raises AgainstTheRules if cards or wrong counts are entered."""
     if act.hands is not None or act.stock is not None:
         raise AgainstTheRules("cards_not_entered", None)
     right = six_each(table)
@@ -140,7 +143,6 @@ def _tally_deal(table: Table, act: Deal, cites: CitedRules) -> Dealt:
 
 
 def _only_to_players(counts: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    """Return whether no card went to a seat outside the deal (B-O36)."""
     return all(due or not count for count, due in zip(counts, right, strict=True))
 
 
@@ -152,7 +154,7 @@ def cards_dealt(event: Dealt, number: int, table: Table) -> DealtCards:
 
 
 def seats_with_highest_card(drawn: tuple[tuple[int, str], ...]) -> tuple[int, ...]:
-    """Return the seats with the card of highest rank (B5, C3)."""
+    """Return the seats with a card of highest rank (B5, C3)."""
     top = max(RANKS.index(card[1]) for _, card in drawn)
     return tuple(seat for seat, card in drawn if RANKS.index(card[1]) == top)
 
@@ -168,7 +170,7 @@ class Drawing(Value, Generic[T], tag="drawing"):
 def draw(state: Drawing[Any], act: Draw, cites: CitedRules, rule: str | None) -> tuple[CardDrawn, ...]:
     """Return the event of a draw (B14-B15, C7-C8, C48).
 
-    Raises: OutOfTurn, AgainstTheRules without a card, NoSuchCard for a card drawn before.
+    Raises: OutOfTurn, AgainstTheRules without a card, NoSuchCard for a card drawn since the last tie.
     """
     if act.seat != (turn := state.contenders[len(state.drawn)]):
         raise OutOfTurn("out_of_turn", rule, turn=turn)
@@ -180,7 +182,7 @@ def draw(state: Drawing[Any], act: Draw, cites: CitedRules, rule: str | None) ->
 
 
 def card_drawn(state: Drawing[T], event: CardDrawn, number: int) -> Drawing[T]:
-    """Return the state after a draw. Seats that tie for the highest card draw again."""
+    """Return the state after a draw. Seats that tie for the highest card draw again (B-O24, C-O9)."""
     drawn = (*state.drawn, (event.seat, event.card))
     if len(drawn) == len(state.contenders) and len(seats_with_highest_card(drawn)) > 1:
         return replace(state, contenders=seats_with_highest_card(drawn), drawn=())

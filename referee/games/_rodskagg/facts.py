@@ -35,7 +35,7 @@ class PickedUp(Event):
 
 
 class MisdealFound(Event):
-    """A misdeal, a wrong number of cards, was found. The same dealer deals again (B27)."""
+    """A misdeal, a wrong number of cards, was found. The same dealer deals again (A-O17, B27)."""
 
     TOPIC: ClassVar[str] = "deal/misdeal-found"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
@@ -125,7 +125,7 @@ class CardGiven(Event):
 
 
 class CardsThrown(Event):
-    """A seat discarded face down to six cards (C15)."""
+    """A seat discarded cards until it had six (C15)."""
 
     TOPIC: ClassVar[str] = "deal/cards-thrown"
     HIDDEN: ClassVar[Hidden] = {"cards": "own"}

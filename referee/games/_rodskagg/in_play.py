@@ -26,19 +26,19 @@ class DealSoFar(Value):
 
     @property
     def played(self) -> int:
-        """Number of tricks played, not credited. The time limits of knocks count these."""
+        """Number of tricks played, not credited."""
         return len(self.won) - self.credited
 
 
 class InPlay(DealSoFar, Generic[T], kw_only=True):
-    """The phase of the play. ``gone``, ``led`` and ``best`` are bit masks."""
+    """``gone``, ``led`` and ``best`` are bit masks."""
 
     table: T
     cards: DealtCards
     order: tuple[int, ...]
     """Seats that still play, clockwise."""
     after: tuple[int, ...]
-    """Seat that plays next after each seat."""
+    """Next seat to play, by seat."""
     turn: int
     gone: int = 0
     """Cards played."""
@@ -49,7 +49,7 @@ class InPlay(DealSoFar, Generic[T], kw_only=True):
     """Seat with the best card so far."""
     trick: tuple[tuple[int, str], ...] = ()
     lead: int = 0
-    """Event number of the lead."""
+    """Event number of the latest lead, or 0."""
     voids: tuple[Denial, ...] = ()
 
 

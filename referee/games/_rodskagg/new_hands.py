@@ -1,4 +1,4 @@
-"""Requests for six new cards, in rounds before the auction (A11-A16, A-O24; option ``honour_redeal``).
+"""Requests for six new cards, in rounds before the auction (A11-A16, A-O24, B-O20; option ``honour_redeal``).
 
 An honour is an ace or court card.
 """
@@ -21,13 +21,13 @@ from referee.value import Value
 from referee.visibility import Event
 
 Requests = tuple[tuple[int, tuple[str, ...]], ...]
-"""Pairs of seat and the cards named as received; empty if none were named."""
+"""Pairs of seat and the cards named as received, if any."""
 
 T = TypeVar("T", bound=phases.Table)
 
 
 class Exchanging(Value, Generic[T], tag="exchanging"):
-    """Seats may ask for new hands."""
+    """A round of requests."""
 
     table: T
     cards: DealtCards
@@ -39,7 +39,7 @@ class Exchanging(Value, Generic[T], tag="exchanging"):
 
 
 def start_of_exchange(table: T, cards: DealtCards) -> Exchanging[T]:
-    """Return the phase at its start (A-O14, A-O24)."""
+    """Return the first round (A-O14, A-O24)."""
     to_speak = forehand_first(table.dealer, table.playing, table.seats)
     stock_left = len(BIT) - HAND_SIZE * len(table.playing)
     return Exchanging(table=table, cards=cards, to_speak=to_speak, stock_left=stock_left)
@@ -51,7 +51,8 @@ def may_request(cards: DealtCards, seat: int) -> bool:
 
 
 def may_leave_unnamed(cards: DealtCards, seat: int, asked: Requests, house: bool) -> bool:
-    """Return whether a request of ``seat`` may leave out the cards received (A-O24)."""
+    """Return whether ``seat`` need not name cards: in ``house`` dealing, with closed hands, or while the known stock
+    suffices (A-O24)."""
     return house or not cards.known or _stock_suffices(cards, (*asked, (seat, ())))
 
 
@@ -62,9 +63,10 @@ def _stock_suffices(cards: DealtCards, asked: Requests) -> bool:
 
 
 def request_cards(state: Exchanging[Any], act: RequestCards, moment: Moment, cites: CitedRules) -> tuple[Event, ...]:
-    """Return the event of a request for six new cards (A11-A12).
+    """Return the event of a request (A11-A12).
 
-    Raises: OutOfTurn, NoSuchCard if a named card is elsewhere, AgainstTheRules for other forbidden requests.
+    Raises: OutOfTurn, NoSuchCard if a named card is elsewhere, AgainstTheRules for an honour in the hand or for cards
+    that are missing, not wanted or not six.
     """
     _check_turn(state, act.seat, cites)
     _check_request(state, act.seat, act.cards, cites)
@@ -97,12 +99,12 @@ def _check_request(state: Exchanging[Any], seat: int, named: tuple[str, ...] | N
         raise AgainstTheRules("cards_needed", cites.new_hands)
     came_to_others = not _stock_suffices(cards, (*asked, (seat, named)))
     if came_to_others or cards_of(named) & _unavailable(state, seat):
-        raise NoSuchCard("card_elsewhere", cites.pack)  # without the card, because its place is secret
+        # The card is not named, because its place is secret.
+        raise NoSuchCard("card_elsewhere", cites.pack)
 
 
 def _unavailable(state: Exchanging[Any], seat: int) -> int:
-    """Return a mask of the cards that ``seat`` cannot receive, with thrown-in cards while the stock suffices
-    (A15)."""
+    """Return the mask of cards that ``seat`` cannot receive; thrown-in cards only while the stock suffices (A15)."""
     cards, asked = state.cards, state.asked
     asking = {seat, *(other for other, _ in asked)}
     held = sum(hand for other, hand in enumerate(cards.hands) if other not in asking)
@@ -124,7 +126,7 @@ def hand_kept(state: Exchanging[T], event: HandKept, number: int) -> Exchanging[
 
 
 def deal_new_hands(state: Exchanging[Any], moment: Moment) -> tuple[Event, ...]:
-    """Return the event of new hands, if all have spoken (A13, A15)."""
+    """Return the event of new hands if all have spoken (A13, A15, A-O24)."""
     if state.to_speak:
         return ()
     cards, asked = state.cards, state.asked

@@ -33,8 +33,9 @@ def play_decision(
     """Return the function that decides on a card.
 
     It raises OutOfTurn, NotInPlay after folding, AgainstTheRules while an answer is due, WrongPhase in a tally, and
-    NoSuchCard for a card not held. ``before_the_lead`` and ``revoked`` return the breaches of a lead or a revoke (a
-    failure to follow suit), or refuse it. ``revoke_shown`` returns the breach that a disproved claim shows.
+    NoSuchCard for a card not held or, with closed hands, already played. ``before_the_lead`` and ``revoked`` return
+    the breaches of a lead or a revoke (a failure to follow suit), or refuse it. ``revoke_shown`` returns the breach
+    of a disproved claim.
     """
 
     def played(state: InPlay[Any], act: Play, moment: Moment) -> tuple[Event, ...]:
@@ -57,7 +58,9 @@ def play_decision(
         elif not bit & led and hand & led and state.cards.known:
             breaches = revoked(state, seat, hand & led)
         if state.voids:
-            breaches += tuple([revoke_shown(state, seat, void) for void in disproved_claims(state.voids, seat, bit)])
+            breaches += tuple(
+                [revoke_shown(state, seat, claim) for claim in disproved_claims(state.voids, seat, bit)]
+            )
         return (CardPlayed(seat=seat, card=act.card, breaches=breaches),)
 
     return played
@@ -83,13 +86,13 @@ def revoke_breaches(state: InPlay[Any], seat: int, owed: Cards, rules: RitualRul
     return (rules.breach(state.table, "revoke", seat, len(state.won) + 2, state.lead),)
 
 
-def shown_revoke(state: InPlay[Any], seat: int, void: Denial, rules: RitualRules) -> Breach:
-    """Return the breach that a disproved claim shows. It may cost 0."""
-    return rules.breach(state.table, "revoke", seat, len(state.won) + 2, void.lead, void.event)
+def shown_revoke(state: InPlay[Any], seat: int, claim: Denial, rules: RitualRules) -> Breach:
+    """Return the breach of a disproved claim. It may cost 0 (B-O26, C26)."""
+    return rules.breach(state.table, "revoke", seat, len(state.won) + 2, claim.lead, claim.event)
 
 
 def card_played_evolution(after_lead: Callable[[P, int], P]) -> Callable[[P, CardPlayed, int], P]:
-    """Return the function that evolves the state after a card. It also applies ``after_lead`` after a lead."""
+    """Return the evolution after a card. For a lead it first applies ``after_lead``."""
 
     def evolved(state: P, event: CardPlayed, number: int) -> P:
         seat, bit = event.seat, BIT[event.card]
@@ -111,8 +114,8 @@ def card_played_evolution(after_lead: Callable[[P, int], P]) -> Callable[[P, Car
 
 
 def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tuple[Event, ...]:
-    """Return the event of a complete trick, if any. Trick four sets ``grace_until`` if the deal has a ``question``
-    (B-O29, C-O23)."""
+    """Return the event of a complete trick, if any. With a ``question``, trick four sets ``grace_until`` by
+    ``question_grace_seconds`` (B-O29, C-O23)."""
     if len(state.trick) < len(state.order):
         return ()
     done, until = len(state.won) + 1, None
@@ -122,7 +125,7 @@ def complete_trick(state: InPlay[Any], moment: Moment, *, question: bool) -> tup
 
 
 def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
-    """Return the event that ends a contract of all six tricks (rödskägg), if any."""
+    """Return the event that ends rödskägg after six tricks or, by an option, a lost one (A-O2, B62-B64)."""
     done = len(state.won)
     if done < TRICKS and not state.table.options.rodskagg_stop_at_first_loss:
         return ()
@@ -133,7 +136,7 @@ def end_rodskagg(state: InPlay[Any], contract: Contract) -> tuple[Event, ...]:
 
 
 def trick_taken(state: P, event: TrickTaken, number: int, next_leader: int, after_lead: Callable[[P, int], P]) -> P:
-    """Return the state after a trick. In a tally, which has no cards, ``after_lead`` is applied here."""
+    """Return the state after a trick. In a tally it applies ``after_lead`` and breaches, too."""
     if state.table.tally:
         state = after_lead(offences.noted(state, event.breaches, number), number)
     if event.grace_until is not None:

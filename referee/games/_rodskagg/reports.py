@@ -1,4 +1,4 @@
-"""Checks of reported misdeals (wrong numbers of cards) and of repeated reports (A-O17, B-O5, B-O33)."""
+"""Checks of reported misdeals (wrong numbers of cards) and of repeated reports (A-O17, B-O5, B-O33, C-O23)."""
 
 from typing import Any
 
@@ -15,9 +15,9 @@ from referee.refusals import AgainstTheRules, WrongPhase
 
 
 def check_misdeal(state: Any, act: Report, cites: CitedRules) -> None:
-    """Raise AgainstTheRules or WrongPhase if this seat may not report a misdeal now.
+    """Raise AgainstTheRules if this seat may not report this misdeal, WrongPhase if it is too late.
 
-    After the first lead only the accused seat may, while it has cards.
+    Known hands are not reported. After the first lead only the accused seat may, until its last card or fold.
     """
     too_late = WrongPhase("misdeal_too_late", cites.misdeal)
     if phase_of(state) == "played":
@@ -38,7 +38,7 @@ def check_misdeal(state: Any, act: Report, cites: CitedRules) -> None:
 def new_error(table: Table, act: Report, error: Breach, deal_event: int, tricks: int, rule: str) -> Breach:
     """Return ``error`` with the number of ``tricks`` begun or entered (B-O5).
 
-    Raises: AgainstTheRules if the error was reported for this trick or, with ``act.another``, for every trick.
+    Raises AgainstTheRules if it is known, since event ``deal_event``, for this trick; with ``act.another``, for each.
     """
     known = table.ledger.breaches_by(act.fault, act.accused, deal_event)
     same = any(one.tricks in (None, tricks) for one in known)

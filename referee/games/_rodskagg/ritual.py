@@ -1,6 +1,6 @@
-"""The ritual of dealing: cutting, the dealer's formula that allows picking up, and misdeals (B16-B27, C10, C60).
+"""The ritual of dealing (B16-B27, C10, C60): cutting, the dealer's formula that allows picking up, and misdeals.
 
-A misdeal is a wrong number of cards.
+Misdeals are wrong numbers of cards.
 """
 
 from collections.abc import Callable
@@ -28,10 +28,11 @@ T = TypeVar("T", bound=Table)
 class Undealt(Value, Generic[T], tag="undealt"):
     table: T
     cut: bool = False
+    """True if the dealer cut the pack."""
 
 
 class PickingUp(Value, Generic[T], tag="picking_up"):
-    """The dealt cards lie face down."""
+    """Cards lie face down, or a misdeal waits for the new deal."""
 
     table: T
     cards: DealtCards
@@ -41,7 +42,7 @@ class PickingUp(Value, Generic[T], tag="picking_up"):
     found: bool = False
     """True if all players know of the misdeal."""
     cut: bool = False
-    """True if the pack is cut for the next deal."""
+    """True if the dealer cut for the next deal."""
 
 
 BeforeBidding = Undealt[Any] | PickingUp[Any]
@@ -50,11 +51,11 @@ BeforeBidding = Undealt[Any] | PickingUp[Any]
 class RitualRules(Value):
     cites: CitedRules
     applies: Callable[[Any], bool]
-    """Returns whether the ritual is played at this table."""
+    """Returns whether the table plays the ritual."""
     price: Callable[[Any, str], int]
-    """Returns the points that an offence costs; 0 if it is refused."""
+    """Returns the points that an offence costs; 0 if it is free or refused."""
     breach: Callable[..., Breach]
-    """Takes table, offence, seat, tricks until the breach lapses, events that show it, and ``rule``."""
+    """Takes table, offence, seat, complete tricks at which the breach lapses, events that show it, and ``rule``."""
     may_misdeal: Callable[[Any], bool]
     """Returns whether wrong numbers of cards are accepted."""
     keeps_stock: Callable[[Any], bool]
@@ -62,7 +63,7 @@ class RitualRules(Value):
 
 
 def has_ritual_acts(table: Any, rules: RitualRules) -> bool:
-    """Return whether cutting, the formula and picking up are acts at this table."""
+    """Return whether cutting, the formula and picking up are acts here."""
     return rules.applies(table) and not table.tally
 
 
@@ -74,7 +75,7 @@ def already_dealt(state: BeforeBidding) -> bool:
 def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
     """Return the event of a cut, with a breach unless the dealer cuts (B16-B17, B-O6, C10).
 
-    Raises: WrongPhase if no cut is due, AgainstTheRules for a wrong cut that costs nothing.
+    Raises: WrongPhase if no cut is possible, AgainstTheRules for a wrong cut that costs nothing.
     """
     table, rule = state.table, rules.cites.dealer_cuts
     if already_dealt(state):
@@ -91,7 +92,7 @@ def cut(state: BeforeBidding, act: Cut, moment: Moment, rules: RitualRules) -> t
 
 
 def wrong_cut(table: Any, seat: int, rules: RitualRules) -> Breach:
-    """Return the breach of a cut by ``seat``; the option ``wrong_cut_penalty_to`` decides the payer (B-O6, C60)."""
+    """Return the breach of a cut; the option ``wrong_cut_penalty_to`` decides the payer (B-O6, C60)."""
     if table.options.wrong_cut_penalty_to == "cutter":
         return rules.breach(table, "wrong_cut", seat, 1)
     return replace(rules.breach(table, "wrong_cut", table.dealer, 1), by=seat)
@@ -102,9 +103,9 @@ def cards_cut(state: BeforeBidding, event: CardsCut, number: int) -> Any:
 
 
 def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """Return the event of a deal, with a breach if the dealer deals again without the formula (B13, B18-B19, B27,
-    C9-C12).
+    """Return the event of a deal (B13, B18-B19, B27, C9-C12).
 
+    A dealer who deals again without the formula or a pick-up commits a breach (B25).
     Raises: WrongPhase if the cards are dealt, OutOfTurn, AgainstTheRules or NoSuchCard for an impossible deal.
     """
     table, cites = state.table, rules.cites
@@ -113,7 +114,7 @@ def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) ->
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", cites.dealer, dealer=table.dealer)
     breaches: tuple[Breach, ...] = ()
-    if isinstance(state, PickingUp) and not state.cards.formula and table.dealer not in state.picked:  # B25
+    if isinstance(state, PickingUp) and not state.cards.formula and table.dealer not in state.picked:
         breaches = misdeal_breach(state, rules)
     return dealing.deal_six_each(
         table,
@@ -128,7 +129,7 @@ def deal(state: BeforeBidding, act: Deal, moment: Moment, rules: RitualRules) ->
 
 
 def dealt(state: BeforeBidding, event: Dealt, number: int, rules: RitualRules) -> Any:
-    """Return the phase after the deal: picking up if there is a ritual or a misdeal, else the next phase."""
+    """Return picking up if there is a ritual or misdeal, else the next phase."""
     table = replace(state.table, ledger=state.table.ledger.dealt(event.breaches, number))
     cards = dealing.cards_dealt(event, number, table)
     misdealt = event.counts != dealing.six_each(table)
@@ -163,8 +164,8 @@ def knocked_for_cards(state: PickingUp[T], event: KnockedForCards, number: int) 
 def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
     """Return the event of a pick-up, with a breach before the formula (B22-B27, C60).
 
-    The dealer's early pick-up makes a misdeal a breach, too.
-    Raises: WrongPhase if no pick-up is due, AgainstTheRules if an early one costs nothing.
+    The dealer's early pick-up makes a recorded misdeal a breach, too, unless it was reported (B-O5).
+    Raises: WrongPhase if no pick-up is possible, AgainstTheRules if an early one costs nothing.
     """
     table, cards, seat, cites = state.table, state.cards, act.seat, rules.cites
     if not has_ritual_acts(table, rules):
@@ -178,9 +179,7 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRul
                 "before_the_formula", cites.formula_late if seat == table.dealer else cites.picking_up
             )
         own_up = state.misdealt and seat == table.dealer
-        if own_up and not table.ledger.has_breach(
-            "misdeal", seat, cards.event
-        ):  # else the report has the breach (B-O5)
+        if own_up and not table.ledger.has_breach("misdeal", seat, cards.event):
             breaches += misdeal_breach(state, rules)
         if not table.ledger.has_breach("early_pick_up", seat, cards.event):
             rule = cites.own_pick_up if own_up else cites.early_pick_up
@@ -190,7 +189,7 @@ def pick_up(state: PickingUp[Any], act: PickUp, moment: Moment, rules: RitualRul
 
 
 def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
-    """Return the dealer's breach of a misdeal; empty if it costs nothing (B25, C60)."""
+    """Return the dealer's breach of a misdeal; empty without ritual or if it costs nothing (B25, C60)."""
     table = state.table
     if not rules.applies(table) or not rules.price(table, "misdeal"):
         return ()
@@ -198,7 +197,7 @@ def misdeal_breach(state: Any, rules: RitualRules) -> tuple[Breach, ...]:
 
 
 def find_misdeal(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> tuple[Event, ...]:
-    """Return the event of a misdeal when a wrong number of cards is picked up or face up, if any (B27, B-O33)."""
+    """Return the event of a misdeal if a wrong number of cards is picked up or face up (B27, B-O33)."""
     if not state.misdealt or state.found:
         return ()
     looking = state.picked[-1:] if has_ritual_acts(state.table, rules) else state.table.playing
@@ -207,7 +206,7 @@ def find_misdeal(state: PickingUp[Any], moment: Moment, rules: RitualRules) -> t
 
 
 def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: RitualRules) -> Any:
-    """Return the state after a pick-up; after the last one the next phase, unless there is a misdeal (B-O37)."""
+    """Return the state after a pick-up: the next phase after the last, unless there is a misdeal (B-O37)."""
     picked = (*state.picked, event.seat)
     state = noted(replace(state, picked=picked), event.breaches, number)
     if len(picked) < len(state.table.playing) or state.misdealt:
@@ -216,7 +215,7 @@ def picked_up(state: PickingUp[Any], event: PickedUp, number: int, rules: Ritual
 
 
 def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any]:
-    """Return the state in which all know of the misdeal (B27). Earlier breaches stay (B-O41)."""
+    """Return the state in which all know of the misdeal (B27). Earlier breaches stay (B-O41, C-O38)."""
     ledger = state.table.ledger.misdealt(getattr(state, "played", 0))
     state = noted(with_ledger(state, ledger), event.breaches, number)
     if isinstance(state, PickingUp):
@@ -225,8 +224,7 @@ def misdeal_found(state: Any, event: MisdealFound, number: int) -> PickingUp[Any
 
 
 def reported(state: Any, act: Report, cites: CitedRules) -> Reported:
-    """Return the event of a report. Raises AgainstTheRules in house dealing, or if the accused seat is out of the
-    match."""
+    """Return the event of a report. Raises AgainstTheRules in house dealing, or for an accused out of the match."""
     if state.table.house:
         raise AgainstTheRules("house_sees", None)
     if act.accused not in state.table.active:
@@ -235,8 +233,9 @@ def reported(state: Any, act: Report, cites: CitedRules) -> Reported:
 
 
 def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFound:
-    """Return the event of a reported misdeal, with a breach if the dealer forgot the formula (B27, B-O33).
+    """Return the event of a reported misdeal (B27, B-O33).
 
+    It has a breach if the dealer picked up without the formula, unless the pick-up has it (B25).
     Raises: WrongPhase or AgainstTheRules if it may not be reported now.
     """
     table = state.table
@@ -249,8 +248,9 @@ def misdeal_reported(state: Any, act: Report, rules: RitualRules) -> MisdealFoun
 
 
 def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
-    """Return the breach of a reported wrong cut or early pick-up. Raises AgainstTheRules for the dealer's own cut, or
-    if acts already show whether it happened.
+    """Return the breach of a reported wrong cut or early pick-up (B17, B24, C60).
+
+    Raises AgainstTheRules for the dealer's own cut, or if acts already show whether it happened.
     """
     table, accused, cites = state.table, act.accused, rules.cites
     if table.tally:
@@ -267,8 +267,7 @@ def reported_breach(state: Any, act: Report, rules: RitualRules) -> Breach:
 
 
 def _tally_breach(table: Any, act: Report, rules: RitualRules) -> Breach:
-    """Return the breach reported in a tally (B24, B26, B-O6). Raises AgainstTheRules for the dealer's own cut if
-    cutters pay."""
+    """Return the reported breach (B24, B26, B-O6). Raises AgainstTheRules for the dealer's own cut if cutters pay."""
     accused, dealer, cites = act.accused, table.dealer, rules.cites
     if act.fault == "early_pick_up":
         own_up = accused == dealer and table.ledger.has_breach("misdeal", dealer, 0)
