@@ -1,4 +1,4 @@
-"""The events that all games share. Their fields are codes and numbers. A ``TOPIC`` never changes: rows store it."""
+"""The events that all games share. A ``TOPIC`` never changes, because rows store it."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -61,7 +61,7 @@ Visibility = Annotated[
 
 
 def in_points(numbers: tuple[int, ...], halves: bool) -> tuple[Points, ...]:
-    """Return the numbers as points; with ``halves``, half of each number."""
+    """Return numbers as points; with ``halves``, half of each."""
     return tuple([number / 2 if number % 2 else number // 2 for number in numbers]) if halves else numbers
 
 
@@ -84,7 +84,7 @@ class Stakes(Value, forbid_unknown_fields=True):
 
 
 class Breach(Value, omit_defaults=True):
-    """An act against the rules. Only officials see it. After a knock ``payer`` goes up ``points`` by ``rule``.
+    """An act against the rules. Only officials see it. If a knock is upheld, ``payer`` goes up ``points``.
 
     ``closes_after``: number of complete tricks after which a knock is too late; ``None``: a knock is possible until
     the deal is scored.
@@ -123,7 +123,7 @@ class PotEntry(Value):
 
 
 class Payment(Value, omit_defaults=True):
-    """The points that one player owes another when the match is over. If ``points`` is 0, ``rule`` is the reason."""
+    """The points that one player owes another when the match is over. ``rule`` is the reason, also for 0 points."""
 
     payer: Seat
     payee: Seat
@@ -131,26 +131,26 @@ class Payment(Value, omit_defaults=True):
     """Points that are paid for. Below zero: the payee pays."""
     rule: RuleId
     between: bool = False
-    """True: ``points`` is the difference between the two players. False: it is the payer's points."""
+    """True: ``points`` is the difference between the two players. False: it follows from the payer's points."""
 
 
 class Adjudication(Value):
-    """The officials of a match and their time limits. They act as ``official``, ``official:2`` and so on."""
+    """The officials of a match, who act as ``official``, ``official:2`` and so on."""
 
     officials: wire_types.Officials
     """Names of the officials."""
     appeal_minutes: wire_types.Minutes = 30
-    """Time to appeal a ruling (J7)."""
+    """Minutes in which a ruling can be appealed (J7)."""
     correction_minutes: wire_types.Minutes = 30
-    """Time after the end of the match to correct a score (J8)."""
+    """Minutes after the end of the match in which any score can be corrected (J8)."""
     pending: Literal["play_on", "hold"] = "play_on"
     """Effect of an open case: play goes on, or waits for the ruling (J5)."""
     take_back: bool = False
-    """True if the last act can be taken back when all seats agree (J11)."""
+    """True if the last act can be taken back: in a tally by one seat, else if all agree, or by a ruling (J11)."""
 
 
 class MatchOpened(Event):
-    """A match was opened. ``options`` has all options. Hashes of tokens are valid in this match only."""
+    """A match was opened. ``options`` has every option. Hashes of tokens are valid in this match only."""
 
     TOPIC: ClassVar[str] = "match/opened"
     HIDDEN: ClassVar[Hidden] = {
@@ -176,11 +176,11 @@ class MatchOpened(Event):
     stakes: Stakes | None = None
     adjudication: Adjudication | None = None
     officials: wire_types.BySeat[wire_types.Hash] = ()
-    """Hashes of the other officials' tokens. Never shown."""
+    """Hashes of the tokens of ``official:2`` and so on. Never shown."""
     dockets: wire_types.BySeat[wire_types.Hash] = ()
     """Encrypted SHA-256 of each official's token, to find all matches of a token. Never shown."""
     shuffle: Shuffling | None = None
-    """Null: the server uses a seed of its own, and no client can check the shuffle."""
+    """Null: no client can check the shuffle, if there is one."""
     entropy_seconds: wire_types.EntropySeconds = 0
     """Seconds that a deal waits after the commitment for the seats to add to the shuffle."""
     club: UUID | None = None
@@ -188,13 +188,13 @@ class MatchOpened(Event):
     evening: wire_types.EveningNumber | None = None
     table: wire_types.TableNumber | None = None
     members: wire_types.BySeat[wire_types.MemberNumber] = ()
-    """Members who play, by seat; empty in a match without a club."""
+    """Members by seat; empty without a club."""
     visibility: Visibility = "public"
     stakes_need: StakesNeed = "members"
     given_by: wire_types.Givers = ()
     """Members who hold or gave the key that opened the match. They may know its tokens."""
     stake_limit: wire_types.Money | None = None
-    """Maximum sum of the match's payments, in minor units. The books count no match above it; null: no limit."""
+    """Maximum sum of the payments, in minor units, with which the books count the match; null: no limit."""
 
 
 class TokenEnded(Event):
@@ -212,7 +212,7 @@ class TokenMade(Event):
     TOPIC: ClassVar[str] = "match/token-made"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}
     hash: wire_types.HiddenHash
-    """Hash of the token in this match. Never shown."""
+    """Hash of the token in this match."""
     seat: Seat | None = None
     role: wire_types.Code = "seat"
     official: wire_types.OfficialPlace | None = None
@@ -221,7 +221,7 @@ class TokenMade(Event):
 
 
 class CardDrawn(Event):
-    """A seat drew a card for the first deal."""
+    """A seat drew a card to decide who deals first."""
 
     TOPIC: ClassVar[str] = "dealer/card-drawn"
     seat: Seat
@@ -229,7 +229,7 @@ class CardDrawn(Event):
 
 
 class FirstDealerDrawn(Event):
-    """The cards drawn decided which seat deals first."""
+    """The drawn cards decided which seat deals first."""
 
     TOPIC: ClassVar[str] = "dealer/drawn"
     seat: Seat
@@ -237,20 +237,20 @@ class FirstDealerDrawn(Event):
 
 
 def veiled_hands(dealt: Any, field: str, viewer: Viewer) -> tuple[tuple[str, ...], ...] | None:
-    """Return the hands by seat, all empty but the viewer's own; ``None`` unless seats see their hands at once."""
+    """Return the hands by seat, all empty but the viewer's own; ``None`` if they are closed or to be picked up."""
     return only_own_item(dealt, field, viewer) if dealt.face_up else None
 
 
 def veiled_counts(dealt: Any, field: str, viewer: Viewer) -> tuple[int, ...]:
-    """Return the numbers of cards by seat. If one is wrong, return the right number for all seats with cards."""
+    """Return the numbers of cards by seat; if one is wrong, the right number for all seats with cards."""
     counts: tuple[int, ...] = dealt.counts
     return tuple([dealt.each if count else 0 for count in counts]) if dealt.each else counts
 
 
 class Dealt(Event):
-    """Cards were dealt to the seats: ``hands`` by seat, or with closed hands only ``counts``.
+    """Cards were dealt: ``hands`` by seat; in a tally, or with closed hands, only ``counts``.
 
-    A hand that the viewer may not see is empty.
+    Hands that the viewer may not see are empty or null.
     """
 
     TOPIC: ClassVar[str] = "deal/dealt"
@@ -289,7 +289,7 @@ class CardPlayed(Event):
 
 
 class TrickTaken(Event):
-    """A trick was won. ``uncontested``: no other seat was left to play."""
+    """A trick was won."""
 
     TOPIC: ClassVar[str] = "trick/taken"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
@@ -297,15 +297,15 @@ class TrickTaken(Event):
     trick: wire_types.TrickNumber
     uncontested: bool = False
     grace_until: Time | None = None
-    """Time until which only the seat that asked may lead to trick five (B-O29)."""
+    """Time until which only the asker may lead to trick five (B-O29, C-O23)."""
     second: Seat | None = None
-    """Seat of the second best card, if this seat was entered."""
+    """Seat of the second-best card, if entered."""
     breaches: wire_types.Many[Breach] = ()
-    """Breaches of a seat that led before it did an act that was due (tally only)."""
+    """Breaches of a lead before an act that was due (tally only)."""
 
 
 class Reported(Event):
-    """A seat reported a fault that the cards cannot show."""
+    """A fault that the cards cannot show was reported. If an official added it, ``seat`` is the accused."""
 
     TOPIC: ClassVar[str] = "fault/reported"
     HIDDEN: ClassVar[Hidden] = {"breaches": "official"}
@@ -316,13 +316,13 @@ class Reported(Event):
 
 
 def veiled_note(ruling: Any, field: str, viewer: Viewer) -> str:
-    """Return a knock's note; if ``note_kept``, an empty note for all viewers but the knocker."""
+    """Return a knock's note; if ``note_kept``, an empty note unless the viewer knocked."""
     text: str = getattr(ruling, field)
     return text if not ruling.note_kept or viewer == ruling.seat else ""
 
 
 class KnockUpheld(Event):
-    """A knock was right. ``rests_on``: the events that prove the breach."""
+    """A knock was right."""
 
     TOPIC: ClassVar[str] = "knock/upheld"
     HIDDEN: ClassVar[Hidden] = {"note": veiled_note}
@@ -341,11 +341,11 @@ class KnockUpheld(Event):
 
 
 _LATE_SHOWN_AS: dict[str, Any] = {"reason": "nothing", "offence": None, "rests_on": (), "within_deal": False}
-"""Fields of the dismissal of a late knock, as players see them until the deal is over."""
+"""Dismissal of a late knock, as all but officials see it until the deal is over."""
 
 
 def veiled_reason(ruling: Any, field: str, viewer: Viewer) -> Any:
-    """Return a field of a dismissal. If ``within_deal``, a late knock looks like a knock for nothing."""
+    """Return a field of a dismissal; of a late knock ``within_deal``, as if it were for nothing."""
     late = ruling.reason == "late" and ruling.within_deal
     return _LATE_SHOWN_AS[field] if late else getattr(ruling, field)
 
@@ -375,16 +375,16 @@ class KnockDismissed(Event):
     offence: OffenceText | None = None
     rests_on: wire_types.Events = ()
     of: wire_types.CaseNumber | None = None
-    """Number of the case that decides about the same incident, if the reason is ``again``."""
+    """Number of the case about the incident, if the reason is ``again``."""
     note: wire_types.Note = ""
     within_deal: bool = False
-    """True if the deal of the breach goes on. Until it is over, a late knock looks like a knock for nothing."""
+    """True if the breach was in the deal under way. Until it is over, a late knock looks like one for nothing."""
     appeal_until: Time | None = None
     note_kept: bool = False
 
 
 class PenaltyImposed(Event):
-    """A seat goes up ``points`` when the deal is written into the protocol."""
+    """A seat goes up ``points`` when the deal is scored. Below zero: a ruling cancelled a penalty."""
 
     TOPIC: ClassVar[str] = "penalty/imposed"
     seat: Seat
@@ -394,7 +394,7 @@ class PenaltyImposed(Event):
 
 
 class DealScored(Event):
-    """A deal was written into the protocol. Lists are by seat. ``before`` plus the ``entries`` of a seat gives its
+    """A deal was scored. Lists are by seat. ``before`` plus the ``entries`` of a seat gives its
     ``points``."""
 
     TOPIC: ClassVar[str] = "deal/scored"
@@ -418,20 +418,20 @@ class DealScored(Event):
     halves: bool = False
     """True if ``before``, ``points`` and ``entries`` count half points."""
     detail: Annotated[Mapping[str, Any], type_depends_on("ruleset", "detail")] = msgspec.field(default_factory=dict)
-    """Codes and numbers that only this game has."""
+    """Fields that only this game has."""
 
 
 class PlayEnded(Event):
-    """The play of the deal is over. The deal waits to be scored."""
+    """The play is over. The deal waits to be scored."""
 
     TOPIC: ClassVar[str] = "deal/play-ended"
     kind: DealKind
 
 
 class DealVoided(Event):
-    """An official voided the deal under way: it is dealt again.
+    """An official voided the deal under way, which is dealt again.
 
-    If penalties count at once, ``before`` plus ``entries`` gives ``points``.
+    If its penalties count, ``before`` plus ``entries`` gives ``points``.
     """
 
     TOPIC: ClassVar[str] = "deal/voided"
@@ -452,7 +452,7 @@ class PlayerEliminated(Event):
 
 
 class MatchWon(Event):
-    """The match is over. ``settlement``: the minor units that each seat receives (below zero: pays)."""
+    """The match is over."""
 
     TOPIC: ClassVar[str] = "match/won"
     FOLLOWS_FROM_LINE: ClassVar[bool] = True
@@ -466,14 +466,11 @@ class MatchWon(Event):
     seats: wire_types.Seats = ()
     """All winners, if partners win together."""
     payments: wire_types.Many[Payment] = ()
-    """Payments that add up to the ``settlement``; left out without stakes."""
+    """Payments that add up to the ``settlement``."""
 
 
 class MatchClosed(Event):
-    """An official ended the session between two deals.
-
-    ``before`` plus ``shares`` gives ``points``. ``settlement``: as in :class:`MatchWon`.
-    """
+    """An official ended the session between two deals. ``before`` plus ``shares`` gives ``points``."""
 
     TOPIC: ClassVar[str] = "match/closed"
     rule: RuleId
@@ -505,7 +502,7 @@ class MatchAbandoned(Event):
 
 MATCH_ENDS: frozenset[type[Event]] = frozenset((MatchAbandoned, MatchClosed, MatchWon))
 DEAL_ENDS: frozenset[type[Event]] = frozenset((DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchWon))
-"""Events that end a deal. All viewers may then see the event and all earlier events."""
+"""Events that end a deal. The deal then hides no field of this and earlier events."""
 
 
 def event_kinds_in(module: ModuleType) -> tuple[type[Event], ...]:

@@ -1,4 +1,4 @@
-"""The events of a club. Members are numbers; names and other texts are keyed hashes (:data:`Ref`)."""
+"""The events of a club. Names and payment numbers of members are refs (:data:`Ref`)."""
 
 from datetime import date, datetime, timedelta
 from typing import Annotated, ClassVar, Literal, get_args
@@ -96,7 +96,6 @@ class SieAccounts(Value, forbid_unknown_fields=True):
 
 
 OWN = ("cash", "bank", "pot", "fees", "opening")
-"""Accounts of the club itself."""
 MEMBER = "member:"
 ACCOUNT = f"^(member:[1-9][0-9]{{0,4}}|{'|'.join(OWN)})$"
 Account = Annotated[
@@ -146,13 +145,13 @@ Trial = Annotated[tuple[Balance, ...], wire_types.at_most(TRIAL_MAX)]
 AMOUNT_MAX = 10**10
 """Maximum amount of one command, in minor units."""
 MATCH_BALANCE_MAX = wire_types.EXACT_MAX - VERSION_MAX * AMOUNT_MAX
-"""Maximum balance after a match. It remains an exact JSON number even after all later commands."""
+"""Maximum balance after a match, so that it stays an exact JSON number after all later commands."""
 LIMIT_DAYS = timedelta(days=30)
-"""Time for which a payout counts against ``payout_limit``."""
+"""Time for which a payout or reversed deposit counts against ``payout_limit``."""
 
 
 def day_of(at: datetime, zone: str) -> date:
-    """Return the date at this time in an IANA timezone."""
+    """Return the date in an IANA timezone."""
     return at.astimezone(ZoneInfo(zone)).date()
 
 
@@ -166,7 +165,7 @@ def member_of(account: Account) -> int | None:
 
 
 class MoneyDraft(Value, omit_defaults=True):
-    """An entry without number, which a command would post."""
+    """An entry that a command would post."""
 
     kind: EntryKind
     currency: wire_types.Currency
@@ -189,7 +188,6 @@ class ClubFounded(Event):
     hash: wire_types.HiddenHash
     """SHA-256 of the founder's key."""
     expires_at: Time
-    """Time at which the founder's key expires."""
 
 
 class ClubSet(Event):
@@ -200,10 +198,10 @@ class ClubSet(Event):
     currencies: Currencies | None = None
     timezone: Zone | None = None
     payout_limit: wire_types.Money | None = None
-    """Sum of a member's payouts in one currency within 30 days above which a payout needs a second person, in minor
-    units."""
+    """Sum of a member's payouts and reversed deposits in one currency within 30 days, in minor units. Another member
+    must confirm one above it."""
     keep_years: wire_types.Years | None = None
-    """Years for which the books must be kept; 0: no minimum."""
+    """Years after the year of leaving in which a member cannot be erased."""
     sie: SieAccounts | None = None
     stakes_need: StakesNeed | None = None
     """People who agree to the stakes of later matches."""
@@ -230,7 +228,7 @@ class MemberNamed(Event):
 
 
 class MemberLeft(Event):
-    """A member left. The number is not used again. The events just before this event revoked the member's keys."""
+    """A member left. The number is not used again. The events before this one revoked the member's keys."""
 
     TOPIC: ClassVar[str] = "member/left"
     member: wire_types.MemberNumber
@@ -245,7 +243,7 @@ class MemberErased(Event):
     texts: wire_types.Hash
     """SHA-256 of the list of deletions and replacements, which is stored with the texts."""
     balances: Annotated[tuple[wire_types.Money, ...], wire_types.at_most(10)] = ()
-    """Member's balances at that time, by currency of the club: all 0."""
+    """Member's balances, by currency of the club: all 0."""
     entry: wire_types.EntryCount = 0
     """Number of the last entry on the member's account, which a closing covers; 0: no entry."""
     deleted: wire_types.Tally = 0
@@ -259,7 +257,7 @@ class PayeeSet(Event):
 
     TOPIC: ClassVar[str] = "payee/set"
     member: wire_types.MemberNumber | None = None
-    """Member; left out: the club."""
+    """Left out: the club."""
     swish: NumberRef | None = None
     """Swish number, for kronor."""
     iban: IbanRef | None = None
@@ -280,7 +278,7 @@ class KeyIssued(Event):
     member: wire_types.MemberNumber | None = None
     app: AppName | None = None
     given_by: wire_types.Givers = ()
-    """Members who may know this key, because they hold or gave the key that issued it."""
+    """Members who hold or gave the key that issued this key, and may know its secret."""
 
 
 class KeyInvited(Event):
@@ -299,7 +297,7 @@ class KeyInvited(Event):
     by: Actor
     alone: bool = False
     given_by: wire_types.Givers = ()
-    """Members who invited to the key and confirmed the invitation."""
+    """Members who invited, or gave the inviting program's key, and the member who confirmed the invitation."""
 
 
 class KeyRedeemed(Event):
@@ -323,7 +321,7 @@ class KeyRotated(Event):
     until: Time
     """Time at which the old secret ends."""
     given_by: wire_types.Givers = ()
-    """Members who may know the new secret, because they hold or gave the key that rotated this one."""
+    """Members who hold or gave the key that rotated this key, and may know its new secret."""
 
 
 class KeyRevoked(Event):
@@ -332,11 +330,11 @@ class KeyRevoked(Event):
     TOPIC: ClassVar[str] = "key/revoked"
     key: KeyId
     counts_until: Time | None = None
-    """Time until which the key's member still counts as a second person; left out: the member does not count."""
+    """Time until which the key still makes its member a second person; left out: it no longer does."""
 
 
 class EveningOpened(Event):
-    """An evening began, on the club's own date."""
+    """An evening began. The club chose its date."""
 
     TOPIC: ClassVar[str] = "evening/opened"
     evening: wire_types.EveningNumber
@@ -363,7 +361,7 @@ class MoneyPosted(Event):
     reverses: wire_types.EntryNumber | None = None
     reversed_kind: EntryKind | None = None
     proposal: wire_types.ProposalNumber | None = None
-    """Number of the confirmed proposal; left out: the act needed no second person."""
+    """Number of the confirmed proposal; left out: no member proposed the act."""
     plan: wire_types.Digest | None = None
     balance: wire_types.Money | None = None
     """Balance of the member before a `payout` or the reversal of a `deposit`; below zero: the club's debt."""

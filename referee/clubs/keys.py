@@ -1,7 +1,7 @@
-"""The keys of a club: issued, invited, redeemed, rotated and revoked.
+"""The keys of a club.
 
-Only the member and the operator may see or rotate the secret of a member's key. Other callers invite the member, who
-redeems the key.
+Only the member and the operator may see or rotate the secret of a member's key. Other callers can only invite the
+member, who then redeems the key.
 """
 
 from collections.abc import Callable
@@ -26,9 +26,9 @@ from referee.wire_types import MEMBERS_MAX
 KEY_DAYS_MAX = 400
 KEY_DAYS = timedelta(days=KEY_DAYS_MAX)
 COUNTED_AFTER_REVOCATION = timedelta(days=30)
-"""Time for which a member still counts as a second person after another member revoked the key.
+"""Time for which a member still counts as a second person after another member or a program revoked the key.
 
-Thus no member becomes the only one by revoking keys.
+So no member becomes the only one by revoking keys.
 """
 
 Events = tuple[Event, ...]
@@ -75,7 +75,7 @@ def _invite(club: Club, request: commands.Invite, moment: Moment) -> Events:
 
 
 def _check_grantable(club: Club, request: commands.IssueKeySent, moment: Moment) -> None:
-    """Raise ``Refused`` for an absent member, a full club, a wrong expiry, or scopes that the caller lacks."""
+    """Raise ``Refused`` for an unknown or former member, too many keys, a wrong expiry or scopes the caller lacks."""
     if request.member is not None:
         present_member(club, request.member)
     if len(club.keys) == MEMBERS_MAX:
@@ -92,13 +92,13 @@ def _check_not_others_secret(club: Club, member: int, actor: Actor) -> None:
 
 
 def responsible_members(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return the members responsible for an invitation: the holder of the actor's key, or a program key's givers."""
+    """Return the holder of the actor's key or, for a program, the members who gave its key; else none."""
     member = member_of_actor(club, actor)
     return _members_sharing_key(club, actor) if member is None else (member,)
 
 
 def _members_sharing_key(club: Club, actor: Actor) -> tuple[int, ...]:
-    """Return the members who hold or gave the actor's key, and so may know the secrets that it creates."""
+    """Return the members who hold or gave the actor's key, and may know the secrets that it creates."""
     key = key_of_actor(club, actor)
     return () if key is None else tuple(sorted(key.behind))
 
@@ -110,7 +110,8 @@ def _next_key_id(club: Club) -> str:
 def invited_key(club: Club, name: str, at: datetime) -> Key:
     """Return a key that can be redeemed.
 
-    Raises ``AgainstTheClub`` for an unknown key, ``InvitationOver`` if the key has no open invitation.
+    Raises ``AgainstTheClub`` for an unknown key, ``InvitationOver`` if the key was not invited, the key or its
+    invitation has ended, or the inviting key is revoked.
     """
     key = key_of(club, name)
     invitation = key.invitation
@@ -152,7 +153,10 @@ def _revoke(club: Club, request: commands.RevokeKey, moment: Moment) -> Events:
 
 
 def revocation(club: Club, name: str, key: Key, moment: Moment) -> Event:
-    """Return the event that revokes a key and states how long the member still counts as a second person."""
+    """Return the event that revokes a key.
+
+    It says until when the key's member still counts, if another member or a program revokes it.
+    """
     own = moment.actor == "operator" or key.member is None or key.member == member_of_actor(club, moment.actor)
     counts = (
         bool(key.hash) and key.expires_at > moment.at and any(scope in key.scopes for scope in SECOND_PERSON_SCOPES)

@@ -1,4 +1,4 @@
-"""Decisions about a club's money: entries in the books, and closings.
+"""A club's money: entries in the books, and closings.
 
 The books are a projection, so a command contains the balance or entry on which it is decided. A balance below zero is
 the club's debt to a member.
@@ -32,10 +32,10 @@ Events = tuple[Event, ...]
 
 
 def needs_second_member(club: Club, request: commands.ClubRequest, moment: Moment) -> bool:
-    """Return whether a command about money waits for another member even if the club has no second person.
+    """Return whether a command waits for another member even if the club has no second person.
 
-    True for payments between members, payouts above the limit, and reversals of matches, of payments, and of deposits
-    above the limit. True for every command about money by a caller who is not a member.
+    True for payments between members, payouts above ``payout_limit``, and reversals of matches, of payments, and of
+    deposits above the limit. True for every ``MoneyAct`` of a caller who is not a member.
     """
     if isinstance(request, commands.MoneyAct) and member_of_actor(club, moment.actor) is None:
         return True
@@ -77,7 +77,7 @@ def _member_draft(
     other: Mapping[Account, int],
     amount: int,
 ) -> MoneyDraft:
-    """Return an entry of ``amount`` on the member's account, with ``other`` postings. Raises ``Refused``."""
+    """Return an entry of ``amount`` on the member's account and ``other`` amounts by account. Raises ``Refused``."""
     unerased_member(club, request.member)
     postings = {account_of(request.member): amount, **other}
     return _draft(club, kind, request.currency, postings, request.evening)
@@ -86,7 +86,10 @@ def _member_draft(
 def _draft(
     club: Club, kind: EntryKind, currency: str | None, postings: Mapping[Account, int], evening: int | None = None
 ) -> MoneyDraft:
-    """Return an entry. Raises ``AgainstTheClub`` for an unknown evening or currency."""
+    """Return an entry of amounts by account, by default in the club's first currency.
+
+    Raises ``AgainstTheClub`` for an unknown evening or currency.
+    """
     if evening is not None:
         evening_of(club, evening)
     if currency is not None and currency not in club.currencies:
@@ -106,7 +109,7 @@ def _check_covered(amount: int, balance: int, currency: str) -> None:
 
 
 def _above_the_limit(club: Club, account: Account, currency: str, amount: int, at: datetime) -> bool:
-    """Return whether this payout takes the member's payouts within :data:`LIMIT_DAYS` above ``payout_limit``."""
+    """Return whether ``amount`` takes the account's payouts within :data:`LIMIT_DAYS` above ``payout_limit``."""
     if club.payout_limit is None:
         return False
     paid = club.paid_out.get(_paid_key(account, currency), ())
@@ -118,7 +121,6 @@ def _paid_key(account: Account, currency: str) -> str:
 
 
 def _within_limit_days(paid: Iterable[PaidOut], at: datetime) -> tuple[PaidOut, ...]:
-    """Return the payouts that still count against ``payout_limit``."""
     return tuple([one for one in paid if one.at > at - LIMIT_DAYS])
 
 
@@ -138,7 +140,7 @@ def _pay(club: Club, request: commands.Pay, moment: Moment) -> Events:
 def check_planned(club: Club, request: commands.ClubRequest) -> None:
     """Raise ``Refused`` if a payment with a ``plan`` is not in the plan, differs from it, or is already proposed.
 
-    Do not check a confirmation, because the payment was made even if the plan has changed.
+    A confirmation is not checked, because the payment was made even if the plan has changed.
     """
     if not isinstance(request, commands.Pay) or request.plan is None:
         return
@@ -174,6 +176,7 @@ def _open_account(club: Club, request: commands.OpenAccount, moment: Moment) -> 
 
 
 def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
+    """Return the negative of an entry. A deposit is not reversed if the club owes the member less."""
     found = _reversible_entry(request.entry, request.found)
     for one in found.postings:
         if (member := member_of(one.account)) is not None:
@@ -196,7 +199,7 @@ def _reverse(club: Club, request: commands.Reverse, moment: Moment) -> Events:
 
 
 def _member_posting(found: commands.EntryFound) -> tuple[Posting, int]:
-    """Return the posting on the member's account, and the present balance of that account."""
+    """Return the only posting on a member's account, and that account's present balance."""
     ((posting, balance),) = (
         one for one in zip(found.postings, found.balances, strict=True) if member_of(one[0].account) is not None
     )
@@ -251,12 +254,12 @@ def _on_posted(club: Club, event: facts.MoneyPosted, number: int) -> Club:
         return club
     assert club.acted_at is not None, "an act posts the entry"
     (posting,) = (one for one in event.postings if member_of(one.account) is not None)
-    whose = _paid_key(posting.account, event.currency)
     paid_out = {
-        one: recent for one, paid in club.paid_out.items() if (recent := _within_limit_days(paid, club.acted_at))
+        key: recent for key, paid in club.paid_out.items() if (recent := _within_limit_days(paid, club.acted_at))
     }
+    key = _paid_key(posting.account, event.currency)
     new = PaidOut(at=club.acted_at, amount=posting.amount)
-    return replace(club, paid_out=paid_out | {whose: (*paid_out.get(whose, ()), new)})
+    return replace(club, paid_out=paid_out | {key: (*paid_out.get(key, ()), new)})
 
 
 def _on_closed(club: Club, event: facts.BooksClosed, number: int) -> Club:

@@ -1,4 +1,4 @@
-"""Proposals: an act that needs two persons waits until another member confirms or declines it.
+"""Proposals: acts that wait until another member confirms or declines them.
 
 An act is decided when it is sent and again when it is confirmed. A member who confirms a proposal of a program or the
 operator becomes its sender. The act may then need yet another member.
@@ -25,17 +25,17 @@ from referee.visibility import Event
 PROPOSALS_MAX = 1000
 """Maximum proposals that wait at the same time."""
 SECOND_PERSON_SCOPES: tuple[Scope, ...] = ("keys", "audit")
-"""Scopes of a second person. If two members hold any of them, the acts of :func:`needs_second_person` wait."""
+"""Scopes of a second person. If two members have any, the acts of :func:`needs_second_person` wait."""
 STRONG_SCOPES: tuple[Scope, ...] = ("keys", "treasury", "audit", "officiate")
 """Scopes for which an invitation to a key needs two persons."""
-IS_LOOSER: dict[str, Callable[[Any, Any], bool]] = {
+NEEDS_SECOND: dict[str, Callable[[Any, Any], bool]] = {
     "payout_limit": lambda now, new: now is not None and new > now,
     "keep_years": lambda now, new: bool(new < now),
     "currencies": lambda now, new: bool(new != now),
     "stakes_need": lambda now, new: new == "secretary" != now,
     "stake_limit": lambda now, new: now is not None and new > now,
 }
-"""Functions of the present and new value of a setting; true: the change needs a second person."""
+"""Functions by setting: whether the change from its present to a new value needs a second person."""
 
 
 # Acts that need two persons
@@ -49,8 +49,10 @@ def needs_second_person(club: Club, request: commands.ClubRequest, actor: Actor)
         case commands.Invite():
             return actor != "operator" and any(scope in STRONG_SCOPES for scope in default_scopes(request))
         case commands.Set():
-            given = {name: getattr(request, name) for name in IS_LOOSER}
-            return any(new is not None and IS_LOOSER[name](getattr(club, name), new) for name, new in given.items())
+            given = {name: getattr(request, name) for name in NEEDS_SECOND}
+            return any(
+                new is not None and NEEDS_SECOND[name](getattr(club, name), new) for name, new in given.items()
+            )
         case commands.SetPayee() | commands.SetClubPayee():
             payee = commands.member_of_payee_act(request)
             return payee is None or payee != member_of_actor(club, actor)
@@ -58,7 +60,10 @@ def needs_second_person(club: Club, request: commands.ClubRequest, actor: Actor)
 
 
 def has_second_person(club: Club, at: datetime) -> bool:
-    """Return whether two members hold `keys` or `audit` now."""
+    """Return whether two members have redeemed keys with `keys` or `audit`.
+
+    A revoked key counts until ``counts_until``.
+    """
     return len({key.member for key in club.keys if key.member is not None and _counts_as_second(key, at)}) > 1
 
 
@@ -73,7 +78,10 @@ def _counts_as_second(key: Key, at: datetime) -> bool:
 
 
 def refusal_to_confirm(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refused | None:
-    """Return the refusal if a caller may not confirm a proposal, else ``None``."""
+    """Return the refusal if a caller may not confirm a proposal, else ``None``.
+
+    A proposing member's key must still be valid, unless the act is `pay`.
+    """
     me, act = member_of_actor(club, actor), proposal.act
     if me is None:
         return NotGranted("confirmed_by_member", None)
@@ -91,7 +99,7 @@ def refusal_to_confirm(club: Club, proposal: Proposal, actor: Actor, at: datetim
 
 
 def scopes_to_confirm(act: ProposedAct) -> tuple[Scope, ...]:
-    """Return the scopes of which a member needs one to confirm or decline an act."""
+    """Return the scopes of which a member needs one to confirm or decline. A party of a payment needs `self`."""
     match act:
         case commands.CloseBooksSent():
             return ("treasury", *SECOND_PERSON_SCOPES)
@@ -116,7 +124,7 @@ def _refusal_of_ended_key(club: Club, proposal: Proposal, at: datetime) -> Refus
 
 
 def parties_of(proposal: Proposal) -> frozenset[int]:
-    """Return payer and payee if the act makes or reverses a payment between members; otherwise no member."""
+    """Return payer and payee if the act records or reverses a payment between members; else none."""
     draft = proposal.draft
     if draft is None or "pay" not in (draft.kind, draft.reversed_kind):
         return frozenset()
@@ -128,7 +136,7 @@ def other_parties(proposal: Proposal) -> tuple[int, ...]:
 
 
 def waiting_proposal(club: Club, number: int) -> Proposal:
-    """Return a waiting proposal. Raises ``AgainstTheClub`` for an unknown number, ``ClubState`` for a settled one."""
+    """Return the proposal. Raises ``AgainstTheClub`` for an unknown number, ``ClubState`` for a settled one."""
     proposal = club.proposals.get(number)
     if proposal is None and number > club.proposed:
         raise AgainstTheClub("no_such_proposal", None, proposal=number, last=club.proposed)
@@ -141,9 +149,9 @@ def waiting_proposal(club: Club, number: int) -> Proposal:
 
 
 def propose(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
-    """Return the event that proposes an act. Raises ``ClubState`` if too many proposals wait.
+    """Propose an act. Raises ``ClubState`` if too many proposals wait.
 
-    ``events``: the act's events without confirmation.
+    ``events``: the act's events without confirmation. The proposal keeps only the draft of an entry.
     """
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
@@ -154,10 +162,10 @@ def propose(club: Club, request: commands.ClubRequest, events: tuple[Event, ...]
 
 
 def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that declines a proposal. Raises what :func:`waiting_proposal` raises.
+    """Decline a proposal. Raises what :func:`waiting_proposal` raises.
 
-    Raises ``NotGranted`` unless the caller has the proposing key, a scope of :func:`scopes_to_confirm`, or `self` as
-    the proposer or a party of the payment.
+    Raises ``NotGranted`` unless the caller has the proposing key, or is a member with a scope of
+    :func:`scopes_to_confirm`, or with `self` as the proposer or a party of the payment.
     """
     proposal = waiting_proposal(club, request.proposal)
     me, act = member_of_actor(club, moment.actor), proposal.act
@@ -188,10 +196,10 @@ def _on_declined(club: Club, event: ProposalDeclined, number: int) -> Club:
         return club
     whose = commands.member_of_payee_act(event.act)
     payee = club.payee_of(whose)
-    return club.with_payee(whose, replace(payee, numbers=(*payee.numbers, *numbers_of(event.act))))
+    return club.with_payee(whose, replace(payee, numbers=(*payee.numbers, *payment_numbers_of(event.act))))
 
 
-def numbers_of(act: commands.PayeeAct | facts.PayeeSet) -> tuple[str, ...]:
+def payment_numbers_of(act: commands.PayeeAct | facts.PayeeSet) -> tuple[str, ...]:
     return tuple(number for number in (act.swish, act.iban) if number is not None)
 
 

@@ -52,7 +52,7 @@ class ClubRules:
         return events, club
 
     def at_time_of_act(self, club: Club, at: datetime) -> Club:
-        """Return the club with the time of an act, which :meth:`evolve` needs."""
+        """Return the club with the time of an act, so that :meth:`evolve` can date a payout."""
         return replace(club, acted_at=at)
 
     def evolve(self, club: Club, event: Event, number: int) -> Club:
@@ -63,10 +63,10 @@ RULES = ClubRules()
 
 
 def _events_or_proposal(club: Club, request: commands.ClubRequest, moment: Moment) -> Events:
-    """Return the events of an act, or a proposal if the act needs a second person. Raises ``Refused``.
+    """Return the events of an act, or a proposal if the act waits for another member. Raises ``Refused``.
 
-    If the club has no second person, the act of a program still waits. An act of a member or the operator is carried
-    out, and its events are marked ``alone``.
+    An act of :func:`money.needs_second_member` always waits. An act of :func:`proposals.needs_second_person` waits if
+    the club has a second person or a program sends it; otherwise its events are marked ``alone``.
     """
     events = DECIDE[type(request)](club, request, moment)
     money.check_planned(club, request)
@@ -82,7 +82,7 @@ def _events_or_proposal(club: Club, request: commands.ClubRequest, moment: Momen
 def _confirm(club: Club, request: commands.Confirm, moment: Moment) -> Events:
     """Return the confirmation and the events of the act. Raises ``Refused``.
 
-    An act of a program or the operator is decided as the confirmer's, and may wait again.
+    An act of a program or the operator becomes the confirmer's, and may wait again.
     """
     proposal = proposals.waiting_proposal(club, request.proposal)
     if (refused := proposals.refusal_to_confirm(club, proposal, moment.actor, moment.at)) is not None:
@@ -133,15 +133,16 @@ def _leave(club: Club, request: commands.Leave, moment: Moment) -> Events:
 def _set_payee(club: Club, request: commands.PayeeAct, moment: Moment) -> Events:
     member = commands.member_of_payee_act(request)
     if member is not None:
-        unerased_member(club, member)  # not only a present member, because a former one may have a balance
+        unerased_member(club, member)  # because a former member may have a balance
     return (facts.PayeeSet(member=member, swish=request.swish, iban=request.iban),)
 
 
 def _erase(club: Club, request: commands.Erase, moment: Moment) -> Events:
+    """Return the erasure. Raises ``ClubState`` if membership, matches, books or ``keep_years`` prevent it."""
     member = member_of(club, request.member)
     if member.left is None:
         raise ClubState("member_here", None, member=request.member)
-    if member.erased and not (request.deleted or request.changed):  # texts may have been written since
+    if member.erased and not (request.deleted or request.changed):  # because texts may have been written since
         raise ClubState("member_erased", None, member=request.member)
     if request.matches:
         raise ClubState("matches_left", None, member=request.member, matches=request.matches)
@@ -149,7 +150,7 @@ def _erase(club: Club, request: commands.Erase, moment: Moment) -> Events:
         raise ClubState("balance_left", None, member=request.member)
     if request.entry > club.closed_through:
         raise ClubState("books_open", None, member=request.member, entry=request.entry)
-    until = date(member.left.year + club.keep_years + 1, 1, 1)  # the years begin after that of leaving
+    until = date(member.left.year + club.keep_years + 1, 1, 1)  # because the year of leaving does not count
     if club.keep_years and facts.day_of(moment.at, club.timezone) < until:
         raise ClubState("books_kept", None, member=request.member, until=until.isoformat())
     given = asdict(request)
@@ -193,7 +194,7 @@ def _close_evening(club: Club, request: commands.CloseEvening, moment: Moment) -
 
 
 def open_evening(club: Club, number: int) -> Evening:
-    """Return an open evening. Raises ``AgainstTheClub`` if it does not exist, ``ClubState`` if it is closed."""
+    """Return the evening. Raises what :func:`evening_of` raises, and ``ClubState`` if it is closed."""
     evening = evening_of(club, number)
     if evening.closed:
         raise ClubState("evening_closed", None, evening=number)
@@ -257,7 +258,7 @@ def _on_erased(club: Club, event: facts.MemberErased, number: int) -> Club:
 
 
 def _on_payee_set(club: Club, event: facts.PayeeSet, number: int) -> Club:
-    numbers = (*club.payee_of(event.member).numbers, *proposals.numbers_of(event))
+    numbers = (*club.payee_of(event.member).numbers, *proposals.payment_numbers_of(event))
     return club.with_payee(event.member, Payee(swish=event.swish, iban=event.iban, numbers=numbers))
 
 

@@ -46,7 +46,7 @@ def is_own(club: Club, actor: Actor, name: str) -> bool:
 
 
 def default_scopes(request: commands.IssueKeySent) -> tuple[Scope, ...]:
-    """Return the scopes of a key to issue: those of the request, or the default."""
+    """Return the scopes of a key to issue: those requested, else the default."""
     if request.scopes is not None:
         return tuple(scope for scope in SCOPES if scope in request.scopes)
     return MEMBER_SCOPES if request.app is None else APP_SCOPES
@@ -59,7 +59,7 @@ def scopes_of(club: Club, actor: Actor) -> tuple[Scope, ...]:
 
 
 def check_has_scopes(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> None:
-    """Raise ``NotGranted`` unless a caller's key has all these scopes."""
+    """Raise ``NotGranted`` unless a caller has all these scopes."""
     mine = scopes_of(club, actor)
     if lacking := tuple(scope for scope in SCOPES if scope in scopes and scope not in mine):
         raise NotGranted("scopes_not_yours", None, scopes=lacking)

@@ -1,4 +1,4 @@
-"""The state of a club, on which commands are decided."""
+"""The state of a club."""
 
 from datetime import date, datetime
 
@@ -29,7 +29,7 @@ NO_DIGEST = "0" * 64
 
 
 class Payee(Value):
-    """Payment numbers of a member or the club. ``numbers``: present and former numbers."""
+    """Payment numbers of a member or the club. ``numbers``: all so far, and those of declined proposals."""
 
     swish: NumberRef | None = None
     iban: NumberRef | None = None
@@ -63,11 +63,11 @@ class Key(Value):
     until: datetime | None = None
     revoked: bool = False
     counts_until: datetime | None = None
-    """Time until which the member still counts as a second person, if another member revoked the key."""
+    """Time until which the key still makes its member a second person, though revoked."""
     invitation: Invitation | None = None
     """``None``: the key was issued."""
     given_by: tuple[int, ...] = ()
-    """Members who gave or confirmed the invitation, or who hold or gave the key that issued this key."""
+    """Members who gave or confirmed the invitation, or hold or gave a key that issued or rotated this key."""
 
     @property
     def behind(self) -> frozenset[int]:
@@ -94,7 +94,7 @@ class Proposal(Value):
 
 
 class PaidOut(Value):
-    """A payout that counts against the club's ``payout_limit``."""
+    """A payout or reversed deposit that counts against ``payout_limit``."""
 
     at: datetime
     amount: int
@@ -102,7 +102,7 @@ class PaidOut(Value):
 
 
 class Club(Value):
-    """The state of a club. Members, keys and evenings are numbered from 1, in order."""
+    """Members, keys and evenings are numbered from 1, in order."""
 
     name: str
     currencies: Currencies
@@ -123,12 +123,12 @@ class Club(Value):
     keys: tuple[Key, ...] = ()
     evenings: tuple[Evening, ...] = ()
     erasures: tuple[Hash, ...] = ()
-    """Digests of the erasures, in order."""
+    """Digests of the erasures."""
     proposed: int = 0
     """Number of proposals so far."""
     proposals: dict[int, Proposal] = field(default_factory=dict)
     paid_out: dict[str, tuple[PaidOut, ...]] = field(default_factory=dict)
-    """Recent payouts by account and currency (``member:5 SEK``)."""
+    """Recent payouts, by account and currency (``member:5 SEK``)."""
     closings: int = 0
     closed_through: int = 0
     """Number of the last closed entry."""

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from referee.clubs import commands
-from referee.clubs.proposals import IS_LOOSER, has_second_person
+from referee.clubs.proposals import NEEDS_SECOND, has_second_person
 from tests.clubs.test_clubs import CHANGES, NOW, Room, ref
 
 HARMLESS = {"name", "timezone", "sie"}
@@ -33,7 +33,7 @@ def two() -> Two:
 
 
 def test_every_setting_is_looser_by_a_rule_or_harmless() -> None:
-    assert set(commands.Set.__struct_fields__) == IS_LOOSER.keys() | HARMLESS
+    assert set(commands.Set.__struct_fields__) == NEEDS_SECOND.keys() | HARMLESS
 
 
 class TestDecidedAgain:
