@@ -1,7 +1,7 @@
 """Executes an act in a club."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 from api.access.clubs import ClubCaller
 from api.access.codes import new_code
 from api.access.tokens import hash_of
-from api.clubs.erasing import TextsErased, stored_plan
+from api.clubs.erasing import TextsErased, store_plan
 from api.clubs.new_keys import NewKey, derived_secrets, key_in_club, make_key, random_bytes
 from api.clubs.schemas import EventSeen, KeyGiven, KeyInvitationGiven, event_seen
 from api.clubs.zones import must_be_zone
@@ -247,20 +247,17 @@ class ActExecution:
             if self._expected not in (None, self._club.version):
                 await self._catch_up()
             with suppress(Stale):
-                async with self._with_basis(sent) as request:
-                    return await self._decide(request, expected=self._club.version)
+                request = await self._with_basis(sent)
+                return await self._decide(request, expected=self._club.version)
             await self._catch_up()
         raise Busy
 
-    @asynccontextmanager
-    async def _with_basis(self, sent: BasisSent) -> AsyncIterator[Any]:
-        """Yield the act with the values of the books. Store the plan of an erasure first."""
+    async def _with_basis(self, sent: BasisSent) -> Any:
+        """Return the act with the values of the books. Store the plan of an erasure first."""
         basis = await read_basis(self._service, self._club, sent)
-        if not isinstance(sent, commands.EraseSent):
-            yield WITH_BASIS[type(sent)](**asdict(sent), **basis)
-            return
-        async with stored_plan(self._service, self._club, self._caller.actor, sent, basis) as request:
-            yield request
+        if isinstance(sent, commands.EraseSent):
+            return await store_plan(self._service, self._club, self._caller.actor, sent, basis)
+        return WITH_BASIS[type(sent)](**asdict(sent), **basis)
 
     async def _earlier_request(self, key: str | None) -> Any | None:
         """Return the request of the caller's act with this key, or ``None``."""

@@ -1,7 +1,6 @@
 """The erasure of a member: its preview and its stored plan."""
 
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from api.access.clubs import ClubCaller
@@ -10,7 +9,6 @@ from api.http.replies import Reply, versioned_reply
 from api.http.threads import in_long_thread, in_thread
 from api.money.decision_basis import read_basis
 from api.personal_data.erasures import prepare_erasure
-from api.runtime.commands import NOTHING_DONE
 from api.runtime.service import Service
 from referee import wire_types
 from referee.actors import Actor
@@ -82,18 +80,8 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
     return versioned_reply(answer, club.version, NO_TEXTS)
 
 
-@asynccontextmanager
-async def stored_plan(
-    service: Service, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]
-) -> AsyncIterator[Erase]:
-    """Store the plan of an erasure, and yield the request that records it.
-
-    Delete the plan if the request stored nothing. Raises ``Refused`` if the club refuses it.
-    """
+async def store_plan(service: Service, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]) -> Erase:
+    """Store the plan of an erasure, and return the request that records it. Raises ``Refused`` if the club refuses."""
     request, plan = await in_long_thread(prepare_erasure, service.erasures, service.referee, club, actor, sent, basis)
     await in_thread(service.erasures.keep, plan)
-    try:
-        yield request
-    except NOTHING_DONE:
-        await in_thread(service.erasures.drop, plan.digest)
-        raise
+    return request

@@ -72,9 +72,5 @@ def erase(settings: Settings, arguments: argparse.Namespace) -> int:
 
 def _record_and_carry_out(store: OperatorStore, club: Club, request: Erase, plan: Plan) -> None:
     store.erasures.keep(plan)
-    try:
-        store.submit(club.id, request, club.version)
-    except (Refused, Stale):
-        store.erasures.drop(plan.digest)
-        raise
+    store.submit(club.id, request, club.version)
     store.erasures.carry_out(store.club(club.id, club.version + 1))

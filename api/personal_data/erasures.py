@@ -16,7 +16,8 @@ from uuid import UUID
 
 import msgspec
 from msgspec.structs import asdict
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from api.personal_data.names import ERASED, SALT_BYTES, TABLE, Names, Origin, batches, is_intact, note_due, ref_of
 from api.personal_data.redaction import Redactor, fold
@@ -151,7 +152,11 @@ class Erasures:
         return _Planning(rows, self.redactions(club), referee, club, member).plan()
 
     def keep(self, plan: Plan) -> None:
-        """Store a plan. Call this before its event is recorded."""
+        """Store a plan. Call this before its event is recorded.
+
+        Two processes may store the same plan; one of them records it. Without its event, the first :meth:`carry_out`
+        after a later event of the club deletes a plan.
+        """
         own = {"erasure": plan.digest, "club": plan.club, "member": plan.member, "version": plan.version}
         rows = [
             own | {"ref": one.ref, "redacted": one.redacted, "salt": one.salt or None, "text": one.after}
@@ -160,12 +165,14 @@ class Erasures:
         if not rows:  # because the member was just erased
             return
         with self._names.writer.begin() as connection:
-            connection.execute(insert(ERASED), rows)
-
-    def drop(self, digest: str) -> None:
-        """Delete the plan with this digest, unless it was carried out."""
-        with self._names.writer.begin() as connection:
-            connection.execute(delete(ERASED).where(ERASED.c.erasure == digest, ERASED.c.version.is_not(None)))
+            dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+            new = dialect.insert(ERASED)
+            stored = new.on_conflict_do_update(
+                index_elements=["erasure", "ref"],
+                set_={"version": new.excluded.version},
+                where=ERASED.c.version.is_not(None),
+            )
+            connection.execute(stored, rows)
 
     def carry_out_unfinished(self, referee: Referee) -> None:
         """Carry out the recorded erasures of all clubs. Log and skip clubs that cannot be read."""

@@ -119,9 +119,22 @@ def test_a_plan_that_never_came_on_record_changes_nothing_and_is_deleted_later(s
         assert erasures.carry_out(club_after([plans[1].digest], 2)) == {}
         later = plan_of(names, 2, version=2)
         erasures.keep(later)
-        erasures.drop(later.digest)
-        erasures.drop(plans[1].digest)
+        assert erasures.carry_out(club_after([plans[1].digest], 3)) == {}
         assert sql(store_url, "SELECT DISTINCT erasure FROM names_erased") == [(plans[1].digest,)]
+
+
+def test_a_plan_that_is_stored_twice_is_carried_out_once(store_url: str) -> None:
+    """Two processes plan the same erasure, or one ended between the plan and the event."""
+    with opened(store_url) as names:
+        names.put(CLUB, 0, ["Anna"], kind="name")
+        erasures, plan = Erasures(names), plan_of(names, 0)
+        erasures.keep(plan._replace(version=plan.version - 1))
+        erasures.keep(plan)
+        assert erasures.carry_out(club_after([], plan.version)) == {}
+        assert erasures.carry_out(club_after([plan.digest], plan.version + 1)) == {0: 1}
+        erasures.keep(plan)
+        assert erasures.carry_out(club_after([plan.digest], plan.version + 1)) == {}
+        assert sql(store_url, "SELECT count(*) FROM names") == [(0,)]
 
 
 def test_on_sqlite_the_bytes_of_what_is_erased_are_in_no_file(sqlite_url: str, tmp_path: Path) -> None:
