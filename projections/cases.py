@@ -41,7 +41,7 @@ from projections.cursors import QUERIES_KEPT, Moment, Number, Order, limit_plus_
 from projections.follow.engine import Json, Utc
 from projections.follow.page import Page, topics
 from projections.follow.projection import LIVE, own_name
-from projections.matches import Row
+from projections.matches import StandingsRow
 from projections.visibility import Sight, club_officials_text
 from referee.actors import Actor, seat_of
 from referee.events import DEAL_ENDS, MATCH_ENDS, KnockDismissed, KnockUpheld, MatchOpened, PenaltyImposed
@@ -439,7 +439,7 @@ class Cases:
         evenings: Collection[int],
         matches: Subquery,
         ruleset: str | None = None,
-    ) -> dict[Row, tuple[int, int]]:
+    ) -> dict[StandingsRow, tuple[int, int]]:
         """Return, by row of the standings, the numbers of upheld and dismissed knocks on these evenings of a club.
 
         Members' cases of offences count as knocks. ``matches``: query by
@@ -460,7 +460,7 @@ class Cases:
         if ruleset is not None:
             query = query.where(cases.ruleset == ruleset)
         rows = connection.execute(query.group_by(*key))
-        return {Row(*row[:3]): (row[3], row[4]) for row in rows}
+        return {StandingsRow(*row[:3]): (row[3], row[4]) for row in rows}
 
     def about(
         self,

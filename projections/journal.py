@@ -33,7 +33,7 @@ class Author(Value):
     """The author of an entry or of a proposal: a caller in the club, or an actor in a match."""
 
     actor: Actor
-    """Actor who sent the act, or who ended or corrected the match."""
+    """Actor who sent the act, or whose event entered or reversed the match's result."""
     member: wire_types.MemberNumber | None
     """Member who owns the key of the actor; null: a program, the operator, or an actor without a key."""
     match: wire_types.MatchId | None
@@ -41,8 +41,8 @@ class Author(Value):
 
 
 def author_of(by: Actor, cause: str, club: UUID, member: Callable[[Actor], int | None]) -> Author:
-    """Return the author of an entry. ``cause``: ``id/number`` of an event of the club or a match. ``member``: returns
-    the member who owns an actor's key."""
+    """Return the author of an entry with this ``cause``. ``member``: function that returns the member who owns an
+    actor's key."""
     aggregate = cause.partition("/")[0]
     return Author(actor=by, member=member(by), match=None if aggregate == str(club) else aggregate)
 
@@ -86,21 +86,21 @@ class Journal(Value):
 
 
 def name_of(journal: Journal, account: Account) -> str | None:
-    """Return the name of an account's member; ``None`` for an account of the club or a hidden name."""
+    """Return the name of an account's member; ``None`` for the club's account or a hidden name."""
     member = member_of(account)
     return None if member is None else journal.names.get(member)
 
 
 def accounts(journal: Journal) -> tuple[Account, ...]:
-    """Return the club's own accounts, then those of members with a balance or an entry, by number."""
+    """Return the club's own accounts, then those of members with a balance or entry, in order of number."""
     named = {one.account for one in (*journal.opening, *journal.closing)}
     named |= {posting.account for entry in journal.entries for posting in entry.postings}
     return (*OWN, *sorted(named - set(OWN), key=lambda account: int(account.removeprefix(MEMBER))))
 
 
 def balances(journal: Journal) -> tuple[Balance, ...]:
-    """Return the closing balances by account, including 0. A member's account has the currencies that it used. The
-    club's own accounts have all."""
+    """Return the closing balances, in order of account and currency, with zeros. A member's account has only used
+    currencies."""
     closing = {(one.account, one.currency): one.amount for one in journal.closing}
     used = {(account, currency) for account in OWN for currency in journal.currencies}
     used |= {(one.account, one.currency) for one in journal.opening} | set(closing)
@@ -124,5 +124,5 @@ def in_currency(journal: Journal, currency: wire_types.Currency) -> Journal:
 
 
 def decimal(amount: int) -> str:
-    """Format an amount with two decimals: ``-4.00``."""
+    """Return minor units with two decimals: ``-4.00``."""
     return f"{'-' if amount < 0 else ''}{abs(amount) // 100}.{abs(amount) % 100:02}"

@@ -1,4 +1,4 @@
-"""The projection of the log as a Merkle tree: tiles with the hashes and positions of all rows.
+"""The projection of the log as a Merkle tree: tiles with all rows' hashes and positions.
 
 Leaves are numbered from 0 without gaps, unlike the positions of their rows.
 """
@@ -45,7 +45,7 @@ class Edge(NamedTuple):
 
     @property
     def position(self) -> int:
-        """Position of the last leaf's row; 0 without leaves."""
+        """Position of the last row; 0 without rows."""
         return _unpacked_positions(self.positions)[-1] if self.positions else 0
 
 
@@ -95,7 +95,7 @@ class Log:
             self.grow(connection, edge, rows, leaves_of(rows))
 
     def grow(self, connection: Connection, edge: Edge, rows: Sequence[Row], leaves: bytes) -> None:
-        """Add rows after the edge. ``leaves``: their hashes, by :func:`leaves_of`."""
+        """Add rows after the edge. ``leaves``: :func:`leaves_of` these rows."""
         changed = changed_tiles(edge.hashes, leaves, edge.size)
         positions = edge.positions if edge.size % TILE_WIDTH else b""
         positions += array("q", [row[0] for row in rows]).tobytes()
@@ -115,12 +115,12 @@ class Log:
         if new:
             connection.execute(insert(self.tiles), new)
 
-    def version(self, connection: Connection, match_id: UUID) -> int:
-        """Return 0, because only positions show which rows are included."""
+    def version(self, connection: Connection, aggregate: UUID) -> int:
+        """Return 0, because only positions show the included rows."""
         return 0
 
     def edge(self, connection: Connection) -> Edge:
-        """Return the stored edge, without deleted tiles."""
+        """Return the stored edge, without missing tiles."""
         found = connection.execute(self._last).one_or_none()
         if found is None:
             return Edge(0, {}, b"")
@@ -138,7 +138,7 @@ class Log:
         return 0 if found is None else int(found[0] * TILE_WIDTH + found[1] // HASH_BYTES)
 
     def tree(self, connection: Connection, size: int) -> Tree:
-        """Return the tree over the first ``size`` leaves, usable while the connection is open."""
+        """Return the tree over the first ``size`` leaves. It reads tiles through the connection."""
 
         @cache
         def tile(level: int, number: int) -> bytes:
@@ -157,13 +157,13 @@ class Log:
             first = tiles[-1].number + 1
 
     def leaves(self, connection: Connection, *, first: int = 0) -> Iterator[tuple[int, int, bytes]]:
-        """Yield the number, row position and hash of each leaf, from tile ``first`` on."""
+        """Yield the number, row position and hash of each leaf in tiles from ``first`` on."""
         for number, hashes, positions in self.tiles_of(connection, 0, first=first):
             for place, position in enumerate(_unpacked_positions(positions)):
                 yield number * TILE_WIDTH + place, position, hashes[place * HASH_BYTES :][:HASH_BYTES]
 
     def size_at(self, connection: Connection, position: int) -> int:
-        """Return the number of leaves up to a position."""
+        """Return the number of leaves up to a position, included."""
         found = connection.execute(self._place, {"position": position}).one_or_none()
         return (
             0
@@ -191,25 +191,25 @@ def _unpacked_positions(packed: bytes) -> "array[int]":
     return array("q", packed)
 
 
-class _Written(dict[Any, str]):
-    """Cache of ids as text, because formatting an id takes longer than hashing a row."""
+class _IdTexts(dict[Any, str]):
+    """Cached texts of ids, because formatting one takes longer than hashing a row."""
 
     def __missing__(self, aggregate_id: Any) -> str:
         try:
             written = str(UUID(aggregate_id))
-        except (ValueError, TypeError, AttributeError):  # SQLite stores any value in the column
+        except (ValueError, TypeError, AttributeError):  # because SQLite stores any value in the column
             written = str(aggregate_id)
         self[aggregate_id] = written
         return written
 
 
 def leaves_of(rows: Sequence[Row]) -> bytes:
-    """Return the concatenated hashes of rows, damaged ones too."""
-    written = _Written()
+    """Return the concatenated hashes of rows, also damaged ones."""
+    id_texts = _IdTexts()
     try:
-        return leaf_hashes(rows, written)
+        return leaf_hashes(rows, id_texts)
     except TypeError:
-        return leaf_hashes([(*row[:4], _state_bytes(row[4])) for row in rows], written)
+        return leaf_hashes([(*row[:4], _state_bytes(row[4])) for row in rows], id_texts)
 
 
 def _state_bytes(state: Any) -> bytes:

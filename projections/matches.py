@@ -63,7 +63,7 @@ Status = Annotated[
 
 
 class Listed(Value):
-    """A match in a list. ``deal``: the current or last deal. ``winner``: of two partners, the first."""
+    """A match in a list. ``deal``: the current or last deal. ``winner``: of partners, the first."""
 
     match: UUID
     ruleset: str
@@ -86,7 +86,7 @@ class Listed(Value):
 
 
 def after_event(entry: Listed | None, recorded: Recorded) -> Listed:
-    """Return a match's entry after an event; ``None`` is the entry before the opening."""
+    """Return a listed match after an event. ``entry``: before it; ``None`` before the opening."""
     number, at, event = recorded.originator_version, recorded.at, recorded.event
     if isinstance(event, MatchOpened):
         return Listed(
@@ -133,8 +133,8 @@ ENDS = (MatchWon, MatchClosed, MatchAbandoned, ProtocolCorrected)
 """Event types that can end a match or reopen it."""
 
 
-class Row(NamedTuple):
-    """A row of a club's standings."""
+class StandingsRow(NamedTuple):
+    """A row of a club's standings, without its results."""
 
     ruleset: str
     currency: str | None
@@ -143,7 +143,7 @@ class Row(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A member's results in the finished matches of a row: matches, wins, and points in halves."""
+    """A member's finished matches, wins and half points."""
 
     played: int
     won: int
@@ -152,7 +152,7 @@ class Standing(NamedTuple):
 
 Part = Literal["public", "its public", "club", "private", "own"]
 """Part of the visible matches: all public matches, or one club's (``its public``). In the caller's club: the matches
-for members, all private matches, or the caller's own private matches."""
+for members (``club``), all private matches, or the caller's own private matches."""
 IDS_MAX = 10_000
 """Maximum ids in one statement, because SQLite allows 32,766."""
 
@@ -194,7 +194,7 @@ class Matches:
             self.metadata,
             Column("name", Text, primary_key=True),
             Column("match", Uuid, primary_key=True),
-            # Only for members of a club. The last two are for finished matches.
+            # NULL outside a club, except ``ruleset``. The last two are NULL unless ``status`` is ``over``.
             Column("club", Uuid),
             Column("evening", Integer),
             Column("member", Integer),
@@ -257,8 +257,8 @@ class Matches:
     ) -> tuple[tuple[Listed, ...], str | None]:
         """Return a page of the visible matches in order of opening, and the next page's cursor.
 
-        ``player``: a whole name. ``member``: a member of ``club``. ``opened_to`` is exclusive. Raises: ValueError if
-        ``after`` is not a cursor of this list.
+        ``player``: a whole name; finds no club's match. ``member``: ignored without ``club``. ``opened_to`` is
+        exclusive. Raises: ValueError if ``after`` is not a cursor of this list.
         """
         assert limit > 0, "a page has room for a match"
         values = {
@@ -278,7 +278,7 @@ class Matches:
         return self._order.page(found, limit)
 
     def _query_of(self, parts: tuple[Part, ...], given: frozenset[str], limit: int) -> Select[Any]:
-        """Return the query for a page of these parts, with parameters of the ``given`` names.
+        """Return the query for a page of these parts, filtered by the ``given`` parameters.
 
         The query finds a page of each part by an index, and reads whole rows only for the result.
         """
@@ -321,7 +321,7 @@ class Matches:
         return self.entries.c.match.in_(select(players.match).where(players.name == bindparam(who)))
 
     def visible(self, connection: Connection, sight: Sight, matches: Collection[UUID]) -> set[UUID]:
-        """Return the ids among ``matches`` of matches that are visible in lists."""
+        """Return those of ``matches`` that are visible in lists."""
         entries = self.entries.c
         given = {"club": sight.club, "holder": _member_key(sight.club, sight.member)}
         parts = or_(*(self._is_in_part(part) for part in _visible_parts(sight, None)))
@@ -342,7 +342,7 @@ class Matches:
         return query.params({name: value for name, value in given.items() if value is not None})
 
     def with_currency(self, club: UUID, sight: Sight, in_money: Collection[str]) -> Subquery:
-        """Return the query of :meth:`of_club` with each match's ``currency`` (:class:`Row`).
+        """Return the query of :meth:`of_club` with each match's ``currency`` (:class:`StandingsRow`).
 
         ``in_money``: rulesets whose points are money in a match with stakes.
         """
@@ -357,11 +357,8 @@ class Matches:
         evenings: Collection[int],
         matches: Subquery,
         ruleset: str | None = None,
-    ) -> dict[Row, Standing]:
-        """Return the results in the finished matches of these evenings of a club.
-
-        ``matches``: query by :meth:`with_currency`.
-        """
+    ) -> dict[StandingsRow, Standing]:
+        """Return the results in finished ``matches`` (:meth:`with_currency`) of these evenings."""
         players = self.players.c
         key = players.ruleset, matches.c.currency, players.member
         query = select(*key, func.count(), func.sum(case((players.won, 1), else_=0)), func.sum(players.halves))
@@ -370,7 +367,7 @@ class Matches:
         if ruleset is not None:
             query = query.where(players.ruleset == ruleset)
         rows = connection.execute(query.group_by(*key))
-        return {Row(*row[:3]): Standing(*row[3:]) for row in rows}
+        return {StandingsRow(*row[:3]): Standing(*row[3:]) for row in rows}
 
     def count_open(self, connection: Connection, club: UUID, member: int | None = None) -> int:
         """Return the number of a club's open matches; with ``member``, of those in which the member plays."""
@@ -393,7 +390,7 @@ def _visible_parts(sight: Sight, club: UUID | None) -> tuple[Part, ...]:
 
 
 def _player_rows(entry: Listed) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a match's players, by name or, in a club's match, by member."""
+    """Yield a row for each player's name or, in a club's match, for each member."""
     of_all = {"match": entry.match, "club": entry.club, "evening": entry.evening, "ruleset": entry.ruleset}
     of_all |= {"won": None, "halves": None}
     if entry.club is None:
@@ -404,7 +401,7 @@ def _player_rows(entry: Listed) -> Iterator[dict[str, Any]]:
 
 
 def _result_columns(entry: Listed, end: Any) -> list[dict[str, Any]]:
-    """Return the columns of the members' results after an event of :data:`ENDS`."""
+    """Return each member's result columns after an event of :data:`ENDS`: ``None`` unless over."""
     won = end.won if isinstance(end, ProtocolCorrected) else end
     over = entry.status == "over" and won is not None
     winners = (getattr(won, "seats", ()) or (getattr(won, "seat", None),)) if over else ()
@@ -426,7 +423,7 @@ def _changed_columns(entry: Listed) -> dict[str, Any]:
 
 
 def _player_key(name: str) -> str:
-    """Return the hash that stands for a player, because names can be too long for an index."""
+    """Return a hash instead of the name, because names can be too long for an index."""
     return sha256(name.encode()).hexdigest()
 
 

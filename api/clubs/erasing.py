@@ -81,7 +81,7 @@ async def preview_reply(service: Service, caller: ClubCaller, sent: EraseSent, e
 
 
 async def store_plan(service: Service, club: Club, actor: Actor, sent: EraseSent, basis: Mapping[str, Any]) -> Erase:
-    """Store the plan of an erasure, and return the request that records it. Raises ``Refused`` if the club refuses."""
+    """Store the plan of an erasure, and return the request that records it. Raises ``Refused``."""
     request, plan = await in_long_thread(prepare_erasure, service.erasures, service.referee, club, actor, sent, basis)
     await in_thread(service.erasures.keep, plan)
     return request

@@ -15,7 +15,7 @@ from api.http.replies import Reply, encode
 from api.matches.schemas import RulesetSeen
 from api.runtime.call import ApiCall
 from projections.cursors import Page, page_of, read_cursor
-from projections.matches import Row, Standing
+from projections.matches import Standing, StandingsRow
 from referee import wire_types
 from referee.clubs.commands import PERSON
 from referee.clubs.facts import SEASON_MAX, Season
@@ -71,11 +71,11 @@ class Place(NamedTuple):
 NO_RESULTS = Standing(0, 0, 0)
 
 
-def _place(row: Row, results: Standing) -> Place:
+def _place(row: StandingsRow, results: Standing) -> Place:
     return Place(row.ruleset, row.currency or "", -results.won, -results.played, row.member)
 
 
-def _standing_seen(row: Row, results: Standing, upheld: int, dismissed: int) -> StandingSeen:
+def _standing_seen(row: StandingsRow, results: Standing, upheld: int, dismissed: int) -> StandingSeen:
     (points,) = in_points((results.halves,), halves=True)
     return StandingSeen(
         ruleset=row.ruleset,

@@ -1,6 +1,6 @@
 """A listener for PostgreSQL's notifications that a process has stored events.
 
-Followers also poll, so a lost notification or connection only delays them."""
+Followers also poll, so a lost notification only delays them."""
 
 import logging
 import selectors
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from referee.store.postgres_connection import Connection
 
 CHANNEL = "referee_events"
-BACKOFF_FIRST, BACKOFF_MOST = 0.1, 5.0
-"""Seconds before the first reconnection, doubled for each further one, and their maximum."""
+BACKOFF_FIRST, BACKOFF_MAX = 0.1, 5.0
+"""Seconds before the first reconnection. Each failure doubles them up to the maximum."""
 QUIET_SECONDS = 15.0
 """Seconds without a notification after which the connection is tested."""
 
@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 
 class Listener:
-    """A thread that calls ``wake`` for each notification, and when it starts to listen."""
+    """A thread that calls ``wake`` for each notification and connection."""
 
     def __init__(self, place: Postgres, wake: Callable[[], None]) -> None:
-        """Start the thread. It takes a lock that shows other processes that a follower runs."""
+        """Start the thread. Its lock shows other processes that a follower runs."""
         self._open, self._wake, self._schema = place.opener(), wake, place.schema
         self._closed = threading.Event()
         self._here, self._there = socket.socketpair()
@@ -45,6 +45,7 @@ class Listener:
         self._there.close()
 
     def _run(self) -> None:
+        """Listen until :meth:`close`; connect again after failures."""
         seconds = BACKOFF_FIRST
         while not self._closed.is_set():
             try:
@@ -52,13 +53,13 @@ class Listener:
                     connection.execute(HOLD_FOLLOW, [self._schema])
                     connection.execute(f'LISTEN "{CHANNEL}"')
                     seconds, self.listening = BACKOFF_FIRST, True
-                    self._wake()  # for events stored while the connection was lost
+                    self._wake()  # because events may have been stored before
                     self._listen(connection)
             except Exception as error:
                 log.warning("no longer listening for events (%s); again in %.1f s", error, seconds)
             self.listening = False
             self._closed.wait(seconds)
-            seconds = min(BACKOFF_MOST, seconds * 2)
+            seconds = min(BACKOFF_MAX, seconds * 2)
 
     def _listen(self, connection: "Connection") -> None:
         with selectors.DefaultSelector() as ready:

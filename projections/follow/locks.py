@@ -1,6 +1,6 @@
-"""Locks across all processes of one store: one for rebuilding projections, one for following the log.
+"""Locks across all processes of a store: for rebuilding projections and for following the log.
 
-A lock ends with its process or connection. On SQLite each lock has its own file.
+A lock ends at the latest with its process or connection. On SQLite each has a file.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ def only_rebuild(engine: Engine) -> Iterator[None]:
     """Exclude other rebuilds during this block. Raises :class:`RebuildRunning` if one is running."""
     if engine.dialect.name == "postgresql":
         with engine.connect() as connection:
-            connection.detach()  # so that closing the connection ends its lock, even if releasing the lock fails
+            connection.detach()  # so that the lock ends even if releasing it fails
             if not _try_lock(connection, REBUILD):
                 raise RebuildRunning
             try:
@@ -51,7 +51,7 @@ def hold_follow(database: Path) -> IO[bytes]:
 
 
 def is_followed(engine: Engine, database: Path | None) -> bool:
-    """Return whether a follower updates the projections. ``database``: their SQLite file, ``None`` on PostgreSQL."""
+    """Return whether a follower runs in any process. ``database``: SQLite file; ``None`` on PostgreSQL."""
     if database is not None:
         if not _lock_file(database, FOLLOW).exists():
             return False
@@ -66,7 +66,7 @@ def is_followed(engine: Engine, database: Path | None) -> bool:
 
 def _try_lock(connection: Connection, lock: str) -> bool:
     held = bool(connection.scalar(TRY, {"lock": lock}))
-    connection.commit()  # the session keeps the lock, and no transaction stays open
+    connection.commit()  # so that no transaction stays open
     return held
 
 

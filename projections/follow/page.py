@@ -1,4 +1,4 @@
-"""A page of the log: stored rows, decoded once and only when a projection needs them."""
+"""A page of the log: stored rows, decoded once if a projection needs them."""
 
 import logging
 from collections import defaultdict
@@ -13,7 +13,7 @@ from referee.visibility import Event, Recorded
 log = logging.getLogger(__name__)
 
 Row = tuple[int, str, int, str, bytes]
-"""Stored row: position in the log (increasing, with gaps), aggregate, number in it, topic and state."""
+"""Position in the log (increasing, with gaps), aggregate, number in it, topic and state."""
 Decode = Callable[[UUID, int, str, bytes], Recorded]
 """Function that decodes a row without its position."""
 
@@ -23,14 +23,15 @@ def topics(*kinds: type[Event]) -> frozenset[str]:
 
 
 class News(NamedTuple):
-    """New events of one aggregate on a page, for one projection."""
+    """New rows of an aggregate on a page, for one projection."""
 
     aggregate: UUID
     version: int
-    """Number of the last row."""
+    """Number of ``last``."""
     last: Row
     """Last row on the page, even if the projection does not use it."""
     events: list[Recorded]
+    """Events that the projection uses, if any."""
 
 
 class Missing(AssertionError):
@@ -94,13 +95,13 @@ class Page:
         for aggregate, rows in found.items():
             try:
                 histories[UUID(aggregate)] = rows
-            except (ValueError, TypeError, AttributeError):  # no caller can request this aggregate
+            except (ValueError, TypeError, AttributeError):  # because no caller can request it
                 log.error("position %s: %r is no id, its rows are passed over", rows[0][0], aggregate)
         return histories
 
     @cached_property
     def gaps(self) -> dict[UUID, int]:
-        """Number of the first missing event, by aggregate."""
+        """Number of the first event missing between rows, by aggregate."""
         found = {}
         for aggregate, rows in self.histories.items():
             for number, row in enumerate(rows, rows[0][2]):
@@ -110,7 +111,7 @@ class Page:
         return found
 
     def recorded(self, aggregate: UUID, row: Row) -> Recorded:
-        """Return the event of a row, decoded once."""
+        """Return the event of a row, or raise the error of ``decode``."""
         position, _, number, topic, state = row
         recorded = self._decoded.get(position)
         if recorded is None:
@@ -118,10 +119,10 @@ class Page:
         return recorded
 
     def news(self, versions: Mapping[UUID, int], takes: frozenset[str] | None) -> Iterator[News]:
-        """Yield the events of each aggregate after its version in ``versions``, with topics in ``takes``.
+        """Yield the news of each aggregate with rows after its version.
 
-        Skips an aggregate without a version whose first event is not in ``takes``. Raises :class:`Missing` if an
-        event is missing.
+        ``takes``: topics of the events; ``None``: all. Skips an aggregate without a version if its first event or all
+        rows have other topics. Raises :class:`Missing` if an event is missing.
         """
         for aggregate, rows in self.histories.items():
             had, first = versions.get(aggregate, 0), rows[0][2]
@@ -139,15 +140,15 @@ class Page:
 
 
 Read = Callable[[int, int], Page]
-"""Function that returns events after a position, at most a limit."""
+"""Function that returns the rows after a position, at most a limit."""
 History = Callable[[UUID, int, int], Page]
-"""Function that returns an aggregate's events after a number, at most a limit."""
+"""Function that returns an aggregate's rows after an event number, at most a limit."""
 
 
 class Log(NamedTuple):
-    """Functions that read the events of all aggregates."""
+    """Functions that read the log."""
 
     read: Read
     history: History
     head: Callable[[], int]
-    """Function that returns the last event's position; 0 if the log is empty."""
+    """Function that returns the last position; 0 if the log is empty."""

@@ -1,8 +1,8 @@
-"""The state of each projection: its tables, its position in the log, the matches it has set aside, and its rebuild.
+"""The tables and position of each projection, the matches it has set aside, and its rebuild.
 
-A page and the projection's position are stored in one transaction, so each event counts exactly once. A match is *set
-aside* if one of its rows cannot be applied: its later rows wait until this row is repaired. A :class:`Numbering`
-projection is rebuilt then.
+A page and the position are stored in one transaction, so each event counts exactly once. A match is *set
+aside* if one of its rows cannot be applied: its later rows wait until the repair. Then a :class:`Numbering`
+projection is rebuilt.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,11 +38,11 @@ from referee.store.clock import utc_now
 from referee.value import Value
 
 REBUILD_PAGE = 20_000
-"""Maximum events in one transaction of a rebuild, or of a follower far behind."""
+"""Maximum events in a transaction of a rebuild or a follower far behind."""
 ERROR_MAX = 500
 """Maximum characters of a stored error."""
 LIVE, FRESH = "book_", "book_fresh_"
-"""Prefixes of tables in use, and of tables that a rebuild fills."""
+"""Prefixes of tables in use and of those in a rebuild."""
 CREATING = 0x6B6E61636B61
 """Key of PostgreSQL's advisory lock for creating tables."""
 
@@ -55,7 +55,7 @@ def own_name(name: str) -> str:
 
 
 class Projection(Protocol):
-    """A read model: its tables, how events change them, and its queries."""
+    """Tables, how events change them, and queries."""
 
     name: str
     key: str
@@ -65,31 +65,31 @@ class Projection(Protocol):
 
     @property
     def takes(self) -> frozenset[str] | None:
-        """Topics of the events that the projection uses; ``None``: all.
+        """Topics of the events to use; ``None``: all.
 
-        An aggregate belongs to the projection if its first event has such a topic. Its version counts all its events.
+        An aggregate belongs to the projection if its first event has such a topic. Its version counts all topics.
         """
 
     def with_prefix(self, prefix: str) -> Self:
         """Return this projection with a different table prefix."""
 
     def apply(self, connection: Connection, page: Page) -> None:
-        """Apply a page. The events of each match are in order and without gaps."""
+        """Apply a page's new rows. Raises any error if a row is bad or an earlier one missing."""
 
-    def version(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of a match's last applied event; 0 before the first."""
+    def version(self, connection: Connection, aggregate: UUID) -> int:
+        """Return the number of an aggregate's last applied event; 0 before the first."""
 
 
 @runtime_checkable
 class Numbering(Projection, Protocol):
-    """A projection that numbers rows across aggregates in log order.
+    """A projection that numbers results across aggregates in log order.
 
-    No row may be applied late, because all rows after it would get different numbers.
+    No row may be applied late, because later numbers would change.
     """
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Stop numbering for aggregates whose numbers depend on a bad row of ``aggregate``. Return these other
-        aggregates."""
+        """Stop numbering for aggregates that may depend on a bad row of ``aggregate``. Return them without
+        ``aggregate``."""
 
     def resume(self, connection: Connection) -> None:
         """Resume numbering for all aggregates."""
@@ -100,12 +100,13 @@ class Waits(Exception):
 
 
 class Aside(Value):
-    """A match (in a numbering projection any aggregate) that is set aside because of an event."""
+    """A match, or in a numbering projection any aggregate, set aside because of an event."""
 
     projection: str
     match: UUID
     since: datetime
     event: int
+    """Number of the event; 0 if it is damaged."""
     error: str
 
     @property
@@ -115,7 +116,7 @@ class Aside(Value):
 
 
 class Place(NamedTuple):
-    """Position and hash of the last row that a projection applied."""
+    """Position and :func:`row_mark` of the last row applied or set aside."""
 
     position: int
     mark: str = ""
@@ -147,7 +148,7 @@ _ASIDE_OF = select(_aside).where(_aside.c.book == bindparam("key")).order_by(_as
 
 
 def prepare(engine: Engine, projections: Sequence[Projection]) -> dict[str, Place]:
-    """Create missing tables. Return each projection's place by name; a new one starts from 0."""
+    """Return each projection's place by name. Empty a projection if its position or a table is missing."""
     with engine_for_writes(engine).begin() as connection:
         exclude_others(connection)
         _metadata.create_all(connection)
@@ -161,7 +162,7 @@ def prepare(engine: Engine, projections: Sequence[Projection]) -> dict[str, Plac
 
 
 def start_over(engine: Engine, projection: Projection, position: int) -> None:
-    """Empty a projection whose position is not in the log, unless a different process has moved it."""
+    """Empty a projection if it is still at ``position``."""
     with engine_for_writes(engine).begin() as connection:
         exclude_others(connection)
         if (place := _read_place(connection, projection.key)) is not None and place.position == position:
@@ -169,14 +170,14 @@ def start_over(engine: Engine, projection: Projection, position: int) -> None:
 
 
 def exclude_others(connection: Connection) -> None:
-    """Let no other process create or drop tables until this transaction ends. SQLite does this itself."""
+    """Let no other process create or drop tables until the transaction ends. SQLite does this itself."""
     without_limits(connection)
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(CREATING)))
 
 
 def _clear(connection: Connection, projection: Projection, key: str) -> None:
-    """Create the tables again, empty. Call only after :func:`exclude_others`."""
+    """Create empty tables, at position 0. Call only after :func:`exclude_others`."""
     for table in (_places, _aside):
         connection.execute(delete(table).where(table.c.book == key))
     projection.metadata.drop_all(connection)
@@ -190,8 +191,7 @@ def _read_place(connection: Connection, key: str) -> Place | None:
 
 
 def _lock_position(connection: Connection, key: str) -> int:
-    """Return a projection's position, and let no other process move it or set matches aside. Raises ``LookupError``
-    without a position."""
+    """Return a projection's position, locked for this transaction. Raises ``LookupError`` if it has none."""
     position: int | None = connection.scalar(_LOCK, {"key": key})
     if position is None:
         raise LookupError(f"projection {key} has no position: its tables were deleted")
@@ -205,9 +205,10 @@ def _write_place(connection: Connection, key: str, place: Place) -> None:
 def apply_page(
     connection: Connection, projection: Projection, key: str, after: int, page: Page, carefully: bool
 ) -> tuple[int, dict[UUID, Aside]]:
-    """Apply the new rows of a page that begins after ``after``. Return the new position and the matches set aside.
+    """Apply a page's rows after the stored position. Return the new position and all matches set aside.
 
-    ``carefully``: set aside matches with bad rows, instead of raising.
+    Applies nothing if that position is before ``after``, the page's start. ``carefully``: set aside matches with
+    bad rows, instead of raising.
     """
     position, aside = _lock_position(connection, key), matches_set_aside(connection, projection, key)
     if position >= after and (news := page.after(position)):
@@ -235,15 +236,16 @@ def retry_carefully(writes: Engine, work: Callable[[Connection, bool], T]) -> T:
 
 
 def _is_database_failure(error: Exception) -> bool:
-    """Return whether the database or the machine failed, not a row."""
+    """Return whether the database or machine failed, not a row."""
     if isinstance(error, SQLAlchemyError):
-        given = isinstance(error, IntegrityError | DataError) or type(error) is StatementError
-        return not given
+        bad_value = isinstance(error, IntegrityError | DataError) or type(error) is StatementError
+        return not bad_value
     return isinstance(error, OSError | MemoryError)
 
 
 def _apply_what_fits(connection: Connection, projection: Projection, key: str, page: Page) -> set[UUID]:
-    """Apply the valid rows of a page, by halving until a bad row is alone. Set aside and return those aggregates."""
+    """Apply the valid rows, by halving the page until a bad row is alone. Set aside and return aggregates
+    with bad rows, and those that wait for them."""
     if not page or (bad := _apply_or_error(connection, projection, page)) is None:
         return set()
     if len(page) > 1:
@@ -264,7 +266,7 @@ def _apply_what_fits(connection: Connection, projection: Projection, key: str, p
 
 
 def _apply_or_error(connection: Connection, projection: Projection, page: Page) -> Exception | None:
-    """Apply a page in a savepoint. Return the error if that fails."""
+    """Apply a page in a savepoint. Return a row's error, but raise failures of the database."""
     try:
         with connection.begin_nested():
             projection.apply(connection, page)
@@ -285,7 +287,7 @@ def _note_aside(connection: Connection, key: str, match_id: UUID, event: object,
 
 
 def matches_set_aside(connection: Connection, projection: Projection, key: str | None = None) -> dict[UUID, Aside]:
-    """Return the matches that a projection has set aside, by id."""
+    """Return, by id, the matches set aside. ``key``: the key during a rebuild."""
     found = connection.execute(_ASIDE_OF, {"key": key or projection.key})
     return {
         row.match: Aside(
@@ -296,20 +298,20 @@ def matches_set_aside(connection: Connection, projection: Projection, key: str |
 
 
 def resume(connection: Connection, log: Log, projection: Projection, match_id: UUID) -> bool:
-    """Apply the remaining rows of a match that is set aside. Return whether that succeeded."""
+    """Apply the remaining rows of a match set aside. Return ``False`` if a bad row keeps it set aside."""
     without_limits(connection)
     _lock_position(connection, projection.key)
     version, limit = projection.version(connection, match_id), 1
     while page := log.history(match_id, version, limit):
         if _apply_what_fits(connection, projection, projection.key, page):
             return False
-        version, limit = page.rows[-1][2], REBUILD_PAGE  # pages are large only after the bad row is applied
+        version, limit = page.rows[-1][2], REBUILD_PAGE  # large only now, because the bad row is applied
     connection.execute(delete(_aside).where(_aside.c.book == projection.key, _aside.c.match == match_id))
     return True
 
 
 def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: Aside) -> bool:
-    """Return whether a numbering projection can now apply the bad row. Changes nothing."""
+    """Return whether ``aside`` has the bad row, and the projection can now apply it. Changes nothing."""
     if aside.waits:
         return False
     without_limits(connection)
@@ -325,9 +327,9 @@ def is_repaired(connection: Connection, log: Log, projection: Numbering, aside: 
 
 
 def rebuild(read: Read, engine: Engine, *projections: Projection, page: int = REBUILD_PAGE) -> int:
-    """Fill separate tables from the first event, then replace the tables in use in one transaction.
+    """Fill separate tables from the first event, then replace those in use in one transaction.
 
-    Return the lowest position. Raises :class:`~projections.follow.locks.RebuildRunning`.
+    Return the lowest position. Raises :class:`~projections.follow.locks.RebuildRunning` if one is running.
     """
     prepare(engine, projections)
     with only_rebuild(engine):
@@ -356,7 +358,7 @@ def _build_and_replace(read: Read, engine: Engine, projections: Sequence[Project
         events = read(position, page)
     with writes.begin() as connection:
         without_limits(connection)
-        # Followers wait for these locks. The rows that they applied before are now applied here too.
+        # Followers wait for these locks, so that the loop can apply what they have applied.
         goal = max([_lock_position(connection, projection.key) for projection in projections])
         position = min([_lock_position(connection, key) for _, key in fresh])
         while position < goal and (events := read(position, page)):

@@ -1,6 +1,6 @@
-"""The base of the protocol and pot projections: a sheet for each match, and its lines.
+"""The base of the projections of protocols and pots.
 
-Stored lines never change. Corrections are stored apart, and applied when a sheet is read.
+Stored lines never change. Corrections are applied when a sheet is read.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -48,7 +48,9 @@ class RawJson(Checked[msgspec.Raw]):
 
 
 class Sheet(Protocol):
-    """A struct with a version and lines. Each line has the number of the ``event`` that added it."""
+    """A struct with a version and lines. Each line has the number of the ``event`` that added it.
+
+    Sheets with corrections also have ``corrected``."""
 
     @property
     def version(self) -> int: ...
@@ -60,7 +62,7 @@ S = TypeVar("S", bound=Sheet)
 
 
 class Sheets(Generic[S]):
-    """A projection with a row for each sheet, without its lines, and a row for each line."""
+    """A projection with a row for each sheet without its lines, and for each line."""
 
     name: str
     key: str
@@ -68,9 +70,9 @@ class Sheets(Generic[S]):
     kind: type[S]
     line: Any
     after_event: Callable[[S | None, Recorded], S]
-    """Static method that returns the sheet after an event, with the event's line added to ``lines``, if any."""
+    """Static method that returns the sheet after an event, with the event's line, if any, at the end."""
     with_corrections: Callable[[S, Corrections], S] | None = None
-    """Static method that returns the sheet after corrections; ``None``: these sheets have none."""
+    """Static method that returns the corrected sheet; ``None``: these sheets have no corrections."""
 
     def __init__(self, prefix: str = LIVE) -> None:
         self.metadata = MetaData()
@@ -116,7 +118,7 @@ class Sheets(Generic[S]):
             for recorded in events:
                 sheet = self.after_event(sheet, recorded)
                 if isinstance(event := recorded.event, ProtocolCorrected):
-                    kept = replace(event, scripts=(), strike=())  # no reader needs these fields
+                    kept = replace(event, scripts=(), strike=())  # because no reader needs these fields
                     number = recorded.originator_version
                     corrections.append({"match": match_id, "event": number, "correction": kept})
             assert sheet is not None
@@ -155,7 +157,7 @@ class Sheets(Generic[S]):
         return None if sheet is None else (msgspec.json.encode(sheet), sheet.version)
 
     def with_events(self, connection: Connection, match_id: UUID, recorded: Sequence[Recorded]) -> S | None:
-        """Return the corrected sheet after these further events; ``None`` if the match is unknown."""
+        """Return the corrected sheet after further events; ``None`` if the match is unknown."""
         this = self.sheets.c
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
@@ -173,6 +175,7 @@ class Sheets(Generic[S]):
     def _with_lines(
         self, connection: Connection, match_id: UUID, line: ColumnElement[Any], instead: Mapping[str, Any]
     ) -> S | None:
+        """Return :meth:`answer`. ``line``: column of uncorrected lines."""
         this = self.sheets.c
         found = connection.execute(select(this.version, this.sheet).where(this.match == match_id)).one_or_none()
         if found is None:
@@ -189,7 +192,7 @@ class Sheets(Generic[S]):
         return select(line).where(this.match == match_id, this.event <= version).order_by(this.event)
 
     def corrections_of(self, connection: Connection, match_id: UUID, version: int) -> Corrections:
-        """Return a match's corrections up to a version, by event number, without ``scripts`` and ``strike``."""
+        """Return, in order, event number and correction up to a version, without ``scripts`` and ``strike``."""
         this = self.corrections.c
         query = select(this.event, this.correction).where(this.match == match_id, this.event <= version)
         return [(row.event, row.correction) for row in connection.execute(query.order_by(this.event))]

@@ -1,8 +1,8 @@
 """The ledger: double entries for the results of a club's matches and the acts of its treasurer.
 
-Entries are numbered by club from 1, in the order of the log. They never change: a later entry reverses a wrong one.
-A debit is above zero. A match is entered when it ends, or when the last seat agrees to the stakes.
-If a row cannot be applied, its possible clubs get no entries, because a rebuild must give the same numbers.
+A club's entries are numbered from 1 in log order. They never change: a later entry reverses a wrong one.
+A match is entered when it is over and all seats have agreed to the stakes.
+If a row is bad, the clubs that it may concern get no entries, because a rebuild must give the same numbers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,9 +38,9 @@ class Ledger(Tables):
     def with_prefix(self, prefix: str) -> Self:
         return type(self)(prefix)
 
-    def version(self, connection: Connection, match_id: UUID) -> int:
+    def version(self, connection: Connection, aggregate: UUID) -> int:
         for table, whose in ((self.matches, self.matches.c.match), (self.clubs, self.clubs.c.club)):
-            if version := connection.scalar(select(table.c.version).where(whose == match_id)):
+            if version := connection.scalar(select(table.c.version).where(whose == aggregate)):
                 return int(version)
         return 0
 
@@ -65,8 +65,8 @@ class Ledger(Tables):
         writing.write_versions(reached, versions.keys())
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Stop entries for the clubs to which a row may belong: all clubs if its match is unknown. Return the clubs
-        except ``aggregate``."""
+        """Stop entries for the clubs that a row may concern: all clubs if its match is unknown. Return them
+        without ``aggregate``."""
         clubs, matches = self.clubs.c, self.matches.c
         known = {row.club: row.keeping for row in connection.execute(select(clubs.club, clubs.keeping))}
         match = connection.execute(select(matches.money).where(matches.match == aggregate)).one_or_none()

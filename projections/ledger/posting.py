@@ -19,22 +19,23 @@ from referee.visibility import Recorded
 
 
 class PageWriter:
-    """Collects the changes that a page of events makes in the ledger, and writes them."""
+    """Collects the changes by a page's events, and writes them."""
 
     def __init__(self, ledger: Tables, connection: Connection) -> None:
         self.ledger, self.connection = ledger, connection
         self.matches: dict[UUID, Money | None] = {}
         self.clubs: dict[UUID, Keeping] = {}
         self._changed: set[UUID] = set()
-        """Clubs and matches whose row changes in more than its version."""
+        """Clubs and matches with changes other than the version."""
         self._entries: list[dict[str, Any]] = []
         self._postings: list[dict[str, Any]] = []
         self._reversed: dict[tuple[UUID, int], int] = {}
+        """Reversing entry, by club and reversed entry."""
         self._balances: dict[tuple[UUID, str, str], int] = {}
         self._stored_balances: set[tuple[UUID, str, str]] = set()
 
     def add_event(self, recorded: Recorded) -> None:
-        """Collect the changes by one event."""
+        """Collect the changes by an event. Raises ``LookupError`` if its club is unknown."""
         whose = recorded.originator_id
         match recorded.event:
             case MatchOpened() as opened:
@@ -70,7 +71,9 @@ class PageWriter:
             self._settle(recorded, money)
 
     def _settle(self, recorded: Recorded, money: Money) -> None:
-        """Enter a match's result, unless above a limit. First reverse its earlier entry if the amounts differ."""
+        """Replace a match's entry if the amounts differ, unless a balance would become too large. A result above the
+        match's limit only reverses the entry.
+        """
         amounts, entry = () if money.above_limit else money.result, money.entry
         beyond = money.ended_by if money.above_limit else 0
         if amounts != money.amounts:
@@ -107,7 +110,7 @@ class PageWriter:
             self._reverse(recorded, club, posted.reverses, posted.by)
 
     def _reverse(self, recorded: Recorded, club: UUID, number: int, by: Actor) -> None:
-        """Reverse an entry, unless it is reversed by now or, for a match's entry, a balance would be too large."""
+        """Reverse an entry, unless it is missing, reversed, or a match's entry and a balance would be too large."""
         entry = self._unreversed(club, number)
         if entry is None or (entry.kind == "match" and not self._within_limit(club, entry.currency, _negated(entry))):
             return
@@ -144,7 +147,7 @@ class PageWriter:
         by: Actor,
         reverses: int | None = None,
     ) -> int | None:
-        """Add an entry and return its number; ``None`` if it would have no postings."""
+        """Add an entry without zero postings, and return its number; ``None`` if no posting is left."""
         amounts = {account: amount for account, amount in postings.items() if amount}
         assert not sum(amounts.values()), "postings add up to 0"
         if not amounts:
@@ -185,7 +188,7 @@ class PageWriter:
                 self._stored_balances.add((club, currency, row.account))
 
     def _keeping_of(self, club: UUID) -> Keeping:
-        """Return the state of a club's books. Raises ``LookupError`` for an unknown club."""
+        """Return the state of a club's books. Raises ``LookupError`` if the club is unknown."""
         if club not in self.clubs:
             clubs = self.ledger.clubs.c
             found = self.connection.scalar(select(clubs.keeping).where(clubs.club == club))
@@ -199,6 +202,7 @@ class PageWriter:
         self._changed.add(club)
 
     def _record_closing(self, recorded: Recorded, closed: BooksClosed) -> None:
+        """Store a closing, compared with the entries."""
         self.flush()
         club, keeping = recorded.originator_id, self._keeping_of(recorded.originator_id)
         entries = self.ledger.read(self.connection, club, after=keeping.through, to=closed.through)
@@ -252,7 +256,7 @@ class PageWriter:
         self._stored_balances |= touched
 
     def write_versions(self, reached: Mapping[UUID, int], known: Collection[UUID]) -> None:
-        """Write changes, and the versions that aggregates ``reached``. ``known``: aggregates with a row."""
+        """Write changed states, and the versions ``reached``. ``known``: aggregates with a stored row."""
         for table, whose, column, have in (
             (self.ledger.matches, self.ledger.matches.c.match, "money", self.matches),
             (self.ledger.clubs, self.ledger.clubs.c.club, "keeping", self.clubs),

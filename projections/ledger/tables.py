@@ -1,4 +1,4 @@
-"""The tables of the ledger and their queries."""
+"""Tables of the ledger and their queries."""
 
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
@@ -30,7 +30,7 @@ from referee.value import Value
 
 NO_DIGEST = "0" * 64
 READ_AT_ONCE = 1000
-"""Number of entries whose postings are read in one query."""
+"""Maximum entries read in one query."""
 
 
 class Money(Value):
@@ -41,24 +41,25 @@ class Money(Value):
     members: tuple[int, ...]
     currency: str
     limit: int | None = None
-    """Maximum sum of the match's payments, in minor units; ``None``: no limit."""
+    """Maximum sum of the payments, in minor units; ``None``: no limit."""
     waiting_for: tuple[int, ...] = ()
     """Seats that have not agreed to the stakes yet."""
     declined: bool = False
-    """True: a player declined the stakes, so the match is never entered."""
+    """True: the stakes were declined, so the match is never entered."""
     result: tuple[int, ...] = ()
-    """Amounts by seat that the match gives, entered or not; empty before its end."""
+    """Minor units owed, by seat; empty: nothing is owed."""
     amounts: tuple[int, ...] = ()
-    """Amounts by seat that are entered; empty: nothing is entered."""
+    """Minor units entered, by seat; empty: nothing is entered."""
     entry: int | None = None
+    """Number of the entry of ``amounts``, if any."""
     ended_by: int = 0
     """Number of the event with the result."""
     beyond: int = 0
-    """Number of the event with the result, if the result is too large to be entered; otherwise 0."""
+    """``ended_by`` if the result is above ``limit`` or a balance would be too large; otherwise 0."""
 
     @property
     def waits(self) -> bool:
-        """True: seats must still agree to the stakes."""
+        """True: seats must still agree to the stakes, and none declined."""
         return bool(self.waiting_for) and not self.declined
 
     @property
@@ -76,8 +77,9 @@ class Keeping(Value):
     through: int = 0
     """Number of the last closed entry."""
     digest: str = NO_DIGEST
+    """Digest of the last closing."""
     waits: bool = False
-    """True: no entries are made, because a row cannot be applied."""
+    """True: no entries are made, because a row is bad."""
 
 
 class Closing(NamedTuple):
@@ -90,9 +92,9 @@ class Closing(NamedTuple):
     at: datetime
     trial: Trial
     found: str
-    """Digest of the entries."""
+    """Digest of the entries in the ledger."""
     holds: bool
-    """True: the entries agree with the closing."""
+    """True: ``found`` and the balances agree with ``digest`` and ``trial``."""
     event: int
 
 
@@ -200,7 +202,7 @@ class Tables:
     def read(
         self, connection: Connection, club: UUID, *, after: int = 0, to: int | None = None, limit: int | None = None
     ) -> Iterator[JournalEntry]:
-        """Yield at most ``limit`` entries after entry ``after`` up to entry ``to``, in order."""
+        """Yield at most ``limit`` entries after ``after`` up to ``to``, in order."""
         left = limit
         while left is None or left > 0:
             most = READ_AT_ONCE if left is None else min(left, READ_AT_ONCE)
@@ -240,7 +242,7 @@ class Tables:
         *,
         with_zeros: bool = False,
     ) -> tuple[Balance, ...]:
-        """Return the balances after an entry, sorted by currency and account, without zeros unless ``with_zeros``."""
+        """Return the balances after an entry, sorted by currency and account."""
         postings = self.postings.c
         which = [postings.club == club, postings.number <= number]
         if currency is not None:
@@ -259,7 +261,7 @@ class Tables:
     def balances_now(
         self, connection: Connection, club: UUID, currency: str | None = None
     ) -> tuple[int, tuple[Balance, ...]]:
-        """Return the number of the last entry, and all balances now, with zeros."""
+        """Return the number of the last entry, or 0, and all balances, with zeros."""
         balances, clubs = self.balances.c, self.clubs.c
         of_club = (balances.club == clubs.club) & (True if currency is None else balances.currency == currency)
         query = select(clubs.keeping, balances.account, balances.currency, balances.balance)
@@ -275,7 +277,7 @@ class Tables:
     def sums_of_evening(
         self, connection: Connection, club: UUID, evening: int, to: int, currency: str | None = None
     ) -> tuple[Balance, ...]:
-        """Return the sums by account of an evening's entries up to entry ``to``, with zeros."""
+        """Return the sum of each account and currency over an evening's entries up to ``to``, with zeros."""
         postings, entries = self.postings.c, self.entries.c
         same_entry = (postings.club == entries.club) & (postings.number == entries.number)
         query = (
@@ -289,7 +291,7 @@ class Tables:
         return _balances(connection.execute(query), with_zeros=True)
 
     def sums_between(self, connection: Connection, club: UUID, after: int, to: int) -> tuple[Balance, ...]:
-        """Return the sums by account of the entries after entry ``after`` up to entry ``to``, without zeros."""
+        """Return the sum of each account and currency over entries after ``after`` up to ``to``, without zeros."""
         this = self.postings.c
         query = select(this.account, this.currency, func.sum(this.amount)).group_by(this.account, this.currency)
         return _balances(connection.execute(query.where(this.club == club, this.number > after, this.number <= to)))
@@ -306,7 +308,7 @@ class Tables:
         last: date | None = None,
         limit: int = 200,
     ) -> tuple[Line, ...]:
-        """Return at most ``limit`` postings on an account, in order, after entry ``after`` and within the days."""
+        """Return at most ``limit`` postings on an account after entry ``after``, on days ``first`` to ``last``."""
         postings, entries = self.postings.c, self.entries.c
         same_entry = (postings.club == entries.club) & (postings.number == entries.number)
         query = (
@@ -348,7 +350,7 @@ class Tables:
     def numbers_of_days(
         self, connection: Connection, club: UUID, first: date | None, last: date | None
     ) -> tuple[int, int]:
-        """Return the numbers of the first and last entry of the days; (1, 0) if they have no entry."""
+        """Return the numbers of the first and last entry on days ``first`` to ``last``; (1, 0) without any."""
         entries = self.entries.c
         query = select(func.min(entries.number), func.max(entries.number)).where(entries.club == club)
         if first is not None:

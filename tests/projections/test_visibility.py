@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine
 from api.clubs.standings import IN_MONEY
 from projections.cases import Cases
 from projections.follow.follow import prepare
-from projections.matches import Matches, Row, Standing
+from projections.matches import Matches, Standing, StandingsRow
 from projections.visibility import UNAUTHENTICATED, Sight
 from referee.events import KnockDismissed, KnockUpheld, MatchAbandoned, MatchOpened, MatchWon, Stakes
 from referee.officials.events.cases import CaseAppealed, CaseOpened, CaseRuled, CaseWithdrawn
@@ -293,10 +293,12 @@ OFFICE = Sight(club=ONE, whole_club=True)
 class TestStandings:
     """Members' results in the matches of some evenings."""
 
-    def results(self, log: Log, evenings: tuple[int, ...], sight: Sight = OFFICE) -> dict[Row, Standing]:
+    def results(self, log: Log, evenings: tuple[int, ...], sight: Sight = OFFICE) -> dict[StandingsRow, Standing]:
         return log.matches.standings(log.connection, ONE, evenings, log.matches.with_currency(ONE, sight, IN_MONEY))
 
-    def knocks(self, log: Log, evenings: tuple[int, ...], sight: Sight = OFFICE) -> dict[Row, tuple[int, int]]:
+    def knocks(
+        self, log: Log, evenings: tuple[int, ...], sight: Sight = OFFICE
+    ) -> dict[StandingsRow, tuple[int, int]]:
         return log.cases.knocks(log.connection, ONE, evenings, log.matches.with_currency(ONE, sight, IN_MONEY))
 
     def won(self, seat: int | None, *points: int, **fields: Any) -> MatchWon:
