@@ -446,8 +446,9 @@ class Follower:
         return time.monotonic() >= self._retry_at.get(what, 0)
 
     def _seconds_to_next_task(self) -> float:
+        """Return the seconds to the next poll or retry. While the log cannot be read, only reading is retried."""
         now = time.monotonic()
-        retries = [at for what, at in self._retry_at.items() if what != "aside" or "read" not in self.faults]
+        retries = [self._retry_at["read"]] if "read" in self.faults else self._retry_at.values()
         return max(0.0, min([self._poll_seconds, *(at - now for at in retries)]))
 
     def _clear_fault(self, what: str) -> None:

@@ -418,6 +418,29 @@ class TestFailing:
         follower.close()
         assert content(engine, books) == whole
 
+    def test_while_the_log_cannot_be_read_a_failing_projection_is_not_retried_without_pause(
+        self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent]
+    ):
+        class Failing(Cases):
+            def apply(self, connection: Connection, page: Page) -> None:
+                raise OSError("the ink ran out")
+
+        def unless_lost(after: int, limit: int) -> Page:
+            if lost.is_set():
+                raise ConnectionError("no answer")
+            return reader(referee)(after, limit)
+
+        append(referee, rows)
+        lost = threading.Event()
+        follower = Follower(log_of(referee)._replace(read=unless_lost), engine, (Failing(),), poll_seconds=60)
+        follower.start()
+        until(lambda: "cases" in follower.faults)
+        lost.set()
+        until(lambda: follower.faults["read"].times >= 4 if "read" in follower.faults else False)
+        assert follower._retry_at["cases"] < time.monotonic() < follower._retry_at["read"]
+        assert follower._seconds_to_next_task() > 0
+        follower.close()
+
     def test_a_listener_that_fails_keeps_no_one_from_reading(
         self, referee: Referee, engine: Engine, rows: Sequence[StoredEvent], whole: Said
     ):
