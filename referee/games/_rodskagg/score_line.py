@@ -1,4 +1,4 @@
-"""Parts of a deal's line that the Rödskägg games share."""
+"""Parts of a deal's line in all Rödskägg games."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypedDict
@@ -30,12 +30,12 @@ def trick_events_of(deal: DealSoFar, seat: int, span: slice = WHOLE_DEAL) -> tup
 class ScoreRule(NamedTuple):
     points: int
     per: Literal["trick", "early_trick", "late_trick", "contract", "lost_tricks", "answer", "late_lead"]
-    """Points count for each trick (of all, the first four, or the last two), or once."""
+    """Points are for each trick (any, of the first four, or of the last two); otherwise counted once."""
     rule: str
 
 
 def entries_by_rules(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Contract, seat: int) -> list[Entry]:
-    """Return an entry for each rule that gives the seat points, with the events that show it."""
+    """Return an entry for each rule, with the events that show it; none for tricks that the seat lacks."""
     written = []
     for points, per, rule in rules:
         if (span := TRICK_SPANS.get(per)) is None:
@@ -47,7 +47,7 @@ def entries_by_rules(rules: Iterable[ScoreRule], deal: DealSoFar, contract: Cont
 
 
 def _evidence(per: str, deal: DealSoFar, contract: Contract, seat: int) -> tuple[int, ...]:
-    """Return the events that show points that count once; empty for ``late_lead``."""
+    """Return the events that show points given once; empty for ``late_lead``, or ``answer`` if none was given."""
     match per:
         case "contract":
             return (contract.event, *trick_events_of(deal, seat))
@@ -80,6 +80,7 @@ def line_of_deal(
     newly_out: tuple[int, ...],
     detail: Mapping[str, Any],
 ) -> DealScored:
+    """Return the line. ``newly_out``: seats that this deal eliminates."""
     contract = deal.contract
     return DealScored(
         deal=table.deal,

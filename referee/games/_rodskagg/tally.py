@@ -1,7 +1,7 @@
 """Deals in a tally, entered trick by trick or whole from the score sheet (A-O31, B-O40, C-O36).
 
-A script yields the acts of a whole deal, each with a JSON pointer to its place in the result. After each act it is
-sent the state.
+A script yields the acts of a whole deal, each with a JSON pointer to its place in the result. After each act it
+receives the next state.
 """
 
 from collections.abc import Callable, Generator, Mapping
@@ -61,7 +61,7 @@ class SharedResult(Value, forbid_unknown_fields=True, omit_defaults=True):
     """True if the question was put in time."""
 
     def halves(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the numbers of tricks by seat: among the first four, and among the last two."""
+        """Return, by seat, the numbers of tricks among the first four and the last two; empty without ``taken``."""
         taken = self.taken or ()
         late = self.late or (0,) * len(taken)
         return tuple([all_ - after for all_, after in zip(taken, late, strict=True)]), late
@@ -100,8 +100,8 @@ def trick_decision(
 ) -> phases.Decision:
     """Return the function that decides on a trick in a tally (A37, B52, C32).
 
-    It raises WrongPhase outside a tally, NotInPlay for a folded seat, and AgainstTheRules while an answer is due or
-    if ``second`` is given.
+    It raises WrongPhase outside a tally, NotInPlay for a seat folded or out, AgainstTheRules while an answer is due
+    or if ``second`` is given, and what ``before_the_lead`` raises.
     """
 
     def taken(state: InPlay[Any], act: Trick, moment: Moment) -> tuple[Event, ...]:
@@ -125,13 +125,14 @@ class _Placed(NamedTuple):
     after: int
     pointer: str
     content: Any
+    """The knock, or the seat of the exit."""
     another: bool = False
     """True for a further error of the same offence and seat."""
 
 
 State = Any
 Steps = Generator[tuple[str, Request], State, State]
-"""Part of a script. It returns the last state."""
+"""Part of a script. Returns the last state."""
 
 
 class _Waiting(NamedTuple):
@@ -140,10 +141,11 @@ class _Waiting(NamedTuple):
     exits: list[_Placed]
     knocks: list[_Placed]
     final_knocks: list[_Placed]
+    """Knocks after the last trick."""
 
 
 def script(state: State, result: Any, sheet: Sheet) -> Script:
-    """Yield the acts of a deal. Raises AgainstTheRules or NotInPlay if the result is impossible."""
+    """Yield the acts of a deal. Raises AgainstTheRules or NotInPlay for an impossible result or ruling."""
     knocks = _placed_knocks(_list_or_empty(result, "knocks"))
     state = yield from _before_play(state, result, knocks, sheet)
     tricks = _pointers_and_takers(state, result, sheet)
@@ -169,7 +171,8 @@ def _before_play(state: State, result: Any, knocks: list[_Placed], sheet: Sheet)
     for placed in knocks:
         knock = placed.content
         if knock.offence in BEFORE_BIDDING and knock.after is None:
-            if knock.offence in MISDEAL_OFFENCES and knock.upheld:  # B27: a new deal follows
+            # a deal first, because a misdeal leads to a new one (B27)
+            if knock.offence in MISDEAL_OFFENCES and knock.upheld:
                 state = yield placed.pointer, Deal(seat=dealer)
             state = yield from _report_and_knock(state, placed, sheet)
     state = yield "", Deal(seat=dealer)
@@ -181,7 +184,7 @@ def _before_play(state: State, result: Any, knocks: list[_Placed], sheet: Sheet)
 
 
 def _play(state: State, result: Any, tricks: list[tuple[str, int]], waiting: _Waiting, sheet: Sheet) -> Steps:
-    """Yield tricks, and the question, exits and knocks between them. Raises AgainstTheRules for missing tricks or
+    """Yield tricks, with the question, exits and knocks between them. Raises AgainstTheRules for missing tricks or
     unexpected answers."""
     alone: int | None = None
     state = yield from _exits_and_knocks(state, 0, waiting, sheet)
@@ -208,7 +211,7 @@ def _play(state: State, result: Any, tricks: list[tuple[str, int]], waiting: _Wa
 
 
 def _placed_knocks(knocks: tuple[KnockEntered, ...]) -> list[_Placed]:
-    """Return the knocks with their JSON pointers. Equal upheld knocks without ``after`` are for separate errors."""
+    """Return the knocks. One without ``after`` that repeats an upheld one is for another error."""
     placed, upheld = [], set[tuple[int, Offence]]()
     for place, knock in enumerate(knocks):
         error = knock.accused, knock.offence
@@ -225,9 +228,10 @@ def _list_or_empty(result: Any, name: str) -> tuple[Any, ...]:
 
 
 def _pointers_and_takers(state: State, result: Any, sheet: Sheet) -> list[tuple[str, int]]:
-    """Return the JSON pointer and taker of each trick. If only counts were entered, choose an order.
+    """Return the JSON pointer and taker of each trick, in a chosen order if only counts were entered.
 
-    Raises: AgainstTheRules if tricks and counts are both given, or the counts do not add up.
+    Raises: AgainstTheRules if tricks and counts are given, ``late`` lacks ``taken``, or counts are incomplete or do
+    not add up.
     """
     counted = "taken" if result.taken is not None else "late"
     if getattr(result, counted) is not None and (result.tricks is not None or result.taken is None):
@@ -241,35 +245,36 @@ def _pointers_and_takers(state: State, result: Any, sheet: Sheet) -> list[tuple[
     early, late = map(sum, halves)
     if min(halves[0]) < 0 or early > ASKED_AFTER or late > TRICKS - ASKED_AFTER or (late and early < ASKED_AFTER):
         raise AgainstTheRules("tricks_do_not_add_up", sheet.six_tricks, at="/taken", early=early, late=late)
-    last = [seat not in _bidders_of_all_six(state) for seat in range(state.table.seats)]
+    # theirs come first, because a lost trick may end the play (A-O2, B64, C42)
+    last = [seat not in _bidders_of_rodskagg(state) for seat in range(state.table.seats)]
     seats = sorted(range(state.table.seats), key=lambda seat: (last[seat], -result.taken[seat]))
     return [(f"/taken/{seat}", seat) for half in halves for seat in seats for _ in range(half[seat])]
 
 
-def _bidders_of_all_six(state: State) -> tuple[int, ...]:
-    """Return the seats that bid all six tricks (A-O2, B64, C42). Their tricks come first, because a lost one may end
-    the play."""
+def _bidders_of_rodskagg(state: State) -> tuple[int, ...]:
     contract = getattr(state, "contract", None)
     return tuple(seat for seat, bid in contract.calls if bid == "rodskagg") if contract else ()
 
 
 def _check_order(state: State, result: Any, sheet: Sheet) -> None:
-    """Raise AgainstTheRules if the order of tricks matters but only counts were entered."""
+    """Raise AgainstTheRules if the order matters but only counts were entered."""
     if result.taken is not None and (rule := sheet.order_decides(state, result)):
         raise AgainstTheRules("order_needed", rule, at="/taken")
 
 
 def _only_seat_left(state: State, result: Any) -> int | None:
-    """Return the only seat left after the answers in the result, else ``None``."""
     folded = {one.seat for one in result.answers if one.answer == "fold"}
     left = [seat for seat in state.order if seat not in folded]
     return left[0] if len(left) == 1 else None
 
 
 def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int | None, sheet: Sheet) -> None:
-    """Raise AgainstTheRules if no trick is left, NotInPlay if this trick was credited to another seat."""
+    """Raise AgainstTheRules if no trick is left, NotInPlay if it was credited to another seat.
+
+    Seat ``alone`` has the other tricks of a scored deal.
+    """
     won = getattr(state, "won", ()) or (state.outcome.won if phase_of(state) == "played" else ())
-    many = len(won) or (TRICKS if alone is not None else 0)  # a scored deal has no tricks left
+    many = len(won) or (TRICKS if alone is not None else 0)
     if place >= many:
         raise AgainstTheRules("too_many_tricks", sheet.six_tricks, at=at, done=place)
     if seat != (won[place][0] if won else alone):
@@ -277,14 +282,14 @@ def _check_uncontested(state: State, place: int, seat: int, at: str, alone: int 
 
 
 def _asked_before_exits(state: State, result: Any, sheet: Sheet) -> bool:
-    """Return whether the question was put before an exit that ends the deal (B78)."""
+    """Return whether the question precedes an exit that ends the deal (B78); not if due but unanswered."""
     if not (result.asked and sheet.exit_ends_deal(state.table)) or phase_of(state) != "playing":
         return False
     return bool(result.answers) or not sheet.question_due(state)
 
 
 def _question_and_answers(state: State, result: Any, sheet: Sheet) -> Steps:
-    """Yield the question and its answers, if it was put. Raises AgainstTheRules for missing or unexpected answers."""
+    """Yield the question and answers, if it was put. Raises AgainstTheRules for missing or unexpected answers."""
     if phase_of(state) != "playing":
         return state
     if not result.asked:
@@ -306,8 +311,9 @@ def _question_and_answers(state: State, result: Any, sheet: Sheet) -> Steps:
 def _exits_and_knocks(state: State, done: int, waiting: _Waiting, sheet: Sheet) -> Steps:
     """Yield the exits and knocks due after ``done`` tricks, and remove them from ``waiting``.
 
-    An exit follows the knocks if it may end the deal (B78), or if its seat is not at zero before them.
-    Raises: AgainstTheRules for an exit of a seat that is not at zero.
+    An exit follows the knocks if its seat is not yet at zero, and the final ones if it may end the
+    deal (B78).
+    Raises: AgainstTheRules for an exit of a seat not at zero.
     """
     exits = _take_due(waiting.exits, done)
     ending = bool(exits) and sheet.exit_ends_deal(state.table)
@@ -324,7 +330,6 @@ def _exits_and_knocks(state: State, done: int, waiting: _Waiting, sheet: Sheet) 
 
 
 def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
-    """Remove and return the entries due after ``done`` tricks."""
     due = [one for one in placed if one.after <= done]
     for one in due:
         placed.remove(one)
@@ -332,7 +337,7 @@ def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
 
 
 def _distance_to_zero(state: State, seat: int, sheet: Sheet) -> int:
-    """Return the running total of the seat; 0 also if no exit knock is possible."""
+    """Return the seat's running total; 0 also if no exit knock is possible."""
     if sheet.points_to_zero is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
         return 0
     return sheet.points_to_zero(state, seat)

@@ -14,7 +14,10 @@ RITUAL_OFFENCES = ("wrong_cut", "early_pick_up", "misdeal")
 
 
 def unseen_offences(state: Any, rules: RitualRules, fouls: tuple[str, ...] = ()) -> frozenset[str]:
-    """Return the offences that cost points and may have happened unseen. No act ever shows ``fouls``."""
+    """Return the offences that cost points and may have happened unseen; no act ever shows ``fouls``.
+
+    Empty in a house deal, in the draw for dealer and after the match.
+    """
     table = state.table
     if table.house or isinstance(state, Over | Drawing):
         return frozenset()

@@ -1,4 +1,4 @@
-"""Acts offered and fields shown that the Rödskägg games share."""
+"""Acts offered and fields shown in all Rödskägg games."""
 
 from collections.abc import Callable
 from typing import Any
@@ -21,7 +21,6 @@ from referee.visibility import Viewer
 
 
 def drawing_acts(state: Drawing[Any], seat: int) -> tuple[Act, ...]:
-    """Return a draw, without a card, for the seat that draws next."""
     return (Draw(seat=seat),) if seat in to_draw(state) else ()
 
 
@@ -33,13 +32,14 @@ def undealt_acts(state: Undealt[Any], seat: int, rules: RitualRules) -> tuple[Ac
 
 
 def picking_up_acts(state: PickingUp[Any], seat: int, rules: RitualRules) -> tuple[Act, ...]:
-    """Return the acts allowed: the dealer's formula, picking up and, after a misdeal, cutting and dealing."""
+    """Return the acts allowed: the formula, picking up and, if a misdeal is found, cutting and dealing."""
     acts: tuple[Act, ...] = ()
     dealer, ritual = state.table.dealer, has_ritual_acts(state.table, rules)
     down = ritual and seat not in state.picked
     if seat == dealer and down and not state.cards.formula:
         acts += (KnockForCards(seat=seat),)
-    if down and (state.cards.formula or dealer in state.picked):  # B-O7: the formula cannot be said any more
+    # because a dealer who picked up cannot say the formula (B-O7)
+    if down and (state.cards.formula or dealer in state.picked):
         acts += (PickUp(seat=seat),)
     if seat == dealer and state.found:
         acts += (Deal(seat=seat),) if state.cut or not ritual else (Cut(seat=seat), Deal(seat=seat))
@@ -47,8 +47,8 @@ def picking_up_acts(state: PickingUp[Any], seat: int, rules: RitualRules) -> tup
 
 
 def exchanging_acts(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
-    """Return the acts that keep the hand and, unless cards must be named, request a new one."""
-    if seat not in state.to_speak[:1]:  # to_speak is empty until the next event
+    """Return keeping the hand and, unless it has a known honour or cards must be named, a request."""
+    if seat not in state.to_speak[:1]:
         return ()
     keep = KeepCards(seat=seat)
     ready = may_request(state.cards, seat) and may_leave_unnamed(state.cards, seat, state.asked, state.table.house)
@@ -56,7 +56,7 @@ def exchanging_acts(state: Exchanging[Any], seat: int) -> tuple[Act, ...]:
 
 
 def bidding_offer(cap: Callable[[Any, int], int | None]) -> Offer:
-    """Return the function that offers pass and the higher bids, up to the number that ``cap`` returns."""
+    """Return the function that offers pass, ``rodskagg`` and higher numbers, up to the result of ``cap`` if any."""
 
     def bidding_acts(state: Auction[Any], seat: int) -> tuple[Act, ...]:
         if seat not in state.to_speak[:1]:
@@ -73,7 +73,7 @@ def answering_acts(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
 
 
 def cards_to_play(state: InPlay[Any], seat: int) -> tuple[Act, ...]:
-    """Return a play of each card that the seat may hold and play; in a tally a trick."""
+    """Return plays of the cards that follow suit, else (or with closed hands) of all left; in a tally a trick."""
     if state.table.tally:
         return (Trick(seat=seat),)
     cards = state.cards
@@ -114,7 +114,7 @@ def to_pick_up(state: PickingUp[Any]) -> tuple[int, ...]:
 
 
 def card_fields(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str, Any]:
-    """Return the fields with the viewer's hand (for officials: all hands) and the numbers of cards."""
+    """Return the fields of cards; empty before the deal. A seat sees a known hand once picked up, officials all."""
     cards: DealtCards | None = getattr(state, "cards", None)
     if cards is None:
         return {}
@@ -127,7 +127,7 @@ def card_fields(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str,
         elif isinstance(viewer, int) and not (down and viewer not in state.picked):
             fields["hand"] = texts_of(cards.hands[viewer] & ~gone)
     dealt = cards.counts
-    if down and not official:  # a wrong number is found on picking up (B-O33)
+    if down and not official:  # because a wrong number is seen only on picking up (B-O33)
         dealt = tuple([HAND_SIZE if count else 0 for count in dealt])
     in_trick = {seat for seat, _ in getattr(state, "trick", ())}
     folded = set(seats_that_answered(deal.question.answers, "fold")) if deal else set()
@@ -136,7 +136,6 @@ def card_fields(state: Any, viewer: Viewer, deal: DealSoFar | None) -> dict[str,
 
 
 def play_fields(state: Any, deal: DealSoFar | None) -> dict[str, Any]:
-    """Return the fields of bids, contract, tricks and answers."""
     contract = deal.contract if deal else None
     calls = contract.calls if contract else getattr(deal or state, "calls", None)
     played = None if getattr(deal, "kind", "") == "passed_out" else deal

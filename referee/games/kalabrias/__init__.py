@@ -1,7 +1,7 @@
 """Kalabrias for two, three or four: trumps are chosen, sequences compared, and tricks played for card points.
 
-Rulebook E1-E53; :class:`Options` change the readings E-O1 to E-O42. The game has no offences: an impossible card or
-claim is always refused (E-O30, E-O33). Packets at a real table are not checked (E-O4).
+Rulebook E1-E53, E-O1 to E-O42; :class:`Options` change single rules. The game has no offences: a card or claim known
+to be wrong is refused (E-O30, E-O33). Packets at a real table are not checked (E-O4).
 """
 
 from msgspec.structs import replace
@@ -30,7 +30,7 @@ from referee.visibility import Event
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """Raise AgainstTheRules for points or stakes with which no match can begin (E1, E47, E49, E52, E-O42)."""
+    """Raise AgainstTheRules for points or stakes with which no match can begin (E42, E46, E52, E-O42)."""
     table, points = _table(opened), opened.points
     if any(score < 0 for score in points):
         raise AgainstTheRules("points_not_negative", "E42", points=points)
@@ -44,6 +44,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def _table(opened: events.MatchOpened) -> Table:
+    """Return the table, with points in units of the protocol."""
     table = table_of(Table, opened, options=options_of(Options, opened))
     return replace(table, points=tuple([score * table.unit for score in opened.points]))
 

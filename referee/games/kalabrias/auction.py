@@ -38,7 +38,7 @@ def allowed_calls(state: Auction) -> tuple[Call, ...]:
 def bid(state: Auction, act: Bid, moment: Moment) -> tuple[Event, ...]:
     """Return the event of a call (E5-E11).
 
-    Raises: OutOfTurn for a seat not on turn, AgainstTheRules for a call that this round does not allow.
+    Raises: OutOfTurn, AgainstTheRules for a call that this round does not allow.
     """
     seat = act.seat
     if seat != (turn := state.to_speak[0]):
@@ -79,7 +79,7 @@ def _call_refusal(state: Auction, act: Bid, allowed: tuple[Call, ...]) -> Agains
 
 
 def trumps_called(state: Auction | Naming, event: TrumpsCalled, number: int) -> Auction | Proposed | Naming:
-    """Return the phase to which a call leads (E8)."""
+    """Return the state after a call; the last pass of round one leads to round two (E8, E11)."""
     calls = (*state.calls, (event.seat, event.call))
     if isinstance(state, Naming):
         return replace(state, calls=calls)
@@ -107,10 +107,7 @@ def trumps_made(state: Auction | Proposed | Naming, event: TrumpsMade, number: i
 
 
 def reply(state: Proposed, act: Reply, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of an answer to a proposed new deal (E11-E13, E-O8, E-O37).
-
-    Raises: OutOfTurn for a seat not on turn.
-    """
+    """Return the event of an answer to a proposed new deal (E11-E13, E-O8, E-O37). Raises OutOfTurn."""
     if act.seat != (turn := state.to_reply[0]):
         raise OutOfTurn("out_of_turn", "E12", turn=turn)
     return (RedealAnswered(seat=act.seat, agree=act.agree),)
@@ -121,12 +118,13 @@ def redeal_answered(state: Proposed, event: RedealAnswered, number: int) -> Prop
 
 
 def events_after_replies(state: Proposed, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that ends the deal if all agreed, or that follows a refusal; else no event (E11-E13, E-O7)."""
+    """Return the end of the deal if all agreed; after a refusal, trumps or (round two) the bound declarer; else no
+    event (E11-E13, E-O7)."""
     if state.refuser is None:
         return () if state.to_reply else (PlayEnded(kind="redeal"),)
-    to_refuser = state.table.options.refused_redeal_declarer == "refuser"  # E-O7
+    to_refuser = state.table.options.refused_redeal_declarer == "refuser"
     declarer = state.refuser if to_refuser else state.proposer
-    if state.round == 1:  # E13
+    if state.round == 1:
         return (TrumpsMade(seat=declarer, trumps=state.cards.turn_up[0], rule="E13"),)
     return (DeclarerBound(seat=declarer, rule="E-O7" if to_refuser else "E12"),)
 
@@ -149,12 +147,11 @@ def name_trumps(state: Naming, act: Bid, moment: Moment) -> tuple[Event, ...]:
 
 
 def events_after_naming(state: Naming, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that makes the named suit trumps; no event if none is named yet (E13)."""
+    """Return the event that makes the named suit trumps; else no event (E13)."""
     seat, call = state.calls[-1]
     return () if call == "redeal" else (TrumpsMade(seat=seat, trumps=call, rule="E13"),)
 
 
 def auction_ended(state: Auction | Proposed, event: PlayEnded, number: int) -> Played:
-    """Return the state of a deal that is not played."""
     outcome = Outcome(kind=event.kind, tricks=(0,) * state.table.seats)
     return Played(table=state.table, cards=state.cards, outcome=outcome, calls=state.calls)

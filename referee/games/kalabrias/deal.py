@@ -1,6 +1,6 @@
 """The deal, the later cards, and the exchange of the seven of trumps for the turn-up (E3-E4, E14, E50-E51).
 
-The turn-up is the card that lies face up. The stock is the undealt rest.
+The turn-up is the card that lies face up. The stock is the undealt rest, if known.
 """
 
 from itertools import chain
@@ -41,8 +41,8 @@ def first_dealer(state: Undealt, moment: Moment) -> tuple[Event, ...]:
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     """Return the deal of six cards each and one face up (E3-E4, E50).
 
-    Raises: WrongPhase in a tally, OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for an
-    impossible deal.
+    Raises: WrongPhase in a tally, OutOfTurn unless the dealer deals, NoSuchCard or AgainstTheRules for an impossible
+    deal.
     """
     table = state.table
     if table.tally:
@@ -74,7 +74,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def _check_dealer(table: Table, act: Deal) -> None:
-    """Raise OutOfTurn unless the dealer deals, AgainstTheRules for a widow, or for cards in a house deal (E-O29)."""
+    """Raise OutOfTurn unless the dealer deals, AgainstTheRules for a widow, or in a house deal for cards (E-O29)."""
     if act.seat != table.dealer:
         raise OutOfTurn("not_dealer", "E-O29", dealer=table.dealer)
     if table.house and (act.hands, act.counts, act.stock, act.turn_up) != (None,) * 4:
@@ -84,7 +84,10 @@ def _check_dealer(table: Table, act: Deal) -> None:
 
 
 def _counts(act: Deal, table: Table) -> tuple[int, ...]:
-    """Return the number of cards by seat. Raises AgainstTheRules unless either hands or counts are complete."""
+    """Return the number of cards by seat.
+
+    Raises: AgainstTheRules unless either hands or counts are given, for every seat.
+    """
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
     counts = tuple(map(len, act.hands)) if act.hands is not None else act.counts or ()
@@ -105,12 +108,12 @@ def _check_pack(act: Deal, dealt: int) -> None:
         raise NoSuchCard("not_in_pack", "E2", cards=strange)
     if len(texts) != len(cards):
         raise NoSuchCard("card_twice", "E2", cards=sorted({card for card in texts if texts.count(card) > 1}))
-    if cards_of(texts) & dealt:  # the error names no card, because it may be in a closed hand
+    if cards_of(texts) & dealt:  # the error names no card, so that it shows nothing of another hand
         raise NoSuchCard("card_elsewhere", "E2")
 
 
 def _house_deal(table: Table, seed: str) -> Dealt:
-    """Return a deal by the house (E-O4)."""
+    """Return a house deal: packets of three, forehand first (E-O4)."""
     pack, order = shuffled(seed, ALL), clockwise(table.forehand, table.seats)
     given: dict[int, tuple[str, ...]] = {
         seat: pack[place * PACKET_SIZE :][:PACKET_SIZE] + pack[(len(order) + place) * PACKET_SIZE :][:PACKET_SIZE]
@@ -159,8 +162,8 @@ def later_counts(table: Table, declarer: int | None) -> tuple[int, ...]:
 def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...]:
     """Return the deal of the later cards at a real table (E14, E50, E-O32).
 
-    Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for impossible cards, AgainstTheRules
-    if cards are entered in only one of the two deals.
+    Raises: OutOfTurn unless the dealer deals, NoSuchCard or AgainstTheRules for impossible cards, AgainstTheRules if
+    only one of the two deals has cards.
     """
     table, cards = state.table, state.cards
     _check_dealer(table, act)
@@ -177,7 +180,7 @@ def deal_later(state: LaterCards, act: Deal, moment: Moment) -> tuple[Event, ...
 
 
 def _turn_up_taker(state: LaterCards) -> int | None:
-    """Return the seat that takes up the turn-up: with four players the declarer, else None (E51)."""
+    """Return the seat that takes up the turn-up, or None (E51)."""
     return state.contract.declarer if state.table.seats == 4 else None
 
 
@@ -228,7 +231,7 @@ def may_exchange(state: Declaring, seat: int) -> bool:
 
 
 def exchange(state: Declaring, act: Exchange, moment: Moment) -> tuple[Event, ...]:
-    """Return the exchange of the seven of trumps. Raises AgainstTheRules unless it is allowed (E-O16)."""
+    """Return the exchange of the seven of trumps. Raises AgainstTheRules unless allowed (E-O16)."""
     if not state.table.options.trump_seven_exchange or state.table.seats == 4:
         raise AgainstTheRules("no_exchange", "E-O16")
     if act.card != state.contract.trumps + "7" or not may_exchange(state, act.seat):

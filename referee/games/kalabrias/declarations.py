@@ -1,7 +1,7 @@
 """Declarations of sequences (cards of one suit in a row) and of bella, king and queen of trumps (E15-E27).
 
-Statements about known hands must be true, but "none" and "enough" are always allowed (E25, E-O33). Statements about
-closed hands are checked when the deal is scored.
+Statements about known hands must be true, but "none" and "enough" are always allowed (E25, E-O33). Closed hands are
+checked when the deal is scored.
 """
 
 from msgspec.structs import replace
@@ -48,10 +48,10 @@ def best_sequence(state: Declaring, seat: int) -> Sequence | None:
 
 
 def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a statement about a seat's best sequence (E19, E21, E23).
+    """Return the event of a statement about a seat's best sequence (E19, E21, E23). An addition needs no turn.
 
-    Raises: OutOfTurn for a seat not on turn, WrongPhase if an answer is expected or cards are shown, AgainstTheRules
-    for a statement that is not expected or that the known hand contradicts.
+    Raises: OutOfTurn, WrongPhase if an answer is expected or cards are shown, AgainstTheRules for a statement that is
+    not expected or that the known hand or earlier statements contradict.
     """
     if _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
@@ -71,12 +71,12 @@ def declare(state: Declaring, act: Declare, moment: Moment) -> tuple[Event, ...]
 
 
 def _is_addition(state: Declaring | Playing, act: Declare) -> bool:
-    """Return whether an act only adds that the seat's equal sequence is not in trumps (E23)."""
+    """Return whether an act only adds that an equal sequence is not in trumps (E23)."""
     return act == Declare(seat=act.seat, trumps=False) and act.seat == state.may_add
 
 
 def _statement_event(state: Declaring, act: Declare) -> SequenceDeclared:
-    """Return the event of a statement. Raises AgainstTheRules if the known hand contradicts it (E-O33)."""
+    """Return the event of a statement. Raises AgainstTheRules if hand or statements contradict it (E21, E-O33)."""
     seat, known, best = act.seat, state.cards.known, state.best
     mine = best_sequence(state, seat) if known else None
     if act.sequence is not None:
@@ -108,6 +108,7 @@ def allowed_tops(state: Declaring) -> str:
 
 
 def sequence_declared(state: Declaring | Playing, event: SequenceDeclared, number: int) -> Declaring | Playing:
+    """Return the next state. Of equal sequences one in trumps becomes the best, others are level (E23-E24)."""
     if event.seat == state.may_add and event.trumps is False:
         return replace(state, may_add=None)
     assert isinstance(state, Declaring), "only an addition comes later"
@@ -145,8 +146,8 @@ def _after_trumps_stated(state: Declaring) -> Declaring:
 def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]:
     """Return the event of an answer to the best sequence so far (E20, E22).
 
-    Raises: WrongPhase if no answer is expected, OutOfTurn for a seat not on turn, AgainstTheRules for an answer that
-    the known hand or earlier statements contradict.
+    Raises: WrongPhase if no answer is expected, OutOfTurn, AgainstTheRules for an answer that the known hand or
+    earlier statements contradict.
     """
     if state.expected not in ("answer", "answer_to_top"):
         raise WrongPhase("nothing_to_answer", "E20")
@@ -163,9 +164,9 @@ def respond(state: Declaring, act: Respond, moment: Moment) -> tuple[Event, ...]
         refrains = answer == "enough" and mine is not None and (mine.cards, mine.top) >= (theirs.cards, theirs.top)
         five = answer == "better" and mine is not None and mine.five
     elif state.expected == "answer" and answer == "better":
-        five = state.best is not None and state.best.sequence == "large"  # E-O11
+        five = state.best is not None and state.best.sequence == "large"  # because only five beat four (E-O11)
     elif answer == "better":
-        five = state.best is not None and state.best.five  # it is as long as the best, with a higher top
+        five = state.best is not None and state.best.five  # because it is as long as the best
     return (SequenceAnswered(seat=seat, answer=answer, five=five, refrains=refrains),)
 
 
@@ -191,7 +192,7 @@ def allowed_answers(state: Declaring) -> tuple[Answer, ...]:
 
 
 def sequence_answered(state: Declaring, event: SequenceAnswered, number: int) -> Declaring:
-    """Return the state after an answer: the next seat speaks, or the top or trumps must be stated (E-O35)."""
+    """Return the state after an answer: the next seat speaks, or top or trumps are compared (E-O35)."""
     best, first = state.best, state.expected == "answer"
     assert best is not None, "there is something to answer"
     if event.answer == "enough":
@@ -240,10 +241,10 @@ def sequences_compared(state: Declaring, event: SequencesCompared, number: int) 
 
 
 def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of an addition, or of a closed hand's sequence shown before the second trick (E23, E-O34).
+    """Return the event of an addition before the lead, or of a closed hand's sequence shown (E23, E-O34).
 
     Raises: WrongPhase for other statements, AgainstTheRules if the seat may not show these cards or they form no
-    sequence, NoSuchCard if a different seat has played or shown one.
+    sequence, NoSuchCard for a card that the hand cannot have.
     """
     if not state.trick and not state.won and _is_addition(state, act):
         return (SequenceDeclared(seat=act.seat, trumps=False),)
@@ -266,14 +267,14 @@ def declare_in_play(state: Playing, act: Declare, moment: Moment) -> tuple[Event
 
 
 def may_show(state: Playing, seat: int) -> bool:
-    """Return whether a seat may show sequences: it scores them, and the second trick has not begun (E-O34)."""
+    """Return whether a closed hand may show sequences: it scores them, and trick two has not begun (E-O34)."""
     if state.cards.known or (state.won and (state.trick or len(state.won) > 1)):
         return False
     return seat in sequence_scorers(state.table, state.contract.declarer, state.sequences)
 
 
 def sequence_scorers(table: Table, declarer: int, said: Sequences) -> tuple[int, ...]:
-    """Return the seats that score sequences, the best sequence first (E24, E53, E-O12, E-O25, E-O35)."""
+    """Return the seats that score sequences, the best first; none if cancelled (E24, E53, E-O12, E-O25, E-O35)."""
     if said.best is None:
         return ()
     first = said.best.seat
@@ -284,7 +285,7 @@ def sequence_scorers(table: Table, declarer: int, said: Sequences) -> tuple[int,
 
 
 def seats_on_side(table: Table, declarer: int, seat: int) -> tuple[int, ...]:
-    """Return the seats whose sequences count together with those of ``seat``, itself included (E49, E53, E-O25)."""
+    """Return ``seat`` and the seats whose sequences count with its own (E49, E53, E-O25)."""
     if table.seats == 4:
         return seat, (seat + 2) % 4
     opponents = table.opponents(declarer)
@@ -306,7 +307,7 @@ def bella(state: Declaring | Playing, act: Bella, moment: Moment) -> tuple[Event
 
 
 def bella_refusal(state: Declaring | Playing, seat: int) -> Refused | None:
-    """Return the refusal of a repeated, late or false declaration of bella; None if it is allowed."""
+    """Return the refusal of a repeated, late or false declaration of bella; None if allowed."""
     pair = BELLA[state.contract.trumps]
     if any(seat == other for other, _ in state.bella):
         return AgainstTheRules("bella_declared", "E26")

@@ -67,7 +67,7 @@ class SevenExchanged(Event):
 
 
 class SequenceDeclared(Event):
-    """A seat stated one fact about its best sequence. ``five``: it has five cards, and that counts (E-O11)."""
+    """A seat stated one fact about its best sequence. ``five``: it has five cards, which beat four (E-O11)."""
 
     TOPIC: ClassVar[str] = "sequence/declared"
     seat: Seat
@@ -80,7 +80,7 @@ class SequenceDeclared(Event):
 class SequenceAnswered(Event):
     """A seat answered the best sequence so far.
 
-    ``refrains``: the seat has an equal or better sequence but did not say so (E25). It is hidden until the deal is
+    ``refrains``: the seat did not declare a sequence that may be equal or better (E25); hidden until the deal is
     over.
     """
 

@@ -35,7 +35,7 @@ def playable_cards(state: Playing, hand: int) -> int:
 
 
 def possible_cards(state: Playing, seat: int) -> int:
-    """Return the cards that a closed hand may have. Only the turn-up is left if it is held until the last trick."""
+    """Return the cards that a closed hand may have; in the last trick, only a turn-up still held."""
     hand, cards = state.hand(seat), state.cards
     last = len(state.won) + 1 == tricks_in_deal(state.table.seats)
     return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand
@@ -48,8 +48,8 @@ def _cards_that_beat_best(state: Playing) -> int:
 def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
     """Return the event of a card played (E28-E32).
 
-    Raises: OutOfTurn for a seat not on turn, NoSuchCard for a card not held, AgainstTheRules for a card of a known
-    hand that must not be played (E29-E30).
+    Raises: OutOfTurn, NoSuchCard for a card that the hand cannot have, AgainstTheRules for a card of a known hand
+    that must not be played (E29-E30).
     """
     seat = act.seat
     if seat != state.turn:
@@ -68,7 +68,7 @@ def play(state: Playing, act: Play, moment: Moment) -> tuple[Event, ...]:
 
 
 def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a complete trick, or the end of play after the last trick; else no event (E31-E32)."""
+    """Return the event of a complete trick, or of the end of play; else no event (E31-E32)."""
     seats, trick = state.table.seats, state.trick
     if trick:
         return (TrickTaken(seat=state.winner, trick=len(state.won) + 1),) if len(trick) == seats else ()

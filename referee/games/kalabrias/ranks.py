@@ -14,15 +14,17 @@ PACK: tuple[str, ...] = tuple(card for card in FIFTY_TWO if card[1] in RANKS)
 """32 cards (E2)."""
 ALL: Cards = sum(BIT[card] for card in PACK)
 
-TRICK_RANK = {  # E-O2, highest first
+TRICK_RANK = {
     "ten_high": {"trumps": "J9ATKQ87", "plain": "ATKQJ987"},
     "ten_low": {"trumps": "J9AKQT87", "plain": "AKQJT987"},
 }
+"""Ranks, highest first (E-O2)."""
 
-CARD_POINTS = {  # E34-E40, E-O3
+CARD_POINTS = {
     "trumps": dict(zip("J9ATKQ87", (20, 14, 11, 10, 4, 3, 0, 0), strict=True)),
     "plain": dict(zip("ATKQJ987", (11, 10, 4, 3, 2, 0, 0, 0), strict=True)),
 }
+"""Points by rank (E34-E40, E-O3)."""
 
 LAST_TRICK = 10
 """Points for the last trick (E41)."""
@@ -76,7 +78,7 @@ class Sequence(msgspec.Struct, frozen=True, order=True):
 
     @property
     def five(self) -> bool:
-        """True for five or more cards, if longer sequences win (E-O11)."""
+        """True if five cards count (E-O11)."""
         return self.cards == 5
 
 
@@ -97,7 +99,7 @@ _LOWEST = {suit: BIT[suit + RANKS[0]].bit_length() - 1 for suit in SUITS}
 
 
 def runs(hand: Cards, suit: str) -> tuple[tuple[int, int], ...]:
-    """Return the runs of a suit in a hand: pairs of length and index of the top in ``RANKS``."""
+    """Return the runs of three or more cards: pairs of length and index of the top in ``RANKS``."""
     return _RUNS[hand >> _LOWEST[suit] & 0xFF]
 
 
@@ -126,7 +128,7 @@ def is_sequence(cards: Cards) -> bool:
 
 
 def best_split(length: int, small: int, large: int, five: int) -> int:
-    """Return the most points for a run that is split into separate sequences (E-O10, E-O34)."""
+    """Return the most points for a run that is split into sequences of 3, 4 and 5 cards (E-O10, E-O34)."""
     if length < 3:
         return 0
     pieces = ((1, 0), (3, small), (4, large), (5, five))

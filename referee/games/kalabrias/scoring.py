@@ -18,16 +18,15 @@ from referee.value import RuleId
 from referee.visibility import Event
 
 TEN_EACH = 10
-"""Points for each equal sequence under the option ``ten_each`` (E-O12)."""
+"""Points for each equal sequence if ``equal_sequences`` is ``ten_each`` (E-O12)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """Return the events of :func:`scored`."""
     return scored(state.table, state.outcome)
 
 
 def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
-    """Return the events of :func:`scored`; no event if the deal waits for the act ``score`` (E42)."""
+    """Return the events of :func:`scored`; none under ``penalise`` if a deal with cards waits for ``score`` (E42)."""
     table, deal = state.table, state.outcome
     waits = table.penalise and deal.contract is not None and deal.counted is None
     return () if waits else scored(table, deal)
@@ -47,7 +46,7 @@ def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scorin
 
 
 def points_that_count(table: Table, tricks: Sequence[int], points: list[int]) -> list[int]:
-    """Return ``points``, but 0 for a side without a trick if the option demands one (E-O14)."""
+    """Return ``points``, but 0 for a side without a trick if ``declaration_needs_trick`` (E-O14)."""
     if not table.options.declaration_needs_trick:
         return points
     sides = [{seat, (seat + 2) % 4 if table.seats == 4 else seat} for seat in range(table.seats)]
@@ -62,7 +61,7 @@ def sequence_worth(options: Options, length: int) -> int:
 
 
 def run_worth(options: Options, length: int) -> int:
-    """Return the most points for a run of cards that is split into sequences (E-O10, E-O34)."""
+    """Return the points for a run of cards, best split (E-O10, E-O34)."""
     small, large, five = (sequence_worth(options, cards) for cards in (3, 4, 5))
     return best_split(length, small, large, five)
 
@@ -73,7 +72,7 @@ def _all_sequence_points(options: Options, hand: int) -> int:
 
 
 def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """Return the points of a known hand for its best sequence or, by the option, for all sequences."""
+    """Return the points of a known hand for its best sequence, or for all if ``winner_scores_all_sequences``."""
     hand, trumps = deal.hands[seat], contract.trumps
     if options.winner_scores_all_sequences:
         return _all_sequence_points(options, hand)
@@ -90,7 +89,7 @@ def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat:
 
 
 def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """Return the points of a closed hand for its proven claim and the sequences shown (E-O33, E-O34)."""
+    """Return the points of a closed hand for its proven claim and sequences shown; 0 if unproven (E-O33, E-O34)."""
     hand, best = deal.hands[seat], deal.sequences.best
     evidence = 0
     if best is not None and best.seat == seat:
@@ -129,7 +128,7 @@ def _claimed_part(claim: Claim, suit: str, length: int, top: int, longer_wins: b
 
 
 def _has_equal_sequence(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> bool:
-    """Return whether a closed hand has the sequence that its seat called equal to the best."""
+    """Return whether the cards that a closed hand played contain a sequence equal to the best, outside trumps."""
     best = deal.sequences.best
     assert best is not None, "there is a best sequence"
     claim = replace(best, seat=seat, trumps=False)
@@ -146,71 +145,73 @@ def bella_points(table: Table, deal: Outcome, contract: TrumpContract) -> list[i
     return points
 
 
-Beneficiaries = Literal["everybody", "declarer's side", "the opponents", "nobody", "the next deal"]
+Scorers = Literal["everybody", "declarer's side", "the opponents", "nobody", "the next deal"]
 
 
-class Settlement(NamedTuple):
-    """A rule for the points of a deal, and the seats that score by it (E-O36)."""
+class Division(NamedTuple):
+    """The outcome of a deal, and which seats score each side's points and those carried over (E-O36)."""
 
     outcome: Literal["made", "tie", "bete"]
     rule: str
     rule_with_three: str
-    scorers_of_own: Beneficiaries
-    scorers_of_declarers: Beneficiaries
-    scorers_of_carried: Beneficiaries
+    own_points_to: Scorers
+    declarers_points_to: Scorers
+    carried_points_to: Scorers
 
 
 # fmt: off
-SETTLEMENTS = {  # E43-E45, E-O21, E-O24, E-O36
-    "declarer has more":    Settlement("made", "E43",   "E43",   "everybody",     "nobody",        "declarer's side"),
-    "tied: opponent_only":  Settlement("tie",  "E44",   "E-O24", "the opponents", "nobody",        "the next deal"),
-    "tied: carry":          Settlement("tie",  "E44",   "E-O24", "the opponents", "the next deal", "the next deal"),
-    "tied: bete":           Settlement("bete", "E-O21", "E-O21", "the opponents", "the opponents", "the opponents"),
-    "opponents have more":  Settlement("bete", "E45",   "E45",   "the opponents", "the opponents", "the opponents"),
+DIVISIONS = {
+    "declarer has more":    Division("made", "E43",   "E43",   "everybody",     "nobody",        "declarer's side"),
+    "tied: opponent_only":  Division("tie",  "E44",   "E-O24", "the opponents", "nobody",        "the next deal"),
+    "tied: carry":          Division("tie",  "E44",   "E-O24", "the opponents", "the next deal", "the next deal"),
+    "tied: bete":           Division("bete", "E-O21", "E-O21", "the opponents", "the opponents", "the opponents"),
+    "opponents have more":  Division("bete", "E45",   "E45",   "the opponents", "the opponents", "the opponents"),
 }
-BETE_SPLIT = {  # E48, E-O23, E-O38: halves for the opponent with more points, and for the other
+"""Divisions by result (E43-E45, E-O21, E-O24, E-O36)."""
+BETE_SPLIT = {
     "half":                      (1, 1),
     "higher_opponent_takes_all": (2, 0),
     "full_to_both":              (2, 2),
     "none":                      (0, 0),
 }
+"""Halves for the opponent with more points, and for the other (E48, E-O23, E-O38)."""
 # fmt: on
 
 
-def deal_settlement(table: Table, declarer: int, own: list[int]) -> tuple[Settlement, int]:
-    """Return the settlement of a deal, and the points of the declarer's side (E43-E45, E47-E49)."""
+def division_of_points(table: Table, declarer: int, own: list[int]) -> tuple[Division, int]:
+    """Return the division of a deal, and the points of the declarer's side (E43-E45, E47-E49, E-O22)."""
     opponents = table.opponents(declarer)
     ours = sum([own[seat] for seat in range(table.seats) if seat not in opponents])
     each = [own[seat] for seat in opponents]
     theirs = max(each) if table.seats == 3 and table.options.three_player_compare == "each" else sum(each)
     if ours == theirs:
-        return SETTLEMENTS[f"tied: {table.options.tie_rule}"], ours
-    return SETTLEMENTS["declarer has more" if ours > theirs else "opponents have more"], ours
+        return DIVISIONS[f"tied: {table.options.tie_rule}"], ours
+    return DIVISIONS["declarer has more" if ours > theirs else "opponents have more"], ours
 
 
-def shares_of_prize(
-    table: Table, opponents: tuple[int, ...], own: list[int], prize: int, bete_split: str
+def opponents_shares(
+    table: Table, opponents: tuple[int, ...], own: list[int], gained: int, bete_split: str
 ) -> tuple[int, ...]:
-    """Return the opponents' shares of a prize, by seat, in units of the protocol (E45, E48, E52, E-O23, E-O38)."""
+    """Return, by seat, the opponents' shares of gained points, in protocol units (E45, E48, E52, E-O23, E-O38)."""
     given = [0] * table.seats
-    higher = max(opponents, key=lambda seat: own[seat])  # if equal, the nearest on the declarer's left
+    # if equal, the first, because ``opponents`` is clockwise from the declarer
+    higher = max(opponents, key=lambda seat: own[seat])
     for seat in opponents:
         halves = BETE_SPLIT[bete_split][seat != higher] if table.seats == 3 else 2
-        given[seat] = prize * table.unit * halves // 2
+        given[seat] = gained * table.unit * halves // 2
     if table.seats == 3 and bete_split == "half" and table.options.bete_odd_point == "higher_opponent":
-        given[higher] += prize % 2
+        given[higher] += gained % 2
     return tuple(given)
 
 
 def rescoring_events(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the events of :func:`scored`."""
     return scored(state.table, state.outcome)
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """Return the line of the deal and, if it ends the match, the win (E42-E46)."""
     contract = deal.contract
-    entries, detail = _settled(table, deal, contract) if contract else ([], Detail(carry=table.carry))
+    entries, detail = _entries_and_detail(table, deal, contract) if contract else ([], Detail(carry=table.carry))
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
@@ -246,12 +247,13 @@ class Detail(TypedDict):
     own: NotRequired[wire_types.ListBySeat[wire_types.WholePoints]]
     """Sum of points for cards, sequences and bella."""
     outcome: NotRequired[Literal["made", "tie", "bete"]]
-    """``made`` if the declarer has more points than the opponents, ``tie`` if equal, ``bete`` if fewer."""
+    """``made`` if the declarer has more points than the opponents, ``bete`` if fewer. Equal points are a ``tie``, or
+    ``bete`` if ``tie_rule`` says so (E-O21)."""
     rule: NotRequired[RuleId]
-    """Rule by which the deal was settled."""
+    """Rule of the outcome."""
 
 
-def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
+def _entries_and_detail(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list[Entry], Detail]:
     """Return the entries and the detail of a deal that was played (E42)."""
     sequences: Sequence[int]
     bella: Sequence[int]
@@ -263,21 +265,21 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
     card_points = deal.card_points
     declarer, options = contract.declarer, table.options
     own = [sum(three) for three in zip(card_points, sequences, bella, strict=True)]
-    settled, ours = deal_settlement(table, declarer, own)
+    division, ours = division_of_points(table, declarer, own)
     opponents, all_seats = table.opponents(declarer), range(table.seats)
-    carry = table.carry if settled.scorers_of_carried == "the next deal" else 0
+    carry = table.carry if division.carried_points_to == "the next deal" else 0
     detail: Detail = {
         "card_points": list(card_points),
         "sequence_points": list(sequences),
         "bella_points": list(bella),
         "own": own,
-        "outcome": settled.outcome,
-        "rule": settled.rule_with_three if table.seats == 3 else settled.rule,
-        "carry": carry + ours if settled.scorers_of_declarers == "the next deal" else carry,
+        "outcome": division.outcome,
+        "rule": division.rule_with_three if table.seats == 3 else division.rule,
+        "carry": carry + ours if division.declarers_points_to == "the next deal" else carry,
     }
     entries = []
     by_side = points_by_side(card_points), points_by_side(sequences), points_by_side(bella)
-    for seat in all_seats if settled.scorers_of_own == "everybody" else opponents:
+    for seat in all_seats if division.own_points_to == "everybody" else opponents:
         entries += _own_entries(table, deal, seat, by_side, scoring)
     shown = (contract.event, *(event for seat, event in deal.won if seat == declarer))
 
@@ -286,18 +288,19 @@ def _settled(table: Table, deal: Outcome, contract: TrumpContract) -> tuple[list
             [Entry(seat=seat, points=points, rule=rule, events=shown) for seat, points in enumerate(given) if points]
         )
 
-    if settled.scorers_of_declarers == "the opponents":
-        enter(shares_of_prize(table, opponents, own, ours, options.bete_split), "E48" if table.seats == 3 else "E45")
-    if settled.scorers_of_carried == "the opponents" and table.carry:  # even if ``bete_split`` is "none"
+    if division.declarers_points_to == "the opponents":
+        enter(opponents_shares(table, opponents, own, ours, options.bete_split), "E48" if table.seats == 3 else "E45")
+    if division.carried_points_to == "the opponents" and table.carry:
+        # even if ``bete_split`` is "none", because the opponents won them (E-O36)
         split = "half" if options.bete_split == "none" else options.bete_split
-        enter(shares_of_prize(table, opponents, own, table.carry, split), "E-O36")
-    elif settled.scorers_of_carried == "declarer's side" and table.carry:
+        enter(opponents_shares(table, opponents, own, table.carry, split), "E-O36")
+    elif division.carried_points_to == "declarer's side" and table.carry:
         enter(tuple([table.carry * table.unit * (seat not in opponents) for seat in all_seats]), "E-O36")
     return entries, detail
 
 
 def points_by_side(points: Sequence[int]) -> Sequence[int]:
-    """Return the points of each seat with its partner's (E52)."""
+    """Return, by seat, the points of its side (E52)."""
     return points if len(points) < 4 else [points[0] + points[2], points[1] + points[3]] * 2
 
 
@@ -310,7 +313,7 @@ def _own_entries(
 ) -> list[Entry]:
     """Return a seat's entries for cards, sequences and bella (E52).
 
-    ``by_side``: points for these three, partners together. ``scoring``: seats that score sequences.
+    ``by_side``: points for each, partners together.
     """
     side, unit, entries = (seat, (seat + 2) % 4) if table.seats == 4 else (seat,), table.unit, []
     cards, sequences, bella = by_side
@@ -357,7 +360,7 @@ def _win(table: Table, line: DealScored) -> tuple[Event, ...]:
 
 
 def payments_of_difference(points: Sequence[int], winners: tuple[int, ...]) -> tuple[Payment, ...]:
-    """Return each loser's payment of the difference to the winner, or to the winning partner on the left (E-O42)."""
+    """Return each loser's payment of the difference to the winner, or to the partner on the loser's left (E-O42)."""
     seats = len(points)
     payments = []
     for seat in range(seats):
@@ -379,7 +382,7 @@ def leaders_at_target(table: Table, points: tuple[int, ...]) -> tuple[int, ...] 
 
 
 def deal_scored(state: Played, event: DealScored, number: int) -> Undealt:
-    """Return the state between deals. By the option, the same dealer deals after an agreed new deal (E-O6, E-O29)."""
+    """Return the state between deals. After an agreed new deal ``redeal_dealer`` decides the dealer (E-O6, E-O29)."""
     table = replace(next_deal(state.table, event), carry=event.detail["carry"])
     same = event.kind == "redeal" and table.options.redeal_dealer == "same"
     return Undealt(table=replace(table, dealer=event.dealer) if same else table)
