@@ -1,6 +1,6 @@
 """The phases of a match and their fields (E1-E53).
 
-Hands are bit masks by seat. The mask of a closed hand has every card that the seat may have.
+Hands are bit masks by seat, with the cards played. A closed hand has every card that the seat may have held.
 """
 
 from functools import cache
@@ -110,17 +110,16 @@ class Options(Value, forbid_unknown_fields=True):
 
 
 class Table(phases.Table):
-    """The fields that last from deal to deal."""
-
     options: Options
     carry: int = 0
-    """Points carried over from tied deals (E-O36)."""
+    """Points of tied deals (E-O36)."""
 
     @property
     def unit(self) -> int:
         """Units of ``points`` in a point: two if half points are counted (E-O38), else one."""
         options = self.options
-        carried = options.bete_split == "none" and options.tie_rule == "carry"  # points carried over are still halved
+        # because points carried over are halved nevertheless (E-O36)
+        carried = options.bete_split == "none" and options.tie_rule == "carry"
         divides = options.bete_split == "half" or carried
         return 2 if self.seats == 3 and options.bete_odd_point == "exact_half" and divides else 1
 
@@ -152,12 +151,12 @@ class DealtCards(Value):
     counts: tuple[int, ...]
     known: bool
     turn_up: str
-    """Card that lies face up, or the seven for which it was exchanged."""
+    """Card that was turned up, or the seven for which it was exchanged; empty in a tally."""
     stock: tuple[str, ...] = ()
     taken_by: int | None = None
     """Seat that took the turned-up card (E51, E-O16)."""
     taken: int = 0
-    """Turned-up card that seat ``taken_by`` took, as a mask."""
+    """Card that ``taken_by`` took, as a mask."""
 
 
 class Auction(Value, tag="auction"):
@@ -172,7 +171,7 @@ class Auction(Value, tag="auction"):
 
 
 class Proposed(Value, tag="redeal_proposed"):
-    """A new deal has been proposed, and the others answer (E11-E12)."""
+    """The other seats answer the proposal of a new deal (E11-E12)."""
 
     table: Table
     cards: DealtCards
@@ -184,7 +183,7 @@ class Proposed(Value, tag="redeal_proposed"):
 
 
 class Naming(Value, tag="naming"):
-    """A new deal was refused in the second round, and the declarer must name trumps (E13)."""
+    """The declarer must name trumps after a new deal was refused in the second round (E13)."""
 
     table: Table
     cards: DealtCards
@@ -223,7 +222,6 @@ class Claim(Value):
 
 
 Expected = Literal["class", "answer", "top", "answer_to_top", "trumps", "answer_trumps"]
-"""Next statement that is expected."""
 
 
 class Declaring(Value, tag="declaring"):
@@ -236,9 +234,9 @@ class Declaring(Value, tag="declaring"):
     expected: Expected = "class"
     best: Claim | None = None
     level: tuple[int, ...] = ()
-    """Seats with sequences equal to the best, outside trumps."""
+    """Other seats with sequences equal to the best, outside trumps."""
     refrained: tuple[int, ...] = ()
-    """Seats that did not declare a sequence that may be equal or better (E25)."""
+    """Seats that said "none", or "enough" with a known sequence that is equal or better (E25)."""
     may_add: int | None = None
     """Seat that may still add that its equal sequence is not in trumps (E23)."""
     bella: tuple[tuple[int, int], ...] = ()
@@ -284,7 +282,7 @@ class Playing(Value, tag="playing"):
 
 
 class Counted(Value):
-    """The points of a deal without recorded cards, by seat."""
+    """The points of a deal in a tally, by seat. ``scoring``: seats that score sequences, the best first."""
 
     event: int
     scoring: tuple[int, ...]
@@ -303,9 +301,9 @@ class Outcome(Value):
     sequences: Sequences = Sequences()
     bella: tuple[tuple[int, int], ...] = ()
     known: bool = True
-    """True if hands were known. Then unclaimed sequences count, too (E-O33, E-O34)."""
+    """False if hands were closed. Then only sequences claimed or shown count (E-O33, E-O34)."""
     hands: tuple[int, ...] = ()
-    """Cards by seat: the whole hand if hands are known, otherwise the cards played (E32)."""
+    """Whole hands if they are known, otherwise the cards played (E32); empty in a tally."""
     counted: Counted | None = None
 
 

@@ -51,13 +51,13 @@ class RequiredFields(Value):
 
 
 class Count(Score, tag="count"):
-    """Score a deal that was counted at the table. Clients cannot send this act; :func:`script` makes it."""
+    """The act that :func:`script` makes. Clients cannot send it."""
 
     counted: DealCounted
 
 
 def script(state: Undealt, result: Result) -> Script:
-    """Yield the act that scores a result. Raises a refusal that names the impossible value."""
+    """Yield the act that scores a result. Raises AgainstTheRules or NotInPlay for an impossible value."""
     yield "", Count(seat=state.table.dealer, counted=_counted_deal(state.table, result))
 
 
@@ -108,7 +108,7 @@ def _counted_deal(table: Table, result: Result) -> DealCounted:
 
 
 def _check_not_played(table: Table, result: Result) -> None:
-    """Raise AgainstTheRules if a deal that was not played has other fields, or had to be played (E10-E11, E-O40)."""
+    """Raise AgainstTheRules if there are other fields, or the dealer must choose trumps (E10-E11, E-O40)."""
     passed = result.kind == "passed_out"
     if passed and table.options.all_pass == "dealer_must_choose":
         raise AgainstTheRules("dealer_must_choose", "E-O40", at="/kind")
@@ -142,7 +142,7 @@ def _check_seat_exists(table: Table, seat: int, pointer: str) -> None:
 
 
 def _possible_sums(cards: int) -> frozenset[int]:
-    """Return the possible sums of card points for this number of cards, with the last trick (E34-E41)."""
+    """Return the possible sums of points for this number of cards and the last trick (E34-E41)."""
     by_count = [{0}, *(set[int]() for _ in range(cards))]
     for worth_of_card in (*CARD_POINTS["trumps"].values(), *(3 * (*CARD_POINTS["plain"].values(),))):
         for many in range(cards, 0, -1):
@@ -172,9 +172,10 @@ def _check_sums(table: Table, contract: RequiredFields) -> None:
 def _sequence_scores(
     table: Table, contract: RequiredFields, sequences: tuple[SequenceEntered, ...]
 ) -> tuple[tuple[int, ...], list[int]]:
-    """Return the seats that score sequences, and the points by seat (E24, E53, E-O10, E-O12, E-O14).
+    """Return the seats that score sequences, the best first, and the points by seat (E24, E53, E-O10, E-O14, E-O25).
 
-    Raises: AgainstTheRules if sequences of both sides are entered, or more than the options allow.
+    No seats score if equal sequences of both sides bring ten each (E-O12).
+    Raises: NotInPlay if a seat does not exist, AgainstTheRules for sequences that do not score or are impossible.
     """
     _check_one_pack(table, sequences)
     options, points = table.options, [0] * table.seats
@@ -206,7 +207,10 @@ def _are_equal(table: Table, sequences: tuple[SequenceEntered, ...]) -> bool:
 
 
 def _check_one_pack(table: Table, sequences: tuple[SequenceEntered, ...]) -> None:
-    """Raise a refusal if sequences are impossible, do not fit into one pack, or name no seat (E2, E15-E17, E-O10)."""
+    """Raise AgainstTheRules if sequences are impossible or do not fit into a hand or pack (E2, E15-E17, E-O10).
+
+    Raises: NotInPlay if a seat does not exist.
+    """
     cards_of_seat = [0] * table.seats
     plain, trumps = [0] * len(RANKS), [0] * len(RANKS)
     for place, one in enumerate(sequences):
@@ -225,14 +229,15 @@ def _check_one_pack(table: Table, sequences: tuple[SequenceEntered, ...]) -> Non
 def _bella_points(table: Table, result: Result) -> tuple[int, ...]:
     """Return the points for bella, by seat (E18).
 
-    Raises: AgainstTheRules if a sequence of a different seat contains the queen of trumps.
+    Raises: NotInPlay if the seat does not exist, AgainstTheRules if a different seat's sequence has the trump queen.
     """
     points, seat = [0] * table.seats, result.bella
     if seat is None:
         return tuple(points)
     _check_seat_exists(table, seat, "/bella")
     for one in result.sequences:
-        top, queen = RANKS.index(one.top), RANKS.index("Q")  # a sequence with the king also has the queen
+        # because a sequence with the king also has the queen
+        top, queen = RANKS.index(one.top), RANKS.index("Q")
         if one.trumps and one.seat != seat and top - one.cards < queen <= top:
             raise AgainstTheRules("no_bella", "E18", at="/bella")
     points[seat] = table.options.bella_points

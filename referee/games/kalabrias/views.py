@@ -29,7 +29,7 @@ from referee.tricks import seats_and_cards
 from referee.value import CardText, Seat
 from referee.visibility import Viewer
 
-# Made once, because the same acts are offered often.
+# They are made once, because they are offered often.
 _CALLS = tuple({call: Bid(seat=seat, bid=call) for call in ("take", *SUITS, "pass", "redeal")} for seat in range(4))
 
 
@@ -156,6 +156,7 @@ def due_acts(state: State) -> tuple[DueAct, ...]:
 
 
 def view(state: State, viewer: Viewer) -> Shown:
+    """Return the fields that the viewer may see. Only an official sees all hands."""
     table = state.table
     played_deal: Playing | Outcome | None = None
     if isinstance(state, Playing):
@@ -207,7 +208,7 @@ class Claimed(TypedDict):
     sequence: SequenceName
     """Small (three cards) or large (four or five)."""
     five: bool
-    """True if five cards were stated, and that counts (E-O11)."""
+    """True if five cards are claimed, and beat four (E-O11)."""
     top: wire_types.Rank | None
     """Rank of the highest card; null: not stated yet."""
     above: wire_types.Rank | None
@@ -217,7 +218,7 @@ class Claimed(TypedDict):
 
 
 class More(TypedDict):
-    """The fields of a match of Kalabrias. Fields that do not apply in the phase are left out."""
+    """The fields that only Kalabrias has, if they apply in the phase."""
 
     carry: wire_types.WholePoints
     """Points carried over from tied deals (E-O36)."""
@@ -240,7 +241,7 @@ class More(TypedDict):
     shown: NotRequired[wire_types.ListBySeat[SeatAndCards]]
     """Sequences shown with closed hands (E-O34)."""
     winners: NotRequired[wire_types.Seats]
-    """Winners of a match that is over: one seat, or two partners."""
+    """Winners of a match that is over: one seat, or two partners; empty if it was abandoned."""
 
 
 def _more(state: State, played_deal: Playing | Outcome | None) -> More:
@@ -266,7 +267,7 @@ def _more(state: State, played_deal: Playing | Outcome | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """Return the points carried over, if any, under the name ``carry`` (E-O36)."""
+    """Return ``carry``; empty if no points are carried over (E-O36)."""
     return {"carry": state.table.carry} if state.table.carry else {}
 
 

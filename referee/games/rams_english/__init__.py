@@ -1,10 +1,10 @@
-"""Rams, the English form: five cards each, a widow, and a pot that keeps what no player has won.
+"""Rams, the English form: five cards each, a widow, and a pot that keeps what no player won.
 
-Rulebook D1-D71; :class:`Options` change the readings D-O1 to D-O29. Points are minor units of money or, without
-stakes, units of one trick (D-O17). All points and the pot add up to zero.
+Rulebook D1-D71; :class:`Options` change some of the readings D-O1 to D-O29. Points are minor units of money or,
+without stakes, units of one trick (D-O17). Their sum, with the pot, never changes.
 
-The service does not check packets at a real table (D18-D19), nor cards laid away for the widow if hands are closed
-(D26). Exposed cards and wrong numbers of cards count only if reported (D68).
+The service does not check packets at a real table (D18-D19), nor closed hands laid away for the widow (D26). Exposed
+cards, wrong numbers of cards and leads out of turn must be reported (D68).
 """
 
 from referee import acts, events, phases
@@ -28,7 +28,7 @@ from referee.visibility import Event
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """Raise AgainstTheRules for six players without the option, or a pot below zero (D1-D2, D-O9, D-O23)."""
+    """Raise AgainstTheRules for a sixth player without ``six_players``, or a pot below zero (D1-D2, D-O9, D-O23)."""
     if len(opened.players) == 6 and not options_of(Options, opened).six_players:
         raise AgainstTheRules("too_many_players", "D-O9", players_max=5)
     if opened.pot < 0:

@@ -49,7 +49,7 @@ def draw(state: Drawing, act: Draw, moment: Moment) -> tuple[Event, ...]:
 
 
 def next_draw(state: Drawing, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of the first dealer after a jack, or of the house's next draw; else no event (D11-D13)."""
+    """Return the event of the first dealer after a jack, else of the house's next draw, or no event (D11-D13)."""
     if state.drawn and state.drawn[-1][1][1] == "J":
         return (FirstDealerDrawn(seat=state.drawn[-1][0], rule="D13"),)
     if not state.table.house:
@@ -79,7 +79,7 @@ def seats_dealt_in(table: Table) -> tuple[int, ...]:
 def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
     """Return the dealer's stake and the deal (D14-D21).
 
-    Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for an impossible deal.
+    Raises: OutOfTurn for any seat but the dealer, NoSuchCard or AgainstTheRules for impossible or needless cards.
     """
     table = state.table
     if act.seat != table.dealer:
@@ -102,7 +102,7 @@ def deal(state: Undealt, act: Deal, moment: Moment) -> tuple[Event, ...]:
 def _table_deal(table: Table, act: Deal) -> Dealt:
     """Return a deal at a real table: hands and widow, or counts only, and the turned-up card (D17, D20).
 
-    Raises: NoSuchCard for an impossible card, AgainstTheRules for missing cards or wrong numbers.
+    Raises: NoSuchCard for an impossible card, AgainstTheRules for missing cards, wrong numbers or a stock (D21).
     """
     if (act.hands is None) == (act.counts is None):
         raise AgainstTheRules("hands_or_counts", None, seats=table.seats)
@@ -176,7 +176,7 @@ def staked(state: Undealt, event: Staked, number: int) -> Undealt:
 
 
 def dealt(state: Undealt, event: Dealt, number: int) -> Declaring:
-    """Return the declarations, in which forehand speaks first (D24)."""
+    """Return the state in which forehand speaks first (D24)."""
     table = state.table
     turn_up, known = event.turn_up, event.hands is not None
     unseen = 0 if turn_up is None else IN_PACK & ~BIT[turn_up]
@@ -199,8 +199,8 @@ OFFENCE_BY_RULE = {"D50": "revoke", "D51": "revoke", "D53": "not_heading"}
 def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> tuple[Event, ...]:
     """Return the event of a report and, after a misdeal, the end of the deal (D67-D68, D-O26).
 
-    Raises: NotInPlay if the accused does not exist; AgainstTheRules if the service sees such faults itself, or the
-    fault or the accused is impossible; WrongPhase if faults are not punished, or it is too early or too late.
+    Raises: NotInPlay if the accused does not exist; AgainstTheRules if the service sees the fault itself, or the
+    fault or the accused is impossible; WrongPhase if faults are refused, or it is too early or late.
     """
     table = state.table
     if table.house:
@@ -215,7 +215,8 @@ def report(state: Declaring | Playing | Played, act: Report, moment: Moment) -> 
             raise AgainstTheRules("only_dealer_misdeals", "D67", dealer=table.dealer)
         if state.dealing.known and not (isinstance(state, Declaring) and not state.said.calls):
             raise AgainstTheRules("hands_known", "D-O26")
-        return reported, PlayEnded(kind="misdeal")  # because a report does not change the phase
+        # because the state does not keep the report
+        return reported, PlayEnded(kind="misdeal")
     if act.fault in ("early_pick_up", "wrong_cut", "near_zero"):
         raise AgainstTheRules("no_such_fault", "D68")
     if act.fault in OFFENCE_BY_RULE.values() and not table.tally:
@@ -235,11 +236,13 @@ def seats_in_play(state: Playing | Played) -> tuple[int, ...]:
 
 SEEN_BY_THE_TABLE = ("exposed_card", "wrong_count", "led_out_of_turn")
 RULE_OF_HIDDEN_FAULT = {"revoke": "D50", "not_heading": "D53"}
-"""Faults that closed hands may hide, with the rule that is broken."""
 
 
 def unseen_faults(state: State) -> frozenset[str]:
-    """Return the faults that only people at the table can see now (D68, D-O26)."""
+    """Return the faults that only people at the table can see (D68, D-O26).
+
+    Empty in a house match, before the play, and if faults are refused.
+    """
     if state.table.house or not state.table.penalise or not isinstance(state, Playing | Played):
         return frozenset()
     return frozenset(SEEN_BY_THE_TABLE if state.dealing.known else (*SEEN_BY_THE_TABLE, *RULE_OF_HIDDEN_FAULT))
@@ -248,8 +251,8 @@ def unseen_faults(state: State) -> frozenset[str]:
 def fault_by_official(state: State, offence: str, accused: int, sign: int) -> tuple[Event, ...]:
     """Return the event that adds a fault or, if ``sign`` is -1, cancels it (D68-D70, D-O24).
 
-    Raises: WrongPhase if the fault has no price or the play has not begun, AgainstTheRules if the accused is not in
-    play.
+    Raises: WrongPhase if the offence costs nothing or the play has not begun, AgainstTheRules if the accused is not
+    in play.
     """
     if not state.table.penalise or offence not in (*SEEN_BY_THE_TABLE, *RULE_OF_HIDDEN_FAULT):
         raise WrongPhase("nothing_to_punish", "D-O24")
@@ -264,7 +267,7 @@ def fault_by_official(state: State, offence: str, accused: int, sign: int) -> tu
 
 
 def fault_lifted(state: Playing | Played, event: FaultLifted, number: int) -> Playing | Played:
-    """Return the state without the last fault of this kind by this seat."""
+    """Return the state without the seat's last fault of this kind that no card proves."""
     lifted: Playing | Played = with_ledger(state, state.table.ledger.without_breach(event.fault, event.accused))
     return lifted
 
@@ -275,5 +278,5 @@ def fault_breach(table: Table, offence: str, seat: int, rule: str, *shown_by: in
 
 
 def before_first_lead(state: Playing) -> bool:
-    """Return whether no card of the deal has been played (D-O22, D-O26)."""
+    """Return whether no card has been played, and no trick entered (D-O22, D-O26)."""
     return not state.trick and not state.won

@@ -1,7 +1,4 @@
-"""Declarations before the play, and the dealer's exchange of a card for the turned-up card (D22-D47).
-
-A pot is single if only the dealer's stake is in it, otherwise double.
-"""
+"""Declarations before the play, and the dealer's exchange of a card for the turned-up card (D22-D47)."""
 
 from msgspec.structs import replace
 
@@ -37,12 +34,12 @@ def is_single(table: Table) -> bool:
 
 
 def must_join_or_pay(state: Declaring) -> bool:
-    """Return whether the last seat but one is next, and no seat has joined (D31, D-O8, D-O9)."""
+    """Return whether the last seat but one is next to speak, and no seat has joined (D31, D-O8, D-O9)."""
     return state.to_speak[0] == state.dealing.order[-2] and not state.said.joined
 
 
 def must_join(state: Declaring) -> bool:
-    """Return whether the last seat is next, and only one seat has joined (D33, D-O9)."""
+    """Return whether the last seat is next to speak, and only one seat has joined (D33, D-O9)."""
     return state.to_speak[0] == state.dealing.order[-1] and len(state.said.joined) == 1
 
 
@@ -60,7 +57,7 @@ def allowed_words(state: Declaring) -> tuple[Word, ...]:
 
 
 def may_announce(state: Declaring | Playing, seat: int) -> bool:
-    """Return whether a seat that has spoken may announce generalrams before the first lead (D35, D39, D-O4)."""
+    """Return whether a seat that joined may still announce generalrams; callers check the lead (D35, D39, D-O4)."""
     said = state.said
     if said.announcer is not None or seat not in said.joined:
         return False
@@ -87,8 +84,8 @@ def declare(state: Declaring, act: Bid, moment: Moment) -> tuple[Event, ...]:
 def announce_late(state: Playing, act: Bid, moment: Moment) -> tuple[Event, ...]:
     """Return the event of a generalrams announced after all have spoken (D-O4).
 
-    Raises: WrongPhase for any other word or after the first lead, OutOfTurn or AgainstTheRules if the seat may not
-    announce.
+    Raises: WrongPhase for any other word or after the first lead, AgainstTheRules for a second generalrams, else
+    OutOfTurn if the seat may not announce.
     """
     if act.bid != GENERALRAMS or not before_first_lead(state):
         raise WrongPhase("declarations_over", "D28")
@@ -136,7 +133,7 @@ def _word_event(state: Declaring | Playing, seat: int, word: Word) -> tuple[Even
 
 
 def automatic_events(state: Declaring, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that ends the deal or the declarations, if any (D32, D37, D40, D48-D49, D-O19)."""
+    """Return the event that ends the deal or the declarations; else no event (D32, D37, D40, D48-D49, D-O19)."""
     said, order = state.said, state.dealing.order
     if said.calls and said.calls[-1][1] == PAY:
         return (PlayEnded(kind="paid"),)
@@ -149,6 +146,7 @@ def automatic_events(state: Declaring, moment: Moment) -> tuple[Event, ...]:
 
 
 def declared(state: Declaring | Playing, event: Declared, number: int) -> Declaring:
+    """Return the declarations, which a generalrams in the play opens again (D-O4)."""
     said, hands = state.said, state.hands
     seat, word = event.seat, event.word
     to_speak = state.to_speak if isinstance(state, Declaring) else ()
@@ -163,7 +161,7 @@ def declared(state: Declaring | Playing, event: Declared, number: int) -> Declar
         joined = said.joined if seat in said.joined else (*said.joined, seat)
         if word == WIDOW:
             said = replace(said, calls=calls, joined=joined, widow=seat)
-            if state.dealing.known:  # a closed hand already has every unseen card
+            if state.dealing.known:  # because a closed hand has every unseen card
                 hands = (*hands[:seat], state.dealing.widow, *hands[seat + 1 :])
         elif word == GENERALRAMS:
             said = replace(said, calls=calls, joined=joined, announcer=seat)
@@ -171,7 +169,7 @@ def declared(state: Declaring | Playing, event: Declared, number: int) -> Declar
                 to_speak += tuple(other for other in state.dealing.order if other in said.lain)
         else:
             said = replace(said, calls=calls, joined=joined)
-        if said.announcer is not None and said.widow is not None:  # D38: no word is left
+        if said.announcer is not None and said.widow is not None:  # because nothing is left to choose (D38)
             to_speak = ()
     return Declaring(table=state.table, dealing=state.dealing, hands=hands, to_speak=to_speak, said=said)
 
@@ -188,7 +186,7 @@ def declarations_closed(state: Declaring, event: DeclarationsClosed, number: int
 
 
 def play_ended(state: Declaring | Playing, event: PlayEnded, number: int) -> Played:
-    """Return the state that waits for the score. A misdeal removes declarations and reports (D32, D67, D68)."""
+    """Return the state that waits for the score. A misdeal removes declarations and faults (D32, D67, D68)."""
     table, dealing = state.table, state.dealing
     kind: Kind = event.kind  # type: ignore[assignment]  # Rams ends the play only in these ways
     if kind == "misdeal":
@@ -210,7 +208,8 @@ def may_exchange(state: Playing) -> bool:
 def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]:
     """Return the event of the dealer's exchange of a card for the turned-up card (D46-D47).
 
-    Raises: AgainstTheRules if it is not allowed, WrongPhase after the first lead, NoSuchCard for a card not held.
+    Raises: WrongPhase after the first lead, NoSuchCard for a card not held, AgainstTheRules for other seats, a second
+    exchange, no card, or a card in a tally.
     """
     dealer = state.table.dealer
     if dealer not in state.order:
@@ -234,7 +233,7 @@ def exchange(state: Playing, act: Exchange, moment: Moment) -> tuple[Event, ...]
 
 
 def turn_up_taken(state: Playing, event: TurnUpTaken, number: int) -> Playing:
-    """Return the state after the exchange. Other closed hands may still have the card laid away."""
+    """Return the state after the exchange. Other closed hands keep the card laid away."""
     seat, hands = event.seat, state.hands
     if event.laid is not None and event.card is not None:
         hand = hands[seat] & ~BIT[event.laid] | BIT[event.card]

@@ -28,14 +28,13 @@ from referee.value import Seat, Value
 from referee.visibility import Event
 
 
-class Settlement(Value):
-    """The facts from which the payments are calculated."""
-
+class PaymentFacts(Value):
     table: Table
     outcome: Outcome
     kind: str
+    """Kind of the outcome, or ``generalrams_lost`` after a fault (D-O15)."""
     faults: dict[int, list[tuple[int, ...]]]
-    """Events that show each fault, by seat."""
+    """Events that show each fault, by seat at fault."""
 
     @property
     def pot(self) -> int:
@@ -52,48 +51,51 @@ Party = tuple[int | None, int, tuple[int, ...]]
 """Seat (None: the pot), how often it pays or gets the amount, and the events that show the reason."""
 
 
-def the_pot(deal: Settlement) -> list[Party]:
+def the_pot(deal: PaymentFacts) -> list[Party]:
     return [(None, 1, ())]
 
 
-def the_dealer(deal: Settlement) -> list[Party]:
-    """Return the dealer; empty if a misdeal returns the stake (D15-D16, D-O10)."""
+def the_dealer(deal: PaymentFacts) -> list[Party]:
+    """Return the dealer; empty if ``misdeal_stake`` returns the stake (D15-D16, D-O10)."""
     goes_back = deal.kind == "misdeal" and deal.table.options.misdeal_stake == "returned"
     return [] if goes_back else [(deal.table.dealer, 1, (deal.outcome.staked,))]
 
 
-def the_payer(deal: Settlement) -> list[Party]:
+def the_payer(deal: PaymentFacts) -> list[Party]:
     """Return the seat that paid to end the deal (D31)."""
     seat, _, event = deal.outcome.said.calls[-1]
     return [(seat, 1, (event,))]
 
 
-def trick_winners(deal: Settlement) -> list[Party]:
-    """Return the seats without fault that took tricks (D59)."""
+def trick_winners(deal: PaymentFacts) -> list[Party]:
+    """Return the seats without fault that took tricks (D59, D69)."""
     taken: dict[int, list[int]] = {seat: [] for seat in deal.outcome.order}
     for trick in deal.outcome.won:
         taken[trick.seat].append(trick.event)
     return [(seat, len(won), tuple(won)) for seat, won in taken.items() if won and seat not in deal.faults]
 
 
-def the_second_best(deal: Settlement) -> list[Party]:
-    """Return the seats to which the option gives the shares of forfeited tricks (D71, D-O11)."""
+def the_second_best(deal: PaymentFacts) -> list[Party]:
+    """Return the seats to which ``second_best`` gives the shares of forfeited tricks (D71, D-O11)."""
     if not deal.faults or deal.table.options.forfeited_share != "second_best":
         return []
     best = [(second_best(taken, deal.outcome.trumps, deal.faults), taken.event) for taken in deal.forfeited]
     return [(seat, 1, (event,)) for seat, event in best if seat is not None]
 
 
-def the_faultless(deal: Settlement) -> list[Party]:
-    """Return the players without fault, if the option splits forfeited shares among them (D-O11)."""
+def the_faultless(deal: PaymentFacts) -> list[Party]:
+    """Return the players without fault, if ``forfeited_share`` is ``split_equally`` (D-O11)."""
     if deal.table.options.forfeited_share != "split_equally":
         return []
     events = tuple([taken.event for taken in deal.forfeited])
     return [(seat, 1, events) for seat in deal.outcome.order if seat not in deal.faults]
 
 
-def the_trickless(deal: Settlement) -> list[Party]:
-    """Return the players without a trick, except those who need not pay by an option (D60, D-O12, D-O13)."""
+def the_trickless(deal: PaymentFacts) -> list[Party]:
+    """Return the players without a trick who pay (D60).
+
+    ``second_best_counts_as_trick`` and ``fault_and_trickless_cumulate`` may excuse them (D-O12, D-O13).
+    """
     options, said = deal.table.options, {seat: event for seat, _, event in deal.outcome.said.calls}
     saved: set[int | None] = {taken.seat for taken in deal.outcome.won}
     if options.second_best_counts_as_trick:
@@ -103,21 +105,21 @@ def the_trickless(deal: Settlement) -> list[Party]:
     return [(seat, 1, (said[seat],)) for seat in deal.outcome.order if seat not in saved]
 
 
-def the_announcer(deal: Settlement) -> list[Party]:
+def the_announcer(deal: PaymentFacts) -> list[Party]:
     """Return the announcer of a generalrams (D62-D65)."""
     outcome = deal.outcome
     said = next(event for _, word, event in outcome.said.calls if word == GENERALRAMS)
     return [(outcome.said.announcer, 1, (said, *[taken.event for taken in outcome.won]))]
 
 
-def the_others(deal: Settlement) -> list[Party]:
-    """Return all players except the announcer, without events (D63, D65, D-O3)."""
+def the_others(deal: PaymentFacts) -> list[Party]:
+    """Return the other players, without events, so that the announcer's are named (D63, D65, D-O3)."""
     announcer = deal.outcome.said.announcer
     return [(seat, 1, ()) for seat in deal.outcome.order if seat != announcer]
 
 
-def the_faulted(deal: Settlement) -> list[Party]:
-    """Return the players at fault, each once or, by the option, for each fault (D70, D-O14)."""
+def the_faulted(deal: PaymentFacts) -> list[Party]:
+    """Return the players at fault, each once or, with ``fault_per_incident``, for each fault (D70, D-O14)."""
     each = deal.table.options.fault_per_incident
     return [
         (seat, len(incidents) if each else 1, tuple(sorted({*chain.from_iterable(incidents)})))
@@ -130,7 +132,7 @@ def share_of(pot: int, tricks: int = 1) -> int:
     return pot // HAND_SIZE * tricks
 
 
-AMOUNTS: dict[str, Callable[[Settlement], int]] = {
+AMOUNTS: dict[str, Callable[[PaymentFacts], int]] = {
     "five": lambda deal: deal.table.stake,
     "fifth": lambda deal: share_of(deal.pot),
     "equal part": lambda deal: share_of(deal.pot, len(deal.forfeited)) // len(the_faultless(deal)),
@@ -159,7 +161,7 @@ PAYMENTS = (
 PAYMENTS_OF = {kind: [payment for payment in PAYMENTS if kind in payment[1]] for kind in ANY}
 
 
-def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
+def payments(deal: PaymentFacts) -> tuple[list[Entry], list[PotEntry]]:
     """Return the entries of the seats and of the pot (D15, D31, D59-D71)."""
     entries: wire_types.ListBySeat[Entry] = []
     pot: wire_types.ListBySeat[PotEntry] = []
@@ -184,9 +186,9 @@ def payments(deal: Settlement) -> tuple[list[Entry], list[PotEntry]]:
 
 
 def second_best(taken: Taken, trumps: int, faulted: Collection[int]) -> int | None:
-    """Return the seat with the best card among the players without fault, or None (D71, D-O11).
+    """Return the seat with the best card in a trick among the players without fault, or None (D71, D-O11).
 
-    In a tally return the seat entered, unless it is at fault (D-O29).
+    In a tally return the seat entered, or None if it is at fault (D-O29).
     """
     if not taken.cards:
         return None if taken.second in faulted else taken.second
@@ -212,10 +214,8 @@ def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
 
 
 class Detail(TypedDict):
-    """The details of a deal of Rams."""
-
     single: bool
-    """True if the pot was empty before the dealer's stake (D16)."""
+    """True if the pot was empty before the dealer's stake (D41)."""
     active: wire_types.ListBySeat[Seat]
     """Seats that played, in ascending order."""
     widow: Seat | None
@@ -229,7 +229,6 @@ class Detail(TypedDict):
 
 
 def rescoring_events(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the line of the deal."""
     return scored(state.table, state.outcome)
 
 
@@ -237,9 +236,9 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
     """Return the line of the deal (D59-D71)."""
     faults, announcer = fault_events_by_seat(table), deal.said.announcer
     kind = deal.kind
-    if kind == "generalrams_won" and announcer in faults:  # D58, D-O15: also if the fault is shown after the play
+    if kind == "generalrams_won" and announcer in faults:  # because the fault may be shown later (D58, D-O15)
         kind = "generalrams_lost"
-    entries, pot_entries = payments(Settlement(table=table, outcome=deal, kind=kind, faults=faults))
+    entries, pot_entries = payments(PaymentFacts(table=table, outcome=deal, kind=kind, faults=faults))
     points = list(table.points)
     for entry in entries:
         points[entry.seat] += entry.points
@@ -280,21 +279,21 @@ def tricks_by_seat(table: Table, deal: Playing | Outcome) -> tuple[int, ...]:
 
 
 def fault_events_by_seat(table: Table) -> dict[int, list[tuple[int, ...]]]:
-    """Return the events that show each fault, by seat, in the order of discovery (D68).
+    """Return, by seat, the events that show each punished fault, in order of discovery (D68).
 
-    A fault that an official has found does not count again when the cards show it (J3).
+    A fault that an official found does not count again when cards show it (J3).
     """
     faults: dict[int, list[tuple[int, ...]]] = {}
     noted = table.ledger.breaches
     for one in noted:
-        if one.breach.points and not any(was_found_before(one, other) for other in noted):
+        if one.breach.points and not any(repeats_finding(one, other) for other in noted):
             shown = (*one.breach.shown_by, one.event)
             faults.setdefault(one.breach.seat, []).append(shown)
     return faults
 
 
-def was_found_before(shown: NotedBreach, found: NotedBreach) -> bool:
-    """Return whether cards show a fault committed before an official found one of the same seat and kind."""
+def repeats_finding(shown: NotedBreach, found: NotedBreach) -> bool:
+    """Return whether cards show a fault after which an official found one of the same seat and kind (J3)."""
     one, other = shown.breach, found.breach
     same_kind = (one.seat, one.offence) == (other.seat, other.offence)
     return same_kind and bool(one.shown_by) and not other.shown_by and one.shown_by[-1] < found.event
@@ -308,13 +307,11 @@ def close(state: State, act: Close, moment: Moment) -> tuple[Event, ...]:
 
 
 def abandon(state: State, act: Abandon, moment: Moment) -> tuple[Event, ...]:
-    """Return the end of an abandoned match and the shares of the pot. The deal is not paid (D-O18, D-O28)."""
+    """Return the end of an abandoned match and the shares of its pot. The deal is not paid (D-O18, D-O28)."""
     return (MatchAbandoned(deal=state.table.deal, reason=act.reason, **final_amounts(state.table)),)
 
 
 class FinalAmounts(TypedDict):
-    """The pot and the points of each seat at the end of the match."""
-
     rule: str
     pot_before: int
     shares: tuple[int, ...]
@@ -325,7 +322,7 @@ class FinalAmounts(TypedDict):
 
 
 def final_amounts(table: Table) -> FinalAmounts:
-    """Return the final pot, shares and points. A part that is not shared stays in the pot (D-O18)."""
+    """Return the final pot, shares and points. What ``final_pot`` does not share stays in the pot (D-O18)."""
     shares = final_shares(table)
     points = tuple(map(sum, zip(table.points, shares, strict=True)))
     return {
@@ -340,7 +337,7 @@ def final_amounts(table: Table) -> FinalAmounts:
 
 
 def final_shares(table: Table) -> tuple[int, ...]:
-    """Return each seat's share of the pot. The last dealer sits on the right of the present dealer (D-O18)."""
+    """Return each seat's share of the pot. The last dealer sits to the right of ``table.dealer`` (D-O18)."""
     shares = [0] * table.seats
     if table.options.final_pot == "last_dealer":
         shares[table.dealer - 1] = table.pot

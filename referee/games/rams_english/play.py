@@ -27,7 +27,7 @@ def playable_cards(hand: Cards, led: Cards, best: Cards, trumps: Cards) -> Cards
         return hand
     duty = hand & led  # D50
     if duty:
-        return higher_cards(duty, best) or duty if best & led else duty  # D53; a trumped trick cannot be headed
+        return higher_cards(duty, best) or duty if best & led else duty  # D53, unless trumped
     duty = hand & trumps  # D51
     if duty:
         return higher_cards(duty, best) or duty if best & trumps else duty  # D53
@@ -121,7 +121,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def has_punished_fault(table: Table, seat: int, until: int) -> bool:
-    """Return whether a punished fault of this seat was discovered before event ``until`` (D68)."""
+    """Return whether a punished fault of this seat was noted before event ``until`` (D68, D-O15)."""
     return any(
         noted_fault.breach.seat == seat and noted_fault.breach.points and noted_fault.event < until
         for noted_fault in table.ledger.breaches
@@ -129,7 +129,7 @@ def has_punished_fault(table: Table, seat: int, until: int) -> bool:
 
 
 def denied_cards(state: Playing, bit: Cards) -> tuple[Cards, Cards, Cards]:
-    """Return the cards that the player cannot have if this play is right (D50, D51, D53).
+    """Return the cards that the player cannot have if this card breaks no rule (D50, D51, D53).
 
     The three masks are: cards of the suit led, trumps, and cards that would head the trick.
     """

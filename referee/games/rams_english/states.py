@@ -18,16 +18,15 @@ PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQK
 """32 cards (D6-D8)."""
 IN_PACK: Cards = cards_of(PACK)
 HAND_SIZE = 5
-"""Number of cards in a hand and in the widow, of tricks in a deal, and of tricks for a stake (D3, D15, D17)."""
+"""Cards in a hand and the widow, tricks in a deal, and tricks for a stake (D3, D15, D17)."""
 
 Word = Literal["join", "lie_down", "widow", "generalrams", "pay"]
+"""Declarations: to play, not to play, to play with the widow, to promise all tricks, or to pay and end the deal."""
 JOIN: Literal["join"] = "join"
 LIE_DOWN: Literal["lie_down"] = "lie_down"
 WIDOW: Literal["widow"] = "widow"
 GENERALRAMS: Literal["generalrams"] = "generalrams"
 PAY: Literal["pay"] = "pay"
-
-"""Declarations: to play, not to play, to play with the widow, to promise all tricks, or to pay and end the deal."""
 
 Kind = Literal["played", "generalrams_won", "generalrams_lost", "paid", "misdeal"]
 
@@ -59,7 +58,7 @@ class Options(Value, forbid_unknown_fields=True):
     ] = False
     final_pot: Annotated[
         Literal["split_equally", "last_dealer", "keep"],
-        Meta(description="D-O18, D-O28: the receiver of the pot when the session is closed."),
+        Meta(description="D-O18, D-O28: the receiver of the pot when the match is closed or abandoned."),
     ] = "split_equally"
     six_players: Annotated[bool, Meta(description="D2, D-O9: six may play, the dealer sitting out.")] = True
 
@@ -85,7 +84,7 @@ class Declared(Event):
 
 
 class DeclarationsClosed(Event):
-    """All have spoken. ``order`` has the seats that play, clockwise from forehand."""
+    """The declarations are over. ``order`` has the seats that play, clockwise from forehand."""
 
     TOPIC: ClassVar[str] = "declarations/closed"
     order: wire_types.Seats
@@ -125,7 +124,7 @@ FACTS: tuple[type[Event], ...] = (Staked, Declared, DeclarationsClosed, TurnUpTa
 
 
 class Table(phases.Table):
-    """The fields that last from deal to deal. ``pot`` is the amount before the dealer's stake."""
+    """``pot`` is the amount before the dealer's stake."""
 
     options: Options
     stake: int
@@ -147,8 +146,6 @@ class Undealt(Value, tag="undealt"):
 
 
 class DealtCards(Value):
-    """The cards, and the event of the dealer's stake."""
-
     staked: int
     order: tuple[int, ...]
     """Seats with cards, clockwise from forehand."""
@@ -170,7 +167,7 @@ class Declarations(Value):
     widow: int | None = None
     announcer: int | None = None
     exchanged: int = 0
-    """Event in which the dealer took the turned-up card, or 0."""
+    """Number of the event of the dealer's exchange, or 0."""
 
 
 class Declaring(Value, tag="declaring"):
@@ -182,7 +179,10 @@ class Declaring(Value, tag="declaring"):
 
 
 class Denial(Value):
-    """The cards (as masks) that a closed hand cannot have if its play was right (D50-D53)."""
+    """The cards that a closed hand cannot have if its play was right (D50-D53).
+
+    ``follow``, ``trump`` and ``head`` name the duty.
+    """
 
     seat: int
     event: int
@@ -193,8 +193,6 @@ class Denial(Value):
 
 
 class Taken(Value):
-    """A trick that was taken."""
-
     seat: int
     event: int
     cards: tuple[tuple[int, str], ...]
