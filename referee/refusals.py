@@ -1,8 +1,8 @@
-"""Refusals: the exceptions that refuse a request. A refused request makes no event.
+"""Refusals: the exceptions that refuse a request.
 
-``code`` names the reason; :mod:`referee.sentences` has its text. ``rule`` is ``None`` if no rule covers the refusal.
-``facts`` help to correct the request. They show no card that the caller may not see. :mod:`referee.phases` has the
-order of refusals.
+``code``: key of the reason's text in :mod:`referee.sentences`. ``rule``: ``None`` if no rule covers the refusal.
+``facts``: values for the text. They show no card that the caller may not see. :mod:`referee.phases` has the order of
+a match's refusals.
 """
 
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 class Refused(Exception):
     status: ClassVar[str] = "rule"
-    """``state``: the state does not allow the act (409). ``who``: the caller may not do it, others may (403).
+    """``state``: the state does not allow the request (409). ``who``: the caller may not do it, others may (403).
     ``rule``: a rule forbids it (422)."""
 
     def __init__(self, code: str, rule: str | None, **facts: Any) -> None:
@@ -35,11 +35,11 @@ class NotInPlay(Refused):
 
 
 class OutOfTurn(Refused):
-    """The turn is a different seat's."""
+    """The act is due from a different seat, or no longer due from this one."""
 
 
 class NotYours(Refused):
-    """Only a different person may do this, for example the official who ruled."""
+    """Only a different person may do this."""
 
     status = "who"
 
@@ -49,11 +49,11 @@ class InvitationOver(Refused):
 
 
 class NoSuchCard(Refused):
-    """The card is not in the hand or in the pack, or was named twice, or seen before."""
+    """The hand or the pack lacks a named card, or the card was named twice or is elsewhere."""
 
 
 class AgainstTheRules(Refused):
-    """A rule of the game forbids the act."""
+    """A rule forbids the request, or one of its values is impossible."""
 
 
 class ClubState(Refused):
@@ -65,4 +65,4 @@ class NotGranted(Refused):
 
 
 class AgainstTheClub(Refused):
-    """A rule for clubs forbids the command, or the club lacks the named member, key, entry or currency."""
+    """A rule for clubs forbids the command, or something that it names does not exist in the club."""

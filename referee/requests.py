@@ -1,4 +1,4 @@
-"""Requests to the officials of a match, as sent and as stored; the union of all requests."""
+"""Requests to and by officials, as sent and as stored; the union of all requests."""
 
 from typing import Annotated
 
@@ -19,7 +19,7 @@ Prose = Annotated[str, Meta(max_length=wire_types.PROSE_MAX, extra_json_schema={
 
 
 class Proceeding(Value, forbid_unknown_fields=True, omit_defaults=True):
-    """A request to the officials of a match."""
+    """A request to or by officials."""
 
 
 class OpenCase(Proceeding, tag_field="act", tag="case"):
@@ -85,7 +85,7 @@ class RemedySent(Value, forbid_unknown_fields=True, omit_defaults=True):
     void: bool = False
     """Void the deal under way: it is dealt again."""
     result: Result | None = None
-    """Result of the deal. It replaces all acts and knocks since the cards were dealt."""
+    """Result of the scored deal. It replaces all acts and knocks since the cards were dealt."""
     strike: Annotated[tuple[NumberSent, ...], Meta(max_length=NAMED_MAX)] = ()
     """Later deals to strike: a wrong score decided whether they were played, or how they ended."""
 

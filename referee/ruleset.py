@@ -1,4 +1,4 @@
-"""The interface of a game to the kernel, the store and the API: :class:`Ruleset`, its inputs and its views."""
+"""The interface of a game to its users: :class:`Ruleset`, its inputs and its views."""
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import datetime
@@ -35,8 +35,8 @@ from referee.vocabulary import with_installed
 class Moment(msgspec.Struct, frozen=True):
     """The circumstances of a decision.
 
-    ``version``: number of the match's last event. ``seed``: source of chance; empty for a preview. ``history``: the
-    events so far, which few decisions need.
+    ``version``: number of the match's last event. ``seed``: source of chance; empty for a preview or replay.
+    ``history``: the events so far, which few decisions need.
     """
 
     version: int
@@ -83,7 +83,7 @@ class OpenBreach(TypedDict):
 
 
 class Shown(Value):
-    """A match as one viewer may see it. ``None``: not applicable."""
+    """A match as one viewer may see it. ``None``: not applicable or hidden."""
 
     phase: Annotated[str, type_depends_on("ruleset", "phase")]
     deal: wire_types.DealNumber
@@ -94,7 +94,7 @@ class Shown(Value):
     """Seats that are still in the match."""
     points: wire_types.BySeat[Points]
     penalties: wire_types.PointsBySeat
-    """Points knocked for in this deal, not yet in ``points``."""
+    """Points of penalties and fines in this deal, not yet in ``points``."""
     hand: wire_types.Cards | None = None
     """Viewer's own cards."""
     hands: wire_types.Hands | None = None
@@ -118,11 +118,11 @@ class Shown(Value):
 
 
 class Nothing(TypedDict):
-    """No fields: the type for a game that adds none."""
+    """The type for a game that adds no fields."""
 
 
 def nothing_carried(state: Any) -> dict[str, Any]:
-    """Return no values: for games whose deals take over only numbers of the protocol."""
+    """Return no values, for games whose deals take over only the protocol's numbers."""
     return {}
 
 
@@ -136,7 +136,7 @@ Script = Generator[tuple[str, Request], Any, None]
 
 
 class Ruleset(Value):
-    """A game as pure functions. ``opening``, ``decide``, ``take``, ``script`` and ``priced`` raise ``Refused``."""
+    """A game as pure functions. ``decide``, ``take``, ``script`` and ``priced`` raise ``Refused``."""
 
     key: str
     edition: int
@@ -145,7 +145,7 @@ class Ruleset(Value):
     pack: tuple[str, ...]
     start_points: int
     options: type[msgspec.Struct]
-    """Type of the options. Each field's description begins with its rule or reading."""
+    """Type of the options. Each description begins with a rule or reading."""
     acts: tuple[type[Act], ...]
     offences: tuple[str, ...]
     events: tuple[type[Event], ...]
@@ -153,14 +153,15 @@ class Ruleset(Value):
     state: Any
     """Union of the phases, for snapshots."""
     opening: Callable[[MatchOpened], None]
-    """Raises ``Refused`` if the game cannot be played with this opening."""
+    """Raises ``Refused`` if the game does not allow this opening."""
     start: Callable[[MatchOpened], Any]
-    """Returns the state at the opening of a match."""
+    """Returns the first state."""
     decide: Callable[[Any, Request, Moment], tuple[Event, ...]]
+    """Returns a request's events and all automatic events that follow."""
     take: Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
     """Returns the events of ``decide`` and the state after them."""
     begin: Callable[[Any, Moment], tuple[Event, ...]]
-    """Returns the automatic events at the opening of a match."""
+    """Returns all automatic events that follow from a state."""
     evolve: Callable[[Any, Event, int], Any]
     """Takes a state, an event and its number. Returns the state after the event."""
     to_act: Callable[[Any], tuple[int, ...]]
@@ -170,13 +171,13 @@ class Ruleset(Value):
     follows: Callable[[Any, Moment], tuple[Event, ...]]
     """Returns the next automatic events; none if the phase waits for an act."""
     between_deals: Callable[[Any], bool]
-    """Returns whether no cards have been dealt."""
+    """Returns whether the next deal has no cards yet; false after the match."""
     more: Any = Nothing
     """Type of :attr:`Shown.more`."""
     detail: Any = Nothing
     """Type of :attr:`~referee.events.DealScored.detail`."""
     basis: Callable[[Mapping[str, Any]], Basis | None] = not_for_money
-    """Takes the options. Returns whose rules decide the payments; ``None``: no match can be for money."""
+    """Takes the options. Returns whose rules decide the payments; ``None``: the match cannot be for money."""
     has_pot: bool = False
     """True if points are paid into a pot and from it. With stakes, points are minor units of money."""
     knocks: bool = True
@@ -187,7 +188,7 @@ class Ruleset(Value):
     """Takes the state, an offence, the accused seat, and 1 or -1. Returns the events that add the offence's price to
     the deal or, with -1, remove it. ``None``: no offence has a price."""
     carried: Callable[[Any], dict[str, Any]] = nothing_carried
-    """Returns, by name, the values that the next deal takes over and that are not in the protocol."""
+    """Returns, by name, the values outside the protocol that the next deal takes over."""
     result: type[msgspec.Struct] | None = None
     """Type of a whole deal's result: a part of :class:`~referee.acts.Result`. ``None``: no deal is entered whole."""
     script: Callable[[Any, Any], Script] | None = None
@@ -200,8 +201,8 @@ class Ruleset(Value):
     resumed: Callable[[Any, ProtocolCorrected], Any] | None = None
     """Returns the state after a correction: between two deals, or after the match."""
     carries: tuple[str, ...] = ()
-    """Fields that the game adds to the table and that each deal passes to the next."""
+    """Fields of the game's own table that each deal passes to the next."""
 
     def is_better(self, before: int, after: int) -> bool:
-        """Return whether the new points are better: nearer to 0 in a game that counts down, else higher."""
+        """Return whether ``after`` is better: nearer to 0 in a game that counts down, else higher."""
         return abs(after) < abs(before) if self.start_points else after > before

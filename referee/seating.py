@@ -1,6 +1,6 @@
 """Admission to a match by tokens and invitations, and agreement to its stakes.
 
-These requests do not depend on the game. All but ``IssueToken`` are possible when the match is over.
+These requests do not depend on the game.
 """
 
 from collections.abc import Callable, Mapping
@@ -39,28 +39,28 @@ class Seating(Value):
     """
 
     seats: tuple[str, ...]
-    """Token of each seat."""
     officials: tuple[str, ...]
     given_by: tuple[tuple[int, ...], ...] = ()
     """Members who may know each official's token."""
     scribe: str = ""
     watcher: str = ""
     invitations: tuple[Invitation, ...] = ()
-    """All invitations ever made, in order."""
+    """All invitations ever made, from number 1."""
     of_club: bool = False
     need: StakesNeed | None = None
-    """People who must agree to the stakes; ``None``: no agreement is needed."""
+    """Way to agree to the stakes; ``None``: no agreement is needed."""
     agreed: tuple[int, ...] = ()
     declined: bool = False
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
+        """Seats that must still agree to the stakes."""
         if self.need is None or self.declined:
             return ()
         return tuple([seat for seat, _ in enumerate(self.seats) if seat not in self.agreed])
 
     def token_of(self, role: str, seat: int | None, official: int | None) -> str:
-        """Return the token of a seat or role."""
+        """Return the token of a seat or role. ``official``: number, by default 1."""
         if role == "seat":
             return self.seats[seat or 0]
         if role == "official":
@@ -86,7 +86,7 @@ def seating_of(opened: MatchOpened) -> Seating:
 def issue_token(state: Any, request: IssueToken, moment: Moment) -> tuple[Event, ...]:
     """Return the events that make a token and end the earlier one, if any.
 
-    Raises ``WrongPhase`` for a seat of a club's match, which must be invited, and what :func:`check_place` raises.
+    Raises ``WrongPhase`` for a seat of a club's match, and what :func:`check_place` raises.
     """
     seating: Seating = state.table.seating
     role, seat = request.role, request.seat
@@ -128,8 +128,9 @@ def invite(state: Any, request: Invite, moment: Moment) -> tuple[Event, ...]:
 
 
 def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event, ...]:
-    """Return the events that redeem an invitation, with a new token and, if needed, an agreement to the stakes.
+    """Return the events that redeem an invitation, with a new token.
 
+    An invited seat that must still agree to the stakes does so.
     Raises ``InvitationOver`` if the invitation has ended or expired.
     """
     seating: Seating = state.table.seating
@@ -147,8 +148,8 @@ def redeem(state: Any, request: RedeemInvitation, moment: Moment) -> tuple[Event
 def agree(state: Any, request: AgreeStakes, moment: Moment) -> tuple[Event, ...]:
     """Return the event by which a seat, or an official for all seats, agrees to the stakes or declines them.
 
-    Raises ``WrongPhase`` if this agreement is not needed, ``NotYours`` if the members must agree themselves, and
-    what :func:`check_place` raises.
+    Raises ``WrongPhase`` if this agreement is not needed; ``NotYours`` for an official without a key, and
+    for an official's agreement if the members must agree; and what :func:`check_place` raises.
     """
     seating: Seating = state.table.seating
     seat, waiting = request.seat, seating.waiting_for
@@ -184,9 +185,15 @@ def check_place(seating: Seating, role: str, seat: int | None, official: int | N
 
 
 def _token_events(
-    seating: Seating, role: str, seat: int | None, official: int | None, token: str, given_by: tuple[int, ...] = ()
+    seating: Seating,
+    role: str,
+    seat: int | None,
+    official: int | None,
+    token_hash: str,
+    given_by: tuple[int, ...] = (),
 ) -> tuple[TokenEnded | TokenMade, ...]:
-    made = TokenMade(seat=seat, hash=token, role=role, official=official, given_by=given_by)
+    """Return the end of the earlier token, if any, and the new token."""
+    made = TokenMade(seat=seat, hash=token_hash, role=role, official=official, given_by=given_by)
     if not seating.token_of(role, seat, official):
         return (made,)
     return TokenEnded(seat=seat, role=role, official=official), made
@@ -197,9 +204,9 @@ DECISIONS_IN_EVERY_PHASE: Mapping[type, Callable[[Any, Any, Moment], tuple[Event
     RedeemInvitation: redeem,
     AgreeStakes: agree,
 }
-"""Decisions on requests outside the play, by type of request."""
+"""Decisions that are possible even after the match."""
 REQUESTS: tuple[type, ...] = (IssueToken, *DECISIONS_IN_EVERY_PHASE)
-"""Requests that are not part of the play."""
+"""Requests outside the play."""
 
 
 # The functions below return the state after an event.
@@ -226,7 +233,7 @@ def token_made(state: Any, event: TokenMade, number: int) -> Any:
 
 
 def invited(state: Any, event: Invited, number: int) -> Any:
-    """Add an invitation, and end earlier invitations to the same seat or role."""
+    """Add an invitation, and end earlier ones that admit to the same place."""
     seating: Seating = state.table.seating
     new = Invitation(
         hash=event.hash,
@@ -257,7 +264,7 @@ def declined(state: Any, event: StakesDeclined, number: int) -> Any:
 
 
 EVOLVE: Mapping[type[Event], Callable[[Any, Any, int], Any]] = {
-    TokenEnded: lambda state, event, number: state,
+    TokenEnded: lambda state, event, number: state,  # because ``TokenMade`` with the new token follows
     TokenMade: token_made,
     Invited: invited,
     InvitationRedeemed: redeemed,

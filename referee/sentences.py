@@ -1,4 +1,4 @@
-"""Sentences in English and Swedish, made from codes and facts. Their templates are in ``sentences.toml``."""
+"""Sentences in English and Swedish, made from codes, facts and the templates in ``sentences.toml``."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ class Texts(Value, forbid_unknown_fields=True):
 def _texts() -> Texts:
     """Return all texts.
 
-    Raises ``ImportError`` if a text of an installed game cannot be used, or if its code already has another text.
+    Raises ``ImportError`` if an installed game's text cannot be used, or if two texts of one code differ.
     """
     texts: dict[str, dict[str, Any]] = msgspec.toml.decode((files("referee") / "sentences.toml").read_bytes())
     origins: dict[tuple[str, str], str] = {}
@@ -76,7 +76,7 @@ _SLOT = re.compile(r"\[([^][]*)\]|" + _FIELD.pattern)
 
 _SEATS = {"asker", "awaited", "dealer", "pending", "seat", "turn", "winner"}
 _JOINED_BY_AND = {"awaited", "cards", "cases", "currencies", "deals", "pending", "scopes"}
-"""Lists joined by "and"; other lists are choices, joined by "or"."""
+"""Facts joined by "and"; other lists are joined by "or"."""
 _SEAT = Text(en="seat", sv="plats")
 _AND = Text(en="and", sv="och")
 _OR = Text(en="or", sv="eller")
@@ -128,7 +128,7 @@ def filled(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _counted(fact: str, one: str | None, more: str | None) -> str:
-    """Return ``one`` for the fact "1", else ``more``, with the fact for ``#``; if that is ``None``, the fact."""
+    """Return ``one`` for the fact "1", else ``more``, with the fact for ``#``. Without these return the fact."""
     words = one if fact == "1" else more
     return fact if words is None else words.replace("#", fact)
 
@@ -140,7 +140,7 @@ def sentence(template: str, facts: Mapping[str, str]) -> str:
 
 
 def _fact_text(name: str, fact: Any, language: Language) -> str:
-    """Return a fact as text: its word, its time, or its items joined by commas and "and" or "or"."""
+    """Return a fact as text: "seat 2", a word, a time, or items joined by commas and "and" or "or"."""
     if isinstance(fact, Sequence) and not isinstance(fact, str):
         *most, last = (_fact_text(name, one, language) for one in fact)
         joint = (_AND if name in _JOINED_BY_AND else _OR).in_(language)
@@ -150,7 +150,7 @@ def _fact_text(name: str, fact: Any, language: Language) -> str:
     if name == "phase" and fact in TEXTS.phases:
         return TEXTS.phases[fact].in_(language)
     if isinstance(fact, datetime):
-        return str(msgspec.to_builtins(fact))  # as the API writes times
+        return str(msgspec.to_builtins(fact))  # because the API writes times so
     word = _WORDS_BY_CODE.get(fact) if isinstance(fact, str) else None
     return str(fact) if word is None else word.in_(language)
 
@@ -164,13 +164,13 @@ def _number_text(number: int, language: Language) -> str:
 
 
 def title(code: str, language: Language) -> str:
-    """Return the short title of a refusal; for a code without a text, the code as words."""
+    """Return a refusal's short title; for a code without text, the code as words."""
     text = TEXTS.refusals.get(code)
     return text.title.in_(language) if text else code.replace("_", " ").capitalize()
 
 
 def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
-    """Return the sentence about the error and its remedy, with the facts that have a value.
+    """Return the sentence about the error and its remedy, without facts that are ``None`` or empty.
 
     If the code has no text, return its title.
     """
@@ -185,7 +185,7 @@ def refusal(code: str, facts: Mapping[str, Any], language: Language) -> str:
 
 
 def ruling(event: KnockUpheld | KnockDismissed, players: Sequence[str], language: Language, *, fine: int = 0) -> str:
-    """Return a sentence with the ruling on a knock. ``fine``: points that a dismissed knock costs the knocker."""
+    """Return a sentence with the ruling on a knock. ``players``: names. ``fine``: points that a dismissal costs."""
 
     def name(seat: int) -> str:
         return players[seat] if seat < len(players) else _fact_text("seat", seat, language)
@@ -220,7 +220,7 @@ CaseCode = Literal[
     "misclick_dismissed",
     "taken_back",
 ]
-"""State of a case. ``misclick_…``: the case is about a misclick. ``taken_back``: acts were taken back."""
+"""State of a case. ``misclick_…``: a case about a misclick. ``taken_back``: without a ruling."""
 
 
 def case(
@@ -240,8 +240,8 @@ def case(
 ) -> str:
     """Return a sentence with the claim of a case, and the ruling if one was made.
 
-    ``by``: the opener. ``official``: the official who ruled; ``None``: the players agreed. ``into_pot``: the penalty
-    goes into a pot (D70).
+    ``by``: the opener. ``official``: the official who ruled; ``None``: the players agreed, or no ruling.
+    ``into_pot``: the penalty goes into a pot (D70).
     """
 
     def name(actor: Actor) -> str:
@@ -264,7 +264,7 @@ def case(
     return sentence(TEXTS.rulings[code].in_(language), facts)
 
 
-# Texts of single codes: ``KeyError`` for an unknown code. Never remove a text, because events may have its code.
+# Texts of single codes: ``KeyError`` for an unknown code. Keep every text, because events may have its code.
 
 
 def offence(code: str, language: Language) -> str:

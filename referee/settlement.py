@@ -1,4 +1,4 @@
-"""The settlement of a match: amounts and payments, and the lines and events that show them.
+"""The settlement of a match: amounts, payments, and the lines and events that show them.
 
 It is calculated from the events of the match alone, so it can check a club's books.
 """
@@ -126,7 +126,7 @@ def settlement(
     """Return the settlement of a match for money. ``history``: all its events.
 
     Acts taken back and lines before their correction do not count. ``balances``: the game has a pot, so points are
-    minor units. ``provisional``: scores may still be corrected. ``members``: by seat, in a club's match.
+    minor units. ``provisional``: scores may still be corrected. ``members``: numbers by seat; empty without a club.
     """
     sheet = _Sheet(without_taken_back(history))
     lines = [tuple(sheet.balance_lines(seat) if balances else sheet.payment_lines(seat)) for seat in sheet.seats]
@@ -159,7 +159,7 @@ def sum_of_payments(amounts: Sequence[int]) -> int:
 
 
 def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]) -> Counted | None:
-    """Return whether a club's books count the match; ``None`` if it belongs to no club."""
+    """Return whether a club's books count the match; ``None`` without a club."""
     if sheet.opened.club is None:
         return None
     if sheet.declined:
@@ -175,7 +175,7 @@ def _counted(sheet: "_Sheet", waiting_for: Sequence[int], amounts: Sequence[int]
 
 
 def amounts_received(payments: Iterable[Payment], seats: int, unit: int, *, halves: bool = False) -> tuple[int, ...]:
-    """Return the minor units that each seat receives. With ``halves`` the points of payments are half points."""
+    """Return the minor units that each seat receives. ``halves``: the points of payments are half points."""
     amounts = [0] * seats
     for payment in payments:
         amount = amount_of_points(payment.points, unit, halves)
@@ -185,7 +185,7 @@ def amounts_received(payments: Iterable[Payment], seats: int, unit: int, *, halv
 
 
 def amount_of_points(points: int, unit: int, halves: bool) -> int:
-    """Return the minor units for these points; with ``halves``, for half points, and ``unit`` is even (E-O42)."""
+    """Return the minor units for these points; with ``halves``, half points, which need an even ``unit`` (E-O42)."""
     return points * unit // 2 if halves else points * unit
 
 
@@ -243,14 +243,14 @@ class _Sheet:
         return SettlementLine(deal=None, rule=rule, points=points, amount=amount, events=(self.ended_by,))
 
     def balance_lines(self, seat: int) -> Iterator[SettlementLine]:
-        """D10, D-O17, D-O18: Yield the lines of a seat in a game with a pot: amounts won, put in and shared."""
+        """Yield the amounts that a seat started with, won, put in and got of a shared pot (D10, D-O17, D-O18)."""
         yield from self.protocol_lines(seat, 1)
         end = self.end
         if end is not None and not isinstance(end, MatchWon) and end.shares and (share := end.shares[seat]):
             yield self.end_line(end.rule, share, share)
 
     def payment_lines(self, seat: int) -> Iterator[SettlementLine]:
-        """B74, E-O42: Yield the lines of a seat in a game with payments.
+        """Yield the lines of a seat in a game with payments (B74, E-O42).
 
         A payee has the payments. A payer has the lines of the protocol and, if their sum is not the payment, a line
         for the difference (B-O21).
@@ -270,7 +270,7 @@ class _Sheet:
         return in_points((2 * amount // self.stakes.unit,), True)[0]
 
     def payments_due(self) -> Iterator[PaymentDue]:
-        """Yield the payments, except those of 0. A winner who pays is the payer (B-O21)."""
+        """Yield the payments, except those of 0. If the amount is below 0, the payee pays (B-O21)."""
         for payment in self.payments:
             payer, payee, amount = (
                 payment.payer,
@@ -302,7 +302,7 @@ def payments_at(end: End | None, unit: int) -> tuple[Payment, ...]:
 def amounts_owed(event: Event, ended_by: int) -> tuple[int, ...] | None:
     """Return the minor units owed after an event, by seat: empty if nothing is owed, ``None`` if nothing changes.
 
-    ``ended_by``: number of the event that set the amounts owed before, or 0. That event may be taken back.
+    ``ended_by``: number of the event that last set these amounts, or 0. That event may be taken back.
     """
     match event:
         case MatchWon() | MatchClosed() | MatchAbandoned():

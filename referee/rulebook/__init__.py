@@ -1,6 +1,6 @@
 """The numbered rules of each ruleset, in English and Swedish.
 
-Each ruleset has one TOML file, named by its key; an installed game has the file in its own package."""
+Each rulebook is a TOML file named after its key. An installed game has the file in its own package."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROCEDURE = "adjudication"
 _PACKAGES = [__name__]
 
 Kind = Literal["setup", "deal", "bid", "play", "fold", "score", "end", "offence", "money", "variant", "procedure"]
-"""Part of the game that a rule is about. A ``variant`` is off unless its option turns it on. A ``procedure`` is
+"""Part of the game that a rule is about. A ``variant`` is off unless an option chooses it. A ``procedure`` is
 for the officials."""
 
 
@@ -82,10 +82,10 @@ def add_package(package: str) -> None:
 
 @cache
 def load(ruleset: str) -> Rulebook:
-    """Return the rulebook of a ruleset.
+    """Return the rulebook with the key ``ruleset``.
 
-    Raises ``KeyError`` if it has none, ``msgspec.ValidationError`` if the file has unknown or missing fields, and
-    ``ValueError`` if an id is used twice or the file belongs to a different ruleset.
+    Raises ``KeyError`` if it does not exist, and ``ValueError`` if the file is invalid, uses an id twice or belongs
+    to a different ruleset.
     """
     # Never join the key to a path, because it may come from a URL.
     for file in (file for package in _PACKAGES for file in files(package).iterdir()):
