@@ -1,6 +1,7 @@
 """Deals in a tally: the winner of each trick is entered, but no cards (D22-D71, D-O29).
 
-The second-best card of a trick is the best card of the players without fault.
+With ``forfeited_share`` ``second_best`` a trick of a player at fault needs the second-best card: the best one of the
+players without fault.
 """
 
 from collections.abc import Generator
@@ -22,10 +23,9 @@ from referee.visibility import Event
 
 
 def trick(state: Playing, act: Trick, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a trick with its winner and, if given, the seat of the second-best card (D40, D57, D71).
+    """Return the event of a trick, with the seat of the second-best card, if given (D40, D57, D71).
 
-    Raises: WrongPhase outside a tally, NotInPlay for a seat that does not play, AgainstTheRules if the seats are
-    equal.
+    Raises: WrongPhase outside a tally, NotInPlay if a seat does not play, AgainstTheRules if the seats are equal.
     """
     if not state.table.tally:
         raise WrongPhase("not_tallied", None)
@@ -44,7 +44,7 @@ def _not_in_play_refusal(state: Playing | Played, seat: int) -> NotInPlay:
 
 
 def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> Refused | None:
-    """Return the refusal of a seat that cannot have played the second-best card, or None (D71)."""
+    """Return the refusal if seat ``second`` cannot have played the second-best card, else None (D71)."""
     if second is None:
         return None
     if second not in seats_in_play(state):
@@ -53,7 +53,7 @@ def _second_refusal(state: Playing | Played, taker: int, second: int | None) -> 
 
 
 def trick_without_second(state: Played) -> int | None:
-    """Return the index of the first trick that needs a second-best card and has none, or None (D71, D-O11, D-O29)."""
+    """Return the index of the first trick that needs a second-best card, or None (D71, D-O11, D-O29)."""
     table, deal = state.table, state.outcome
     if not table.tally or deal.kind != "played" or table.options.forfeited_share != "second_best":
         return None
@@ -72,7 +72,7 @@ def faultless_seats(state: Played) -> tuple[int, ...]:
 def name_second(state: Played, act: Trick, moment: Moment) -> tuple[Event, ...]:
     """Return the event that names the second-best card of the first trick that needs it (D71, D-O29).
 
-    Raises: WrongPhase if no trick needs it, AgainstTheRules for a different trick or a seat at fault.
+    Raises: WrongPhase if no trick needs it, AgainstTheRules for a different winner or without a faultless seat.
     """
     deal, place = state.outcome, trick_without_second(state)
     if place is None:
@@ -97,14 +97,14 @@ def second_named(state: Played, event: SecondEntered, number: int) -> Played:
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
-    """Return the line of the deal. Raises AgainstTheRules if a second-best card is missing (D71, D-O24)."""
+    """Return the line of the deal. Raises AgainstTheRules if a trick needs a second-best card (D71, D-O24)."""
     if (place := trick_without_second(state)) is not None:
         raise _second_missing_refusal(state, place)
     return payment.score(state, act, moment)
 
 
 class Result(Value, forbid_unknown_fields=True):
-    """The result of a deal; only ``misdeal`` for a misdeal (D67)."""
+    """The result of a deal. After a misdeal it has only ``misdeal`` (D67)."""
 
     bids: Annotated[tuple[BidEntered, ...], wire_types.at_most(TRICKS_MAX)] | None = None
     """Declarations, in order (D22-D45)."""
@@ -115,13 +115,13 @@ class Result(Value, forbid_unknown_fields=True):
     exchanged: bool = False
     """True if the dealer took the turned-up card (D46)."""
     faults: Annotated[tuple[FaultEntered, ...], wire_types.at_most(KNOCKS_MAX)] = ()
-    """Faults in play, each of which counts (D68-D70)."""
+    """Faults in play, one entry for each (D68-D70)."""
     misdeal: bool = False
     """True if the dealer misdealt, and the deal passed on (D67)."""
 
 
 def script(state: Undealt, result: Result) -> Script:
-    """Yield the acts of a result. Raises a refusal that names the missing or impossible value."""
+    """Yield the acts of a result. Raises Refused for a missing or impossible value."""
     dealer = state.table.dealer
     now: State = yield "", Deal(seat=dealer)
     if result.misdeal:
@@ -148,9 +148,9 @@ def script(state: Undealt, result: Result) -> Script:
 
 
 def _play_steps(state: Playing, result: Result) -> Generator[tuple[str, Request], Any, Played]:
-    """Yield the exchange, the tricks and the faults (D3, D46, D58, D-O15).
+    """Yield the exchange, the tricks and the faults, and return the state after them (D3, D46, D58, D-O15).
 
-    Faults come after the tricks, or before the last one if the announcer took it.
+    Faults come after the tricks, or before the last trick if the announcer took it.
     """
     tricks, announcer = result.tricks, state.said.announcer
     if tricks is None:
@@ -188,7 +188,7 @@ def _play_steps(state: Playing, result: Result) -> Generator[tuple[str, Request]
 
 
 def _check_nothing_else(result: Result, names: tuple[str, ...], rule: str) -> None:
-    """Raise AgainstTheRules if a deal that was not played has one of these fields."""
+    """Raise AgainstTheRules if one of ``names`` has a value."""
     for name in names:
         if getattr(result, name):
             raise AgainstTheRules("nothing_was_played", rule, at=f"/{name}")

@@ -30,12 +30,11 @@ from referee.visibility import Viewer
 
 @lru_cache(maxsize=1024)
 def _bids(seat: int, words: tuple[Word, ...]) -> tuple[Act, ...]:
-    """Return the words as acts. They are cached because they are offered often."""
     return tuple([Bid(seat=seat, bid=word) for word in words])
 
 
 def _drawing_acts(state: Drawing, seat: int) -> tuple[Act, ...]:
-    """Return the draw for the next seat, without its card (D11-D12)."""
+    """Return a draw, without a card, for the seat that draws next (D11-D12)."""
     return (Draw(seat=seat),) if seat == next_to_draw(state) else ()
 
 
@@ -44,7 +43,7 @@ def _undealt_acts(state: Undealt, seat: int) -> tuple[Act, ...]:
 
 
 def _declaring_acts(state: Declaring, seat: int) -> tuple[Act, ...]:
-    if seat in state.to_speak[:1]:  # no seat has to speak after the last word
+    if seat in state.to_speak[:1]:  # ``to_speak`` is empty after the last word
         return _bids(seat, declarations.allowed_words(state))
     return _bids(seat, (GENERALRAMS,)) if declarations.may_announce(state, seat) else ()
 
@@ -72,7 +71,7 @@ def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
 
 
 def _played_acts(state: Played, seat: int) -> tuple[Act, ...]:
-    """Return the score, or the second-best cards for the trick that still needs one (D-O24, D-O29)."""
+    """Return ``score`` or, if a trick needs it, its winner's entries of the second-best card (D-O24, D-O29)."""
     if (trick := tally.trick_without_second(state)) is None:
         return (Score(seat=seat),)
     if seat != state.outcome.won[trick].seat:
@@ -116,7 +115,7 @@ class More(TypedDict, total=False):
     """The fields of a match of Rams. Fields that do not apply in the phase are left out."""
 
     pot: wire_types.Money
-    """Pot with the dealer's stake, in minor units of money or, without stakes, in tricks."""
+    """Pot in minor units of money or, without stakes, in tricks. During a deal it includes the dealer's stake."""
     drawn: wire_types.DrawnList
     """Pairs of seat and card, turned up for the first deal."""
     single: bool

@@ -1,8 +1,8 @@
 """Rödskägg after Brio and Alga: an auction, six tricks led by the declarer, and no knocks.
 
-After trick four the declarer asks whether the others go along. The rulebook is A1-A60; :class:`Options` change the
-readings A-O1 to A-O32. A revoke is refused in both enforcements (A-O26). Packets at a real table (A10) and honours in
-closed hands (A11) are not checked.
+The rulebook is A1-A60; :class:`Options` change some of the readings A-O1 to A-O32. If the hands are known, a revoke
+is refused in both enforcements (A-O26). Packets at a real table (A10) and honours in closed hands (A11) are not
+checked.
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ from referee.phases import Cites, evolution_by_phase, refusal_decision, table_of
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.visibility import Event
 
-START = 12
+START_POINTS = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
@@ -115,7 +115,7 @@ RULESET = phases.make_ruleset(
     edition=1,
     players_min=2,
     players_max=8,
-    start_points=START,
+    start_points=START_POINTS,
     pack=PACK,
     options=Options,
     more=views.More,

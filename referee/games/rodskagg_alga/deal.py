@@ -22,7 +22,6 @@ def deal(state: Undealt[Table], act: Deal, moment: Moment) -> tuple[Event, ...]:
 
 
 def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table] | Auction[Table]:
-    """Return the state after the deal: the exchange of hands or the auction."""
     table, cards = state.table, dealing.cards_dealt(event, number, state.table)
     exchange = table.options.honour_redeal and not table.tally
     return new_hands.start_of_exchange(table, cards) if exchange else auction.start_of_auction(table, cards)
@@ -31,10 +30,10 @@ def dealt(state: Undealt[Table], event: Dealt, number: int) -> Exchanging[Table]
 def report(
     state: Exchanging[Table] | Auction[Table] | Playing | Played, act: Report, moment: Moment
 ) -> tuple[Event, ...]:
-    """Return the events of a reported misdeal, a wrong number of cards (A-O17, B-O33). The dealer then deals again.
+    """Return the events of a reported misdeal, a wrong number of cards (A-O17, B-O33).
 
-    Raises: WrongPhase for other faults or too late, AgainstTheRules in house dealing, or if this seat may not report
-    it.
+    Raises: WrongPhase for other faults or too late, AgainstTheRules if the hands are known, the accused is not in the
+    deal, or this seat may not report it.
     """
     table = state.table
     if table.house:

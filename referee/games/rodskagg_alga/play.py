@@ -22,14 +22,14 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
     return ()
 
 
-def refuse_revoke(state: Playing, seat: int, owed: Cards) -> tuple[Breach, ...]:
+def refuse_revoke(state: Playing, seat: int, allowed: Cards) -> tuple[Breach, ...]:
     """Raise AgainstTheRules for a revoke, a failure to follow suit (A31, A-O26)."""
-    raise shared_play.follow_suit_refusal(owed, CITES)
+    raise shared_play.follow_suit_refusal(allowed, CITES)
 
 
-def shown_revoke(state: Playing, seat: int, void: Denial) -> Breach:
-    """Return the breach of a revoke that a closed hand has shown. It costs nothing (A-O26)."""
-    shown = (void.lead, void.event)
+def shown_revoke(state: Playing, seat: int, claim: Denial) -> Breach:
+    """Return the breach of a revoke that a later card of a closed hand shows. It costs nothing (A-O26)."""
+    shown = (claim.lead, claim.event)
     return Breach(offence="revoke", seat=seat, rule=CITES.follow_suit, payer=seat, points=0, shown_by=shown)
 
 
@@ -53,7 +53,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def after_lead(state: Playing, number: int) -> Playing:
-    """Return the state after a lead, which may make the question too late (A-O7)."""
+    """Return the state after a lead. A question that was due is now forgotten (A-O7)."""
     return (
         asking.question_forgotten(state, number) if len(state.won) == ASKED_AFTER and question_due(state) else state
     )
@@ -88,7 +88,7 @@ def question_due(state: Playing) -> bool:
 
 
 def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of the question (A33, A38). Raises WrongPhase, or OutOfTurn unless the declarer asks."""
+    """Return the event of the question (A33, A38, A-O4). Raises WrongPhase, or OutOfTurn unless the declarer asks."""
     if state.contract.bid == RODSKAGG:
         raise WrongPhase("no_question_in_rodskagg", "A38")
     if state.table.duel and not state.table.options.duel_fold_question:

@@ -1,4 +1,4 @@
-"""The line of a deal, duels (deals between several players at zero), and the end of the match (A40-A60)."""
+"""The line of a deal, duels between players at zero, and the end of the match (A40-A60)."""
 
 from functools import partial
 from typing import NotRequired
@@ -32,7 +32,7 @@ from referee.wire_types import ListOfMany
 SIX_UP = 6
 """Points that a failed contract or going along in vain adds (A42, A44)."""
 LATE = 2
-"""Points that a late trick (five or six) takes off (A41, A46)."""
+"""Points that a late trick (five or six) can take off (A41, A46)."""
 
 
 def score(state: Played, act: Score, moment: Moment) -> tuple[Event, ...]:
@@ -67,7 +67,7 @@ class Detail(SharedDetail):
 
 def _detail(table: Table, deal: Outcome) -> Detail:
     breaches, detail = noted_breaches(table.ledger), shared_detail(table, deal, table.duel)
-    return {**detail, "noted": breaches} if breaches else {**detail}  # type: ignore[typeddict-item]  # mypy wants it there
+    return {**detail, "noted": breaches} if breaches else {**detail}  # type: ignore[typeddict-item]  # mypy expects ``noted``
 
 
 SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
@@ -88,7 +88,7 @@ SCORE_RULES: dict[str, tuple[ScoreRule, ...]] = {
 
 def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int, early: set[int]) -> str:
     """Return the seat's key in ``SCORE_RULES`` (A36, A40-A47, A50, A-O1, A-O8, A-O9). ``early``: seats with an early
-    trick, one to four."""
+    trick (one to four)."""
     if deal.kind != "number":
         return "rodskagg" if seat == contract.declarer else table.options.rodskagg_defenders_score
     if seat == contract.declarer:
@@ -153,7 +153,7 @@ _match_won = partial(won_by_house_rule, house_rule="A-O32")
 
 
 def _new_duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
-    """Return a duel dealt by the first of its seats after the last dealer (A56, A-O5, A-O21)."""
+    """Return the event of a duel. Its first seat clockwise after the last dealer deals (A56, A-O5, A-O21)."""
     return DuelCalled(seats=seats, dealer=forehand_first(table.dealer, seats, table.seats)[0], rule=rule)
 
 

@@ -32,7 +32,10 @@ class Options(Value, forbid_unknown_fields=True):
     duel_fold_question: Annotated[bool, Meta(description="A-O4, A-O25: the question is also put in a duel.")] = False
     forgotten_question_effect: Annotated[
         Literal["deemed_one_late_trick", "normal_value"],
-        Meta(description="A45-A47, A-O9: points that players without a trick subtract after a forgotten question."),
+        Meta(
+            description="A45-A47, A-O9: points that players without one of the first four tricks subtract "
+            "after a forgotten question."
+        ),
     ] = "deemed_one_late_trick"
     forgotten_question_penalty: Annotated[
         Literal[0, 5, 6], Meta(description="A-O10, A-O27: points that the declarer who forgot the question adds.")

@@ -1,7 +1,7 @@
 """Rödskägg after CatsAtCards: each player declares an exact number of tricks. Options: Fem Opp, Exact Tricks.
 
-The rulebook is C1-C62; :class:`Options` change the readings C-O1 to C-O38. Not checked are the shuffle (C10), packets
-at a real table (C12), tricks lying face down (C28), and how loud a knock was (C59).
+The rulebook is C1-C62; :class:`Options` change some of the readings C-O1 to C-O38. Not checked are the shuffle (C10),
+packets at a real table (C12), tricks lying face down (C28), and how loud a knock was (C59).
 """
 
 from functools import partial
@@ -22,8 +22,8 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 KNOCK_RULES = {"nothing": "C59", "late": "C59", "again": "C-O23", "fine": "C-O23"}
-"""Rules that dismissals and fines cite. ``nothing`` and ``late`` share one to hide the reason."""
-START = 12
+"""Rules that dismissals (by reason) and fines cite. ``nothing`` and ``late`` share one to hide the reason."""
+START_POINTS = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
@@ -67,8 +67,10 @@ def knock(state: Any, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
 
 
 def penalty_imposed(state: Played, event: events.PenaltyImposed, number: int) -> Played:
-    """Return the state after a penalty that follows the play. After a made Redbeard no announcement is due
-    (C-O24)."""
+    """Return the state after a penalty, which may change the duty to announce (C-O24).
+
+    After a made Redbeard or duel no announcement is due.
+    """
     state = offences.imposed(state, event, number)
     if state.outcome.contract is None:
         return state
@@ -183,7 +185,7 @@ RULESET = phases.make_ruleset(
         between_deals=(Undealt, Drawing),
         knock=knock,
         void=scoring.void,
-        beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # C46, C-O9: the dealer may sit out
+        beside_the_duel=frozenset((acts.Deal, acts.Report, acts.Cut)),  # The dealer may sit out (C46, C-O9).
         cites=Cites(eliminated="C42", not_in_duel="C46", void="C-O23"),
         carries=("announced", "duel", "lead"),
         result=sheet.Result,
@@ -193,7 +195,7 @@ RULESET = phases.make_ruleset(
     edition=1,
     players_min=3,
     players_max=7,
-    start_points=START,
+    start_points=START_POINTS,
     pack=PACK,
     options=Options,
     more=views.More,

@@ -49,7 +49,7 @@ def automatic_events(state: Auction, moment: Moment) -> tuple[Event, ...]:
 
 
 def refuse_early_bid(state: PickingUp[Table], act: Bid, moment: Moment) -> tuple[Event, ...]:
-    """Raise WrongPhase, because not all have picked up or there was a misdeal (C-O23)."""
+    """Raise WrongPhase, because not all have picked up, or all know of a misdeal (C16, C-O23)."""
     raise WrongPhase("misdealt" if state.found else "cards_down", "C16")
 
 

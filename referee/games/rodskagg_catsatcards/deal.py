@@ -25,12 +25,12 @@ RULE_BY_OFFENCE = {
 
 
 def has_ritual(table: Table) -> bool:
-    """Return whether the ritual applies: in Fem Opp by ``deal_ritual``, but not in a duel (C-O23, C-O31)."""
+    """Return whether the ritual applies: in Fem Opp with ``deal_ritual``, but not in a duel (C-O23, C-O31)."""
     return table.options.fem_opp and table.options.deal_ritual and not table.duel
 
 
 def price(table: Table, offence: str) -> int:
-    """Return the points that an offence costs; 0 if it costs nothing or is refused (C57-C60, C-O26)."""
+    """Return the points that an offence costs; 0 if it is refused, or outside Fem Opp (C57-C60, C-O26)."""
     if not (table.penalise and table.options.fem_opp):
         return 0
     points: int = getattr(table.options.fem_opp_penalties, offence)
@@ -38,7 +38,10 @@ def price(table: Table, offence: str) -> int:
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """Return a breach, open to knocks until ``tricks`` tricks are complete or the deal ends (C61, C-O12)."""
+    """Return a breach that the events ``shown_by`` show (C61, C-O12).
+
+    With ``knock_window`` ``next_trick`` it lapses after ``tricks`` tricks, except in a tally.
+    """
     windowed = table.options.knock_window == "next_trick" and tricks <= HAND_SIZE and not table.tally  # C-O36
     return Breach(
         offence=offence,
@@ -57,8 +60,8 @@ def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
 
 
 def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
-    """Return the house's draws and the event that names the first dealer or the leader of a duel; no event while
-    seats must draw (C7-C8, C48)."""
+    """Return the house's draws and the event of the first dealer or a duel's leader; empty while seats must draw
+    (C7-C8, C48)."""
     cards, first = dealing.drawing_result(state, moment.seed)
     if first is None:
         return ()
@@ -97,10 +100,10 @@ Reportable = Undealt[Table] | PickingUp[Table] | Auction | Playing | Played
 
 
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a report, with a breach or followed by a misdeal, a wrong number of cards (C59, C-O23).
+    """Return the event of a report with its breach or, for a wrong number of cards, a misdeal (C59, C-O23).
 
-    Raises: WrongPhase if the error is not punished or not possible now, AgainstTheRules if it is reported already, or
-    acts show it.
+    Raises: WrongPhase if the error costs nothing or is impossible now, AgainstTheRules if the accused is out, the
+    error is known or reported, or this seat may not report it.
     """
     reported = ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
@@ -113,7 +116,10 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
 
 
 def _reported_error(state: Reportable, act: Report) -> Breach:
-    """Return the reported breach (C60-C61). Raises WrongPhase or AgainstTheRules if it may not be reported."""
+    """Return the reported breach (C60-C61).
+
+    Raises: WrongPhase if it costs nothing; also as :func:`ritual.reported_breach`.
+    """
     table = state.table
     neglect = act.fault in ("early_pick_up", "wrong_cut") and has_ritual(table)
     from_tally = act.fault in ("revoke", "near_zero") and table.tally and not isinstance(state, Undealt)
@@ -150,14 +156,14 @@ def _replacement_refusal(state: Auction, seat: int) -> AgainstTheRules | WrongPh
 
 
 def may_leave_unnamed(state: Auction) -> bool:
-    """Return whether a request may leave out the card received."""
+    """Return whether a request may leave out the card: with closed hands or while the known stock lasts."""
     return not state.cards.known or bool(state.cards.stock)
 
 
 def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Event, ...]:
     """Return the event of one card given, from the stock or as named (C13-C14, C-O32).
 
-    Raises: AgainstTheRules or WrongPhase without a right to a card, NoSuchCard for a card that is elsewhere.
+    Raises: WrongPhase or AgainstTheRules if the seat gets no card or misnames it, NoSuchCard for a card elsewhere.
     """
     cards, seat = state.cards, act.seat
     if not may_request(state, seat):
@@ -179,7 +185,7 @@ def request_cards(state: Auction, act: RequestCards, moment: Moment) -> tuple[Ev
 def keep_cards(state: Auction, act: KeepCards, moment: Moment) -> tuple[Event, ...]:
     """Return the event of a waiver (C14, C-O32).
 
-    Raises: WrongPhase or AgainstTheRules if the seat must discard, or has no right to a card.
+    Raises: WrongPhase or AgainstTheRules if the seat must discard, or unless :func:`may_keep`.
     """
     if state.holder == act.seat:
         raise WrongPhase("must_discard", "C15", count=state.extra)
@@ -226,7 +232,7 @@ def hand_kept(state: Auction, event: HandKept, number: int) -> Auction:
 
 
 def cards_thrown(state: Auction, event: CardsThrown, number: int) -> Auction:
-    """Return the state after a discard. A card from a closed hand is still accepted from other seats."""
+    """Return the state after a discard. Other closed hands may still have the cards."""
     away, cards = cards_of(event.cards), state.cards
     hands = tuple(hand & ~away if seat == event.seat else hand for seat, hand in enumerate(cards.hands))
     counts = tuple(count - event.count * (seat == event.seat) for seat, count in enumerate(cards.counts))

@@ -38,7 +38,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def _end_kind(state: Playing) -> str | None:
-    """Return the kind of the play's end after the last trick taken; ``None`` if the play continues."""
+    """Return how the play ends with the latest trick; ``None`` if it continues."""
     done, winner, table = len(state.won), state.won[-1][0], state.table
     if state.contract is None:
         return "duel" if done == TRICKS else None
@@ -57,15 +57,15 @@ def _end_kind(state: Playing) -> str | None:
 
 
 def points_end_play(state: State) -> bool:
-    """Return whether the play ends when the winner of a trick comes to zero (C55)."""
+    """Return whether a trick that brings its winner to zero ends the play (C55)."""
     table: Table = state.table
     return table.options.exact_tricks_for_all
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """Return the breaches of a lead before a due question or announcement (C30, C37, C49).
+    """Return the breaches, if they cost points, of a lead before a due question or announcement (C30, C37, C49).
 
-    Raises: AgainstTheRules instead if errors are refused, or in the grace period of the question.
+    Raises: AgainstTheRules if errors are refused, or while only the Declarer may lead.
     """
     if not (state.owed or len(state.won) == ASKED_AFTER):
         return ()
@@ -167,7 +167,7 @@ def is_near_zero(table: Table, total: int) -> bool:
 
 
 def owing_announcements(table: Table) -> tuple[int, ...]:
-    """Return the seats that must announce a total near zero at the start of the play (C-O24, C-O36)."""
+    """Return the seats that owe an announcement at the start of the play (C-O24, C-O36)."""
     if table.tally:
         return ()
     totals = [(seat, table.points[seat] + table.ledger.penalty_points(seat)) for seat in table.playing]
@@ -178,7 +178,7 @@ P = TypeVar("P", Playing, Played)
 
 
 def with_updated_duty(state: P, deal: PlayOrOutcome, seat: int) -> P:
-    """Return the state after updating whether ``seat`` owes an announcement (C-O24)."""
+    """Update whether ``seat`` owes an announcement (C-O24)."""
     table = state.table
     is_far_from_zero = table.points[seat] > LATE * deal.tricks[seat] + 1
     if table.tally or (is_far_from_zero and not state.owed and table.announced[seat] is None):
@@ -256,8 +256,10 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def remind(state: Playing, act: Remind, moment: Moment) -> tuple[Event, ...]:
-    """Return the events of a reminder and the question (C37, C-O13, C-O30). Raises WrongPhase, or OutOfTurn for the
-    asker."""
+    """Return the events of a reminder and the question (C37, C-O13, C-O30).
+
+    Raises: WrongPhase unless the question is due, OutOfTurn for the Declarer.
+    """
     _check_time(state, "C37")
     if act.seat == asker(state):
         raise OutOfTurn("reminds_himself", "C37", asker=act.seat)

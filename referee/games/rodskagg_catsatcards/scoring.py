@@ -1,4 +1,4 @@
-"""The line of a deal, duels (deals between several players at zero), and the end of the match (C38-C55)."""
+"""The line of a deal, duels between players at zero, and the end of the match (C38-C55)."""
 
 from functools import partial
 from typing import Any
@@ -63,7 +63,7 @@ def automatic_events(state: Played, moment: Moment) -> tuple[Event, ...]:
 
 
 def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Event, ...]:
-    """Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if it waits for an announcement (C-O23,
+    """Raise WrongPhase if this deal waits for ``score``, AgainstTheRules if for an announcement (C-O23,
     C49)."""
     if state.table.penalise:
         raise WrongPhase("deal_not_scored", "C-O23")
@@ -73,7 +73,7 @@ def must_score_first(state: Played, act: Deal | Cut, moment: Moment) -> tuple[Ev
 def announce(state: Played, act: Announce, moment: Moment) -> tuple[Event, ...]:
     """Return the event of an announcement near zero, or of thanks for a score of zero (C44, C49, C-O24, C-O25).
 
-    Raises: AgainstTheRules if it is not due or repeated.
+    Raises: AgainstTheRules if none is due; for thanks, unless :func:`may_thank`.
     """
     seat, table = act.seat, state.table
     if act.what == "thanks":
@@ -98,7 +98,7 @@ def announced(state: Played, event: Announced, number: int) -> Played:
 
 
 def rescoring_events(state: Played, seed: str) -> tuple[Event, ...]:
-    """Return the events of :func:`scored`; none if zero won at once and the winner is no longer at zero (C55)."""
+    """Return the events of :func:`scored`; none if zero ended the play and its winner is no longer at zero (C55)."""
     table, deal = state.table, state.outcome
     at_once = deal.kind == "zero_at_once"
     return () if at_once and running_total(table, deal, deal.won[-1][0]) else scored(table, deal)
@@ -112,7 +112,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
 
 
 def _eliminated(deal: Outcome) -> tuple[int, ...]:
-    """Return the seats that announced Redbeard, if Redbeard failed (C42, C-O5)."""
+    """Return the seats that bid Redbeard, if the play ended as ``redbeard_failed`` (C42, C-O5)."""
     return deal.redbeards if deal.kind == "redbeard_failed" else ()
 
 
@@ -148,11 +148,11 @@ SCORE_RULES = {
 }
 """Rules for the points of a seat (C34-C35, C38-C40, C53)."""
 EARLY_RULES = {rule: rule._replace(per="early_trick") for rule in SCORE_RULES.values() if rule.per == "trick"}
-"""Rules that count one point for each early trick (C34)."""
+"""Rules for early tricks only, by rule for all tricks (C34)."""
 
 
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
-    """Return the penalties, then for each seat plus points and tricks (C34-C42, C52-C55)."""
+    """Return penalties and, except in duels and made Redbeards, plus points and tricks (C34-C42, C52-C55)."""
     down, contract = penalty_entries(table.ledger), deal.contract
     if contract is None or deal.kind == "redbeard_made":
         return down
@@ -198,7 +198,7 @@ def _trick_rules(
 
 
 def _win_or_duel(table: Table, deal: Outcome, line: DealScored) -> tuple[Event, ...]:
-    """Return the event of a win or duel, if any (C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34)."""
+    """Return the event ``MatchWon`` or ``DuelCalled``, if any (C41, C43-C47, C55, C-O8, C-O21, C-O23, C-O34)."""
     if deal.kind == "redbeard_made":
         return (_match_won(table, line, deal.won[-1][0], "redbeard", "C41"),)
     if deal.kind == "zero_at_once":
@@ -255,12 +255,12 @@ def drawing_for_lead(table: Table) -> Drawing[Table]:
 
 def undealt(table: Table) -> Undealt[Table] | Drawing[Table]:
     """Return the state before a deal: in a duel first the drawing for the lead, except in a tally (C48, C-O36)."""
-    drawn = table.duel and table.lead is None and not table.tally  # C-O36
+    drawn = table.duel and table.lead is None and not table.tally
     return drawing_for_lead(table) if drawn else Undealt(table=table)
 
 
 def void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that voids the deal. Penalties imposed in the deal count (C-O23, B-O38)."""
+    """Return the event that voids the deal. Penalties of the deal go into the points (C-O23, B-O38)."""
     table = state.table
     entries = tuple(penalty_entries(table.ledger))
     if not entries:
