@@ -1,4 +1,4 @@
-"""Events of the log itself, whose rows are in the tree like all other rows."""
+"""Events of the log itself. Their rows are in the tree too."""
 
 from typing import Annotated, ClassVar
 
@@ -10,7 +10,7 @@ from referee.visibility import Event
 from referee.wire_types import EXACT_MAX, Hash
 
 NOTE_MAX = 2048
-"""Maximum characters of a note. A checkpoint with two signatures has about four hundred."""
+"""Maximum characters of a note."""
 
 Origin = Annotated[
     str,

@@ -13,7 +13,7 @@ ED25519 = b"\x01"
 """Code of the kind of key in a signed note."""
 SEED_BYTES = 32
 ORIGIN = r"^[!-*,-~]{1,128}$"
-"""Pattern for the name of a log: ASCII without blanks and plus signs."""
+"""Pattern for the name of a log: 1 to 128 characters of ASCII without blanks and plus signs."""
 PRIVATE = "PRIVATE+KEY+"
 PEM = "-----BEGIN "
 SIZE_DIGITS_MAX = 18
@@ -35,7 +35,7 @@ def bytes_of(text: str) -> bytes:
 
 
 class Checkpoint(Value):
-    """The size of a log and the root over it, to be signed."""
+    """A checkpoint without signatures."""
 
     origin: str
     size: int
@@ -48,7 +48,7 @@ class Checkpoint(Value):
 
 
 class LastRow(Value):
-    """The last row of a match or club when the log had ``size`` rows, to be signed.
+    """The last row of a match or club when the log had ``size`` rows.
 
     A later row of the match or club with a leaf index below ``size`` contradicts this.
     """
@@ -97,29 +97,26 @@ class SigningKey:
 
     @property
     def vkey(self) -> str:
-        """The public key as text, which verifies the signatures."""
+        """The public key as text."""
         return f"{self.name}+{self._id.hex()}+{base64(self._public)}"
 
     @property
     def private_text(self) -> str:
-        """The private key as text."""
         return f"{PRIVATE}{self.name}+{self._id.hex()}+{base64(ED25519 + self._seed)}"
 
     def signature_line(self, text: str) -> str:
-        """Return the signature of a text, as a line of a note."""
         return f"— {self.name} {base64(self._id + self._private.sign(text.encode()))}\n"
 
 
 def signed_note(statement: Checkpoint | LastRow, keys: Sequence[SigningKey]) -> str:
-    """Return a note with a signature by each key."""
     return statement.text + "\n" + "".join([key.signature_line(statement.text) for key in keys])
 
 
 def key_of(text: str, origin: str) -> SigningKey:
     """Return the private key in a text. ``origin``: the name of the log; empty: the name in the key.
 
-    The text is a key of signed notes (``PRIVATE+KEY+…``) or PEM (PKCS #8). Raises ``ValueError``, which never reveals
-    the key.
+    The text is a key of signed notes (``PRIVATE+KEY+…``) or PEM (PKCS #8), which has no name. Raises ``ValueError``,
+    which never reveals the key, if the text is neither, or the name is wrong or missing.
     """
     text = text.strip()
     if text.startswith(PEM):

@@ -1,7 +1,7 @@
 """A Merkle tree as in RFC 6962, section 2.1, over hashes of rows in the order of the log, stored in tiles.
 
 On level 0 the hashes of a tile are leaves. On a higher level each hash is the root over a full tile of the level
-below. Only the last tile of a level may be partial. So a proof reads a few tiles.
+below. Only the last tile of a level may be partial.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +13,6 @@ from referee.value import Value
 HASH_BYTES, PAIR_BYTES = 32, 64
 TILE_HEIGHT = 8
 TILE_WIDTH = 1 << TILE_HEIGHT
-"""Number of hashes in a full tile."""
 TILE_BYTES = TILE_WIDTH * HASH_BYTES
 FIRST = "0" * 64
 """Hash of the row before an aggregate's first row, in hex."""
@@ -26,18 +25,19 @@ Tiles = Callable[[int, int], bytes]
 
 
 def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash:
-    """Return the hash of a row: over a zero byte, the aggregate's id, the row's number, topic and stored bytes."""
+    """Return the hash of a row: over a zero byte, three lines (the aggregate's id, the row's number, its topic) and
+    the stored bytes."""
     return sha256(f"\0{aggregate_id}\n{version}\n{topic}\n".encode() + state).digest()
 
 
 def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], id_texts: Mapping[str, str]) -> bytes:
-    """Return the concatenated hashes of rows. Raises ``TypeError`` if a stored value is not bytes.
+    """Return the concatenated :func:`leaf_hash` of rows. Raises ``TypeError`` if a stored value is not bytes.
 
     ``id_texts``: the text to hash for each aggregate id in the rows.
     """
     return b"".join(
         [
-            sha256(f"\0{id_texts[aggregate_id]}\n{version}\n{topic}\n".encode() + state).digest()  # as leaf_hash
+            sha256(f"\0{id_texts[aggregate_id]}\n{version}\n{topic}\n".encode() + state).digest()
             for _, aggregate_id, version, topic, state in rows
         ]
     )
@@ -48,7 +48,7 @@ def node_hash(left: Hash, right: Hash) -> Hash:
 
 
 def root_of(hashes: bytes) -> Hash:
-    """Return the root over concatenated hashes of subtrees of one size. The last subtree may be smaller."""
+    """Return the root over concatenated hashes of subtrees of one size. Only the last subtree may be smaller."""
     while len(hashes) > HASH_BYTES:
         last = hashes[-HASH_BYTES:] if len(hashes) % PAIR_BYTES else b""
         whole = hashes[: len(hashes) - len(last)]
@@ -66,11 +66,12 @@ class Tree(Value):
         return self._root_over(0, self.size)
 
     def first(self, size: int) -> "Tree":
+        """Return the tree over the first ``size`` leaves."""
         assert size <= self.size, "an older tree is no larger"
         return Tree(size=size, tiles=self.tiles)
 
     def leaf(self, index: int) -> Hash:
-        """Return the hash of a leaf, counted from 0."""
+        """Return the hash of leaf ``index``, from 0."""
         assert 0 <= index < self.size, "a leaf is in the tree"
         number, place = divmod(index, TILE_WIDTH)
         return self.tiles(0, number)[place * HASH_BYTES :][:HASH_BYTES]
@@ -101,7 +102,7 @@ class Tree(Value):
 
 
 def _halfway(first: int, end: int) -> int:
-    """Return where the second half of a tree begins. The first has the largest power of two of leaves."""
+    """Return the first leaf of the second half. The first has the largest power of two of leaves, but not all."""
     return first + (1 << (end - first - 1).bit_length() - 1)
 
 
@@ -115,9 +116,9 @@ def _subtrees_beside(index: int, first: int, end: int) -> Iterator[tuple[int, in
 
 
 def _subtrees_between(size: int, first: int, end: int, known: bool) -> Iterator[tuple[int, int]]:
-    """Yield the subtrees that prove that the first ``size`` leaves are part of a tree.
+    """Yield the subtrees that prove the first ``size`` leaves part of the tree over ``first`` to ``end - 1``.
 
-    ``known``: the older root is over leaves ``first`` to ``end - 1``.
+    ``known``: the older root is over leaves ``first`` to ``size - 1``.
     """
     if size == end:
         if not known:
@@ -133,16 +134,16 @@ def _subtrees_between(size: int, first: int, end: int, known: bool) -> Iterator[
 
 
 def changed_tiles(edge: dict[int, bytes], leaves: bytes, size: int) -> dict[tuple[int, int], bytes]:
-    """Return by level and number the tiles that change when leaves are appended after the first ``size``.
+    """Return, by level and number, the tiles that change when leaves are appended after the first ``size``.
 
-    ``edge``: by level, the hashes of the last tile if it is not full.
+    ``edge``: by level, the hashes of the last tile if it is not full. ``leaves``: their concatenated hashes.
     """
     changed, level, first = {}, 0, size
     while leaves:
         number, place = divmod(first, TILE_WIDTH)
-        row = (edge.get(level, b"") if place else b"") + leaves
-        assert len(row) == place * HASH_BYTES + len(leaves), "the edge of the tree is there"
-        tiles = [row[at : at + TILE_BYTES] for at in range(0, len(row), TILE_BYTES)]
+        hashes = (edge.get(level, b"") if place else b"") + leaves
+        assert len(hashes) == place * HASH_BYTES + len(leaves), "the edge of the tree is there"
+        tiles = [hashes[at : at + TILE_BYTES] for at in range(0, len(hashes), TILE_BYTES)]
         changed.update({(level, number + further): tile for further, tile in enumerate(tiles)})
         leaves = b"".join([root_of(tile) for tile in tiles if len(tile) == TILE_BYTES])
         level, first = level + 1, number

@@ -55,7 +55,7 @@ class Done(Value):
 
 
 class Result(Value):
-    """A line of the protocol. ``won``: the seats that won the match with this line; ``by``: how they won."""
+    """A line of the protocol. ``won``: the seats that won the match with this line. ``by``: how the match ended."""
 
     kind: str
     points: tuple[int, ...]
@@ -76,7 +76,7 @@ class Result(Value):
 
 
 class Correction(Value):
-    """The event that corrected a line, with its rule and case."""
+    """The number of the event that corrected a line, with its rule and case."""
 
     event: int
     rule: str

@@ -1,4 +1,4 @@
-"""Make a deal of the notation from stored rows. The rules of the game are not applied again."""
+"""Make a deal of the notation from stored rows."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -29,7 +29,6 @@ from referee.requests import Proceeding
 from referee.visibility import Event, Recorded
 
 OMITTED_REQUESTS = Entropy | AgreeStakes | IssueToken | Invite | RedeemInvitation
-"""Requests that the notation leaves out."""
 
 
 class Step(NamedTuple):
@@ -38,7 +37,7 @@ class Step(NamedTuple):
 
 
 def steps_of(events: Sequence[Recorded]) -> tuple[Step, ...]:
-    """Return the acts of a finished deal. ``events``: all events since the previous deal was scored."""
+    """Return the acts of a finished deal with their events. ``events``: all since the previous deal was scored."""
     return _steps(events)[0]
 
 
@@ -47,18 +46,18 @@ def deal_of_history(
 ) -> Deal:
     """Return a finished deal from its recorded events. Cards that the house dealt are written as if dealt at a table.
 
-    ``history``: from the score of the previous deal, or the opening of the match, to the score of this deal or
-    later; for the last deal, to the last event. ``state``: the state after the first event of ``history``.
-    ``corrections``: all corrections of the match.
+    ``history``: from the score of the previous deal, or the opening, at least to the score of this deal and the win
+    that it brings, if any. ``state``: the game's state after the first of these events. ``corrections``: all of the
+    match.
     """
     before = history[0].event
     last = next(place for place, one in enumerate(history) if place and isinstance(one.event, DealScored))
     score = history[last].event
     assert isinstance(score, DealScored)
-    steps, automatic = _steps(history[1 : last + 1])
-    corrected = next((event for event in reversed(automatic) if isinstance(event, ProtocolCorrected)), None)
+    steps, without_act = _steps(history[1 : last + 1])
+    corrected = next((event for event in reversed(without_act) if isinstance(event, ProtocolCorrected)), None)
     won = next((one.event for one in history[last + 1 :] if isinstance(one.event, MatchWon | DealScored)), None)
-    header = _header_of(opened, before if isinstance(before, DealScored) else None, score, automatic, state)
+    header = _header_of(opened, before if isinstance(before, DealScored) else None, score, without_act, state)
     header = header if corrected is None else _corrected_header(header, opened, state, corrected)
     number, wins = history[last].originator_version, won if isinstance(won, MatchWon) else None
     line = line_history(score, number, wins, corrections)
@@ -76,11 +75,11 @@ def _header_of(
     opened: MatchOpened,
     before: DealScored | None,
     score: DealScored,
-    automatic: tuple[Event, ...],
+    without_act: tuple[Event, ...],
     state: Any,
 ) -> Header:
     defaults = msgspec.to_builtins(msgspec.convert({}, RULESETS[opened.ruleset].options))
-    duel = next((getattr(event, "seats", ()) for event in automatic if hasattr(event, "seats")), ())
+    duel = next((getattr(event, "seats", ()) for event in without_act if hasattr(event, "seats")), ())
     return Header(
         ruleset=opened.ruleset,
         number=score.deal,
@@ -109,7 +108,7 @@ def _corrected_header(header: Header, opened: MatchOpened, state: Any, by: Proto
 
 
 def _points_at_opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
-    """Return the points at the opening, as lines count them. (``score.before`` may include a voided deal.)"""
+    """Return the points at the opening, as lines count them. A voided deal may change ``score.before``."""
     return tuple(2 * points for points in opened.points) if score.halves else opened.points
 
 
@@ -139,13 +138,13 @@ def _correction(by: CorrectedBy) -> Correction:
 
 
 def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, ...]]:
-    """Return the acts with their events, and the events that belong to no act."""
+    """Return the acts and automatic draws with their events, and events of officials' requests or of no request."""
     steps: list[Step] = []
-    automatic: list[Event] = []
+    without_act: list[Event] = []
     for stored, group in _requests_with_events(events):
         request = None if stored is None else request_of(stored)
         if request is None or isinstance(request, Proceeding):
-            automatic += (one.event for one in group)
+            without_act += (one.event for one in group)
             if any(isinstance(one.event, ProtocolCorrected) and one.event.fresh for one in group):
                 steps = [step for step in steps if not isinstance(step.done.act, Draw | Cut)]
             steps += (Step(_draw_act(one.event), (one,)) for one in group if isinstance(one.event, CardDrawn))
@@ -154,7 +153,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
             # Leave out the draw, because the header has the dealer.
             steps = [step for step in steps if not isinstance(step.done.act, Draw)]
-    return tuple(steps), tuple(automatic)
+    return tuple(steps), tuple(without_act)
 
 
 def _requests_with_events(events: Sequence[Recorded]) -> Iterator[tuple[bytes | None, tuple[Recorded, ...]]]:
@@ -185,7 +184,7 @@ def _ruling_of(events: tuple[Recorded, ...]) -> Ruling | None:
 
 
 def _with_dealt_cards(steps: tuple[Step, ...]) -> tuple[Done, ...]:
-    """Return the acts as a table would enter them, with the cards that the house dealt."""
+    """Return the acts as a table would enter them."""
     written: list[Done] = []
     for place, (done, events) in enumerate(steps):
         act = done.act

@@ -28,7 +28,10 @@ class Unreadable(ValueError):
 
 
 class _Lines:
-    """The lines of a text. ``at``: number of lines already read."""
+    """The lines of a text. ``at``: number of lines already read.
+
+    The word of a line fills its first ``LINE_WORD_WIDTH`` characters.
+    """
 
     def __init__(self, text: str) -> None:
         self.lines = text.split("\n")
@@ -36,16 +39,16 @@ class _Lines:
 
     @property
     def number(self) -> int:
-        """Number of the next line, from 1."""
+        """Number of the next line, or of the last, from 1."""
         return min(self.at, len(self.lines) - 1) + 1
 
     def word(self, after: int = 0) -> str | None:
-        """Return the first word of the next line or of one ``after`` lines later; ``None`` after the last line."""
+        """Return the word of the next line or of one ``after`` lines later; ``None`` after the last line."""
         place = self.at + after
         return self.lines[place][:LINE_WORD_WIDTH].rstrip(" ") if place < len(self.lines) else None
 
     def take(self) -> str:
-        """Move past the next line. Return its text after the first word."""
+        """Move past the next line. Return its text after the word."""
         self.at += 1
         return self.lines[self.at - 1][LINE_WORD_WIDTH:]
 
@@ -54,17 +57,17 @@ class _Lines:
         return Unreadable(max(self.at, 1), message)
 
     def take_required(self, word: str) -> str:
-        """Take the next line. Raises ``Unreadable`` unless it begins with this word."""
+        """Take the next line. Raises ``Unreadable`` unless it has this word."""
         if self.word() != word:
             raise Unreadable(self.number, f"expected a line {word!r}")
         return self.take()
 
     def take_optional(self, word: str) -> str | None:
-        """Take the next line if it begins with this word; else return ``None``."""
+        """Take the next line if it has this word; else return ``None``."""
         return self.take() if self.word() == word else None
 
     def section_follows(self, word: str) -> bool:
-        """Return whether the next line is empty and the line after it begins with this word."""
+        """Return whether an empty line and one with this word follow."""
         return self.word() == "" and self.word(after=1) == word
 
     def take_blank(self) -> None:
@@ -74,7 +77,8 @@ class _Lines:
         self.at += 1
 
 
-# The functions below raise ``Unreadable`` for a wrong text. ``_optional_…``: ``None`` if the line is missing.
+# Functions below that take ``lines`` raise ``Unreadable`` for a wrong text. ``_optional_…``: ``None`` if the line is
+# missing.
 
 
 def _read_number(text: str, halves: bool) -> int | None:
@@ -381,7 +385,7 @@ def parse(text: str) -> Deal:
 
 
 def parse_all(text: str) -> tuple[Deal, ...]:
-    """Return the deals in a text, separated by lines of hyphens. Raises ``Unreadable`` if a deal cannot be read."""
+    """Return the deals in a text, separated by lines of hyphens. Raises ``Unreadable``."""
     deals, line = [], 0
     *parts, last = text.split(f"\n{DEAL_SEPARATOR}\n")
     for part in (*(f"{part}\n" for part in parts), last):

@@ -80,7 +80,7 @@ class Sheet(Value):
     asker: Callable[[Any], int]
     order_decides: Callable[[Any, Any], str | None]
     """Returns the rule by which the order of tricks matters, or ``None``. Called before and after the play."""
-    points_to_zero: Callable[[Any, int], int] | None = None
+    running_total: Callable[[Any, int], int] | None = None
     """Returns the running total of a seat. ``None``: the game has no exit knocks."""
     exit_ends_deal: Callable[[Any], bool] = lambda table: False
     """Returns whether an exit knock can end the deal."""
@@ -337,10 +337,10 @@ def _take_due(placed: list[_Placed], done: int) -> list[_Placed]:
 
 
 def _distance_to_zero(state: State, seat: int, sheet: Sheet) -> int:
-    """Return the seat's running total; 0 also if no exit knock is possible."""
-    if sheet.points_to_zero is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
+    """Return the running total of the seat; 0 also if no exit knock is possible."""
+    if sheet.running_total is None or seat >= state.table.seats or phase_of(state) not in ("playing", "played"):
         return 0
-    return sheet.points_to_zero(state, seat)
+    return sheet.running_total(state, seat)
 
 
 def _report_and_knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
@@ -351,7 +351,7 @@ def _report_and_knock(state: State, placed: _Placed, sheet: Sheet) -> Steps:
     """
     at, knock = placed.pointer, placed.content
     if (
-        sheet.points_to_zero is not None
+        sheet.running_total is not None
         and knock.offence == "exit_knock"
         and knock.seat == knock.accused
         and not knock.upheld

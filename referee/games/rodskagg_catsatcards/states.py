@@ -1,4 +1,4 @@
-"""The phases of a match and their fields."""
+"""The phases of a match."""
 
 from typing import Annotated, Literal
 
@@ -17,7 +17,7 @@ Points = Annotated[int, Meta(ge=0, le=12)]
 
 
 class FemOpp(Value, forbid_unknown_fields=True):
-    """C57-C60: Points that each neglected ritual costs after a knock; 0: no offence."""
+    """C57-C60: Points that each neglected ritual costs after a knock; 0: no offence. `thanks`: no effect (C-O25)."""
 
     wrong_cut: Points = 5
     early_pick_up: Points = 5
@@ -64,7 +64,8 @@ class Options(Value, forbid_unknown_fields=True):
     play_on_double_for_all: Annotated[
         bool,
         Meta(
-            description="C34, C-O1, C-O29: late tricks count two also with an early trick, except for the Declarer."
+            description="C34, C-O1, C-O29: late tricks count two also for players with an early trick; for a "
+            "Declarer only with play_on_applies_to_declarer."
         ),
     ] = False
     play_on_applies_to_declarer: Annotated[
@@ -74,7 +75,7 @@ class Options(Value, forbid_unknown_fields=True):
         bool, Meta(description="C30, C-O6: the question is also put in a Redbeard hand.")
     ] = True
     near_zero_includes_minus_one: Annotated[
-        bool, Meta(description="C49, C-O10: minus one must also be announced.")
+        bool, Meta(description="C49, C-O10: a total of minus one must also be announced.")
     ] = False
     exact_tricks_for_all: Annotated[
         bool,
@@ -98,7 +99,7 @@ class Options(Value, forbid_unknown_fields=True):
 class Table(phases.Table):
     options: Options
     announced: tuple[int | None, ...]
-    """Totals near zero, by seat, whose announcement was made or missed, until they change (C-O24)."""
+    """Totals near zero, by seat, whose announcement was made or missed, until they change; ``None``: none (C-O24)."""
     duel: bool = False
     lead: int | None = None
     """Seat that leads first in the duel (C48)."""
@@ -152,6 +153,7 @@ State = Drawing[Table] | Undealt[Table] | PickingUp[Table] | Auction | Playing |
 
 
 def play_or_outcome(state: State) -> Playing | Outcome | None:
+    """Return the play or its outcome; ``None`` in other phases."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 

@@ -25,9 +25,9 @@ DISCARDS_MAX = 1000
 
 
 def _auction_acts(state: Auction, seat: int) -> tuple[Act, ...]:
-    ready = deal.may_request(state, seat) and deal.may_leave_unnamed(state)
+    may_ask = deal.may_request(state, seat) and deal.may_leave_unnamed(state)
     if state.holder == seat:
-        more: tuple[Act, ...] = (RequestCards(seat=seat),) if ready else ()
+        more: tuple[Act, ...] = (RequestCards(seat=seat),) if may_ask else ()
         if not state.cards.known:
             return (*more, Discard(seat=seat, cards=()))
         ways = combinations(texts_of(state.cards.hands[seat]), state.extra)
@@ -35,7 +35,7 @@ def _auction_acts(state: Auction, seat: int) -> tuple[Act, ...]:
     acts: tuple[Act, ...] = ()
     if deal.may_keep(state, seat):
         acts += (KeepCards(seat=seat),)
-    if ready:
+    if may_ask:
         acts += (RequestCards(seat=seat),)
     if seat in state.to_speak[:1] and state.holder is None:
         acts += bid_acts(seat, auction.DECLARATIONS)
@@ -130,7 +130,7 @@ class More(TypedDict, total=False):
     near_zero: wire_types.ListBySeat[Seat]
     """Seats that owe the announcement of a total near zero (C49)."""
     redbeards: wire_types.ListBySeat[Seat]
-    """Seats that announced Redbeard and can still make it."""
+    """Seats that declared Redbeard, also after a lost trick."""
     forgotten: bool
     """True if the question was put too late or never."""
 
@@ -149,7 +149,7 @@ def _more(state: State, deal_so_far: play.PlayOrOutcome | None) -> More:
 
 
 def carried(state: State) -> dict[str, Any]:
-    """Return the totals near zero, by seat, whose announcement was made or missed (C-O24)."""
+    """Return the seats' ``announced`` totals as ``near_zero``; empty if all are ``None`` (C-O24)."""
     totals = state.table.announced
     return {"near_zero": list(totals)} if any(total is not None for total in totals) else {}
 

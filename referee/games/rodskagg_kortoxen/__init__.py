@@ -1,8 +1,6 @@
-"""Rödskägg after Kortoxen 1949: an auction, six tricks, and errors that cost nothing until a player knocks.
+"""Rödskägg after Kortoxen 1949 (B1-B80, B-O1 to B-O41).
 
-After trick four a seat asks whether the others go along. The rulebook is B1-B80; :class:`Options` change the readings
-B-O1 to B-O41. Packets at a real table (B19) and how loud a knock was (B12) are not checked. Players report cards
-shown.
+Packets at a real table (B19) and how loud a knock was (B12) are not checked. Players report exposed cards.
 """
 
 from functools import partial
@@ -24,11 +22,12 @@ from referee.refusals import AgainstTheRules, NotInPlay, WrongPhase
 from referee.ruleset import Moment
 from referee.visibility import Event
 
-START = 12
+START_POINTS = 12
 
 
 def opening(opened: events.MatchOpened) -> None:
-    """Raise AgainstTheRules for too many players, or impossible points (B1, B7, B-O23, B72)."""
+    """Raise AgainstTheRules for too many players, zero points, or points below zero with ``overshoot`` ``bounce``
+    (B1, B7, B70, B72, B-O23)."""
     options, seats = phases.options_of(Options, opened), len(opened.players)
     if seats > options.max_players:
         raise AgainstTheRules("too_many_players", "B-O23", players_max=options.max_players)
@@ -39,7 +38,7 @@ def opening(opened: events.MatchOpened) -> None:
 
 
 def start(opened: events.MatchOpened) -> State:
-    """Return the first state: drawing for the deal, unless the opening names the dealer (B14)."""
+    """Return the drawing for the deal or, if the opening names the dealer, the undealt deal (B14)."""
     table = table_of(Table, opened, options=phases.options_of(Options, opened))
     return Drawing(table=table, contenders=table.active) if opened.first_dealer is None else Undealt(table=table)
 
@@ -50,7 +49,7 @@ KNOCK_RULES = {"nothing": "B-O32", "late": "B-O32", "again": "B-O5", "fine": "B-
 
 
 def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
-    """Return the ruling on a knock (B11-B12, B-O1 to B-O5, B-O32).
+    """Return the ruling on a knock, and its penalty or fine, if any (B11-B12, B-O1 to B-O5, B-O32).
 
     Raises: NotInPlay if the accused seat does not exist, AgainstTheRules for an unknown offence or a knock on
     oneself.
@@ -60,7 +59,7 @@ def knock(state: State, act: acts.Knock, moment: Moment) -> tuple[Event, ...]:
         raise NotInPlay("no_such_seat", None, seat=act.accused)
     if act.accused == act.seat:
         raise AgainstTheRules("knocks_on_oneself", "B12")
-    if act.offence == "wrong_count":  # a wrong count in any hand is the dealer's misdeal (B25)
+    if act.offence == "wrong_count":  # because it is a misdeal in any hand (B25)
         act = replace(act, offence="misdeal")
     elif act.offence is not None and act.offence not in OFFENCES:
         raise AgainstTheRules("no_such_offence", "B11", allowed=OFFENCES)
@@ -185,7 +184,7 @@ RULESET = phases.make_ruleset(
     edition=1,
     players_min=3,
     players_max=8,
-    start_points=START,
+    start_points=START_POINTS,
     pack=PACK,
     options=Options,
     offences=OFFENCES,

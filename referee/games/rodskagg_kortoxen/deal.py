@@ -29,12 +29,12 @@ RULE_BY_OFFENCE = {
 
 
 def price(table: Table, offence: str) -> int:
-    """Return the points that an offence costs; 0 if errors are refused (B11)."""
+    """Return the points that each offence costs; 0 if errors are refused (B11)."""
     return FIVE_UP if table.penalise else 0
 
 
 def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, rule: str | None = None) -> Breach:
-    """Return a breach, open to knocks until ``tricks`` tricks are complete or the deal ends (B-O2)."""
+    """Return a breach. If knocks have a time limit, it ends when ``tricks`` tricks are complete (B-O2)."""
     return Breach(
         offence=offence,
         seat=seat,
@@ -47,12 +47,12 @@ def breach(table: Table, offence: str, seat: int, tricks: int, *shown_by: int, r
 
 
 def _knocks_are_limited(table: Table) -> bool:
-    """Return whether knocks have a time limit before the end of the deal; never in a tally (B-O2, B-O40)."""
+    """Return whether knocks have a time limit before the score (B-O2, B-O40)."""
     return table.options.knock_window == "next_trick" and not table.tally
 
 
 def draw(state: Drawing[Table], act: Draw, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of a draw (B14-B15, B-O24). Raises OutOfTurn, AgainstTheRules or NoSuchCard."""
+    """Return the event of a draw (B14-B15, B-O24). Raises what :func:`dealing.draw` raises."""
     return dealing.draw(state, act, CITES, "B14")
 
 
@@ -64,7 +64,7 @@ def drawing_result(state: Drawing[Table], moment: Moment) -> tuple[Event, ...]:
 
 
 def _after_pick_up(table: Table, cards: DealtCards) -> Exchanging[Table] | Auction[Table]:
-    """Return the exchange of hands if ``honour_redeal`` allows it, else the auction (B29, B-O20)."""
+    """Return the exchange of hands if ``honour_redeal`` allows it; else, and in a tally, the auction (B29, B-O20)."""
     exchange = table.options.honour_redeal and not table.tally
     return new_hands.start_of_exchange(table, cards) if exchange else auction.start_of_auction(table, cards)
 
@@ -86,8 +86,8 @@ Reportable = Undealt[Table] | PickingUp[Table] | Exchanging[Table] | Auction[Tab
 def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
     """Return the event of a report, with a breach or followed by a misdeal, a wrong number of cards (B-O33, B11).
 
-    Raises: WrongPhase if the error is not punished or not possible now, AgainstTheRules if it is unknown, reported
-    already, or shown by acts or cards.
+    Raises: WrongPhase if the error is not punished or not possible now, AgainstTheRules in house dealing, or if it is
+    unknown, reported already, shown by acts or cards, or not possible for the accused.
     """
     table, reported = state.table, ritual.reported(state, act, CITES)
     if act.fault in ("misdeal", "wrong_count"):
@@ -100,7 +100,7 @@ def report(state: Reportable, act: Report, moment: Moment) -> tuple[Event, ...]:
 
 
 def _tricks_led(state: Reportable) -> int:
-    """Return the number of tricks begun, at least 1 in the play; in a tally the number entered."""
+    """Return the number of tricks begun: 0 before the play, then at least 1; in a tally the number entered."""
     deal = play_or_outcome(state)
     if deal is None or state.table.tally:
         return 0 if deal is None else len(deal.won)
@@ -108,7 +108,8 @@ def _tricks_led(state: Reportable) -> int:
 
 
 def _reported_error(state: Reportable, act: Report) -> Breach:
-    """Return the reported breach (B17, B24). Raises WrongPhase or AgainstTheRules if it may not be reported."""
+    """Return the reported breach (B11, B17, B24, B27, B42). Raises WrongPhase or AgainstTheRules if it may
+    not be reported."""
     if act.fault in ("early_pick_up", "wrong_cut"):
         if not state.table.options.deal_ritual:
             raise WrongPhase("no_ritual", CITES.picking_up if act.fault == "early_pick_up" else CITES.dealer_cuts)

@@ -1,6 +1,6 @@
 """The play of the cards, the question whether the others go along, and the exit knock (B41-B57, B67-B68).
 
-A number contract is any contract but rödskägg, all six tricks.
+A number contract is any contract but rödskägg.
 """
 
 from functools import partial
@@ -23,29 +23,28 @@ from referee.visibility import Event
 
 
 def running_total(table: Table, deal: Playing | Outcome, seat: int) -> int:
-    """Return the seat's points with penalties and tricks of this deal so far (B-O9)."""
+    """Return the seat's points with penalties and tricks of this deal so far, in a number contract (B-O9)."""
     total = table.points[seat] - deal.tricks[seat]
     return total + table.ledger.penalty_points(seat) if table.ledger.penalties else total
 
 
 def counts_tricks(table: Table, contract: Contract, seat: int) -> bool:
-    """Return whether tricks count for this seat: in rödskägg only for opponents, by ``rodskagg_defenders_score``
-    (B58, B65)."""
+    """Return whether tricks count for this seat: in rödskägg only for opponents, if ``rodskagg_defenders_score`` is
+    ``one_per_trick`` (B58, B65)."""
     if contract.bid != RODSKAGG:
         return True
     return table.options.rodskagg_defenders_score == "one_per_trick" and seat != contract.declarer
 
 
 class AtZero(NamedTuple):
-    """Event numbers, or 0, of the trick that brought a seat to zero and of its exit knock."""
+    """Event numbers of the trick that brought a seat to zero, and of its exit knock; 0: none."""
 
-    came: int
-    knocked: int
+    trick: int
+    exit_knock: int
 
 
 def zero_events(table: Table, deal: Playing | Outcome, seat: int) -> AtZero:
-    """Return both events if the seat is at zero now, else zeros. Lifted penalties do not count (B71, B-O11,
-    B-O12)."""
+    """Return the events of a seat at zero now, else zeros. Lifted penalties do not count (B71, B-O11, B-O12)."""
     came = knocked = 0
     if deal.contract is None or not counts_tricks(table, deal.contract, seat):
         return AtZero(came, knocked)
@@ -74,7 +73,7 @@ def automatic_events(state: Playing, moment: Moment) -> tuple[Event, ...]:
 
 
 def _uncontested_trick(state: Playing) -> tuple[Event, ...]:
-    """Return a trick credited to the declarer or, by the option ``uncontested_tricks``, the end of the play (B-O25,
+    """Return a trick credited to the declarer or, if ``uncontested_tricks`` is ``void``, the end of the play (B-O25,
     B77).
 
     Return no event if the declarer can end the deal by an exit knock, or has played on.
@@ -88,9 +87,9 @@ def _uncontested_trick(state: Playing) -> tuple[Event, ...]:
 
 
 def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, ...]:
-    """Return the breaches of a lead before a due question or exit knock (B48, B54, B67-B68).
+    """Return the breaches of a lead before a due question or exit knock (B48, B54, B67-B68, B-O29).
 
-    Raises: AgainstTheRules instead if errors are refused, or in the grace period of the question.
+    Raises: AgainstTheRules if errors are refused, or if another seat leads in the grace period.
     """
     if not (state.exits.owed or len(state.won) == ASKED_AFTER):
         return ()
@@ -109,7 +108,7 @@ def before_the_lead(state: Playing, seat: int, moment: Moment) -> tuple[Breach, 
         if seat != who and grace is not None and moment.at < grace:
             raise AgainstTheRules("question_grace", "B-O29", asker=who, until=grace)
         forgotten = (breach(table, "fold_question", who, done + 1, state.won[-1][1]),)
-    return forgotten + out  # B-O32: breaches follow the order of their rules
+    return forgotten + out  # in this order, because the first counts (B-O32)
 
 
 play = shared_play.play_decision(
@@ -141,7 +140,7 @@ def trick_taken(state: Playing, event: TrickTaken, number: int) -> Playing:
 
 
 def asker(state: Playing) -> int:
-    """Return the seat that must ask (B46, B56)."""
+    """Return the seat that must ask, after trick four (B46, B56)."""
     if state.table.options.fold_question_by == "fourth_trick_winner":
         return state.won[ASKED_AFTER - 1][0]
     return state.contract.declarer
@@ -175,11 +174,12 @@ def ask(state: Playing, act: Ask, moment: Moment) -> tuple[Event, ...]:
 
 
 def exit_owed(table: Table, deal: Playing | Outcome) -> bool:
-    """Return whether the last trick brought its winner to zero, and the winner has not knocked (B67, B-O9, B-O31)."""
+    """Return whether the last trick's winner came to zero by it, is still there, and has not knocked (B67, B-O9,
+    B-O31)."""
     if not deal.exits.owed:
         return False
     seat = deal.won[-1][0]
-    return running_total(table, deal, seat) == 0 and not zero_events(table, deal, seat).knocked
+    return running_total(table, deal, seat) == 0 and not zero_events(table, deal, seat).exit_knock
 
 
 def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
@@ -188,23 +188,22 @@ def may_knock_out(table: Table, deal: Playing | Outcome, seat: int) -> bool:
         running_total(table, deal, seat) == 0
         and deal.contract is not None
         and deal.contract.bid != RODSKAGG
-        and not zero_events(table, deal, seat).knocked
+        and not zero_events(table, deal, seat).exit_knock
     )
 
 
 def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[Event, ...]:
-    """Return the event of an exit knock and, without the option ``exact_zero``, the end of the deal (B67, B77-B78,
-    B-O31).
+    """Return the event of an exit knock, and its fine or the end of the deal, if any (B67, B77-B78, B-O31).
 
-    Without a total of zero the knock has no effect and may cost a fine.
-    Raises: WrongPhase outside number contracts, AgainstTheRules for a second knock or, if errors are refused, without
-    a total of zero.
+    Without ``exact_zero`` the deal ends if a trick led to zero.
+    Raises: WrongPhase outside number contracts and broken-off deals, AgainstTheRules for a second knock or, if errors
+    are refused, without a total of zero.
     """
     seat, table, deal = act.seat, state.table, play_or_outcome(state)
     ended = isinstance(state, Played) and state.outcome.kind != "number"
     if deal is None or deal.contract is None or ended or deal.contract.bid == RODSKAGG:
         raise WrongPhase("no_exit_now", "B67")
-    if zero_events(table, deal, seat).knocked:
+    if zero_events(table, deal, seat).exit_knock:
         raise AgainstTheRules("already_knocked_out", "B67")
     if not may_knock_out(table, deal, seat):
         if not table.penalise:
@@ -214,7 +213,7 @@ def knock_out(state: Playing | Played, act: KnockOut, moment: Moment) -> tuple[E
             knocked += (PenaltyImposed(seat=seat, points=fine, rule="B-O31"),)
         return knocked
     out = KnockedOut(seat=seat, valid=True)
-    if not table.options.exact_zero and zero_events(table, deal, seat).came:
+    if not table.options.exact_zero and zero_events(table, deal, seat).trick:
         return out, PlayEnded(kind="knocked_out")
     return (out,)
 

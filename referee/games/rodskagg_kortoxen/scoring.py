@@ -60,7 +60,7 @@ def rescoring_events(state: Played, seed: str) -> tuple[Event, ...]:
 
 
 def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
-    """Return the line of the deal, and its eliminated declarer and win, if any (B58-B77)."""
+    """Return the line of the deal, and its eliminated declarer and win, if any (B58-B80, B-O21, B-O22)."""
     contract = deal.contract
     loser = (contract.declarer,) if contract is not None and deal.kind == "rodskagg_failed" else ()
     line = line_of_deal(table, deal, deal.kind, tuple(_entries(table, deal)), loser, {})
@@ -69,9 +69,7 @@ def scored(table: Table, deal: Outcome) -> tuple[Event, ...]:
         return line, *out
     seat, by, rule = won
     negative = table.options.money_negative
-    payments = payments_of_points_left(
-        line.points, seat, rule="B74", rule_below_zero="B-O21", negative=negative
-    )  # B-O22, B80
+    payments = payments_of_points_left(line.points, seat, rule="B74", rule_below_zero="B-O21", negative=negative)
     return line, *out, with_settlement(table, MatchWon(seat=seat, by=by, rule=rule, points=line.points), payments)
 
 
@@ -106,7 +104,7 @@ def seat_result(table: Table, deal: Outcome, contract: Contract, seat: int) -> s
 def _entries(table: Table, deal: Outcome) -> list[Entry]:
     """Return penalties, then plus points (the declarer's first), then tricks (B72, B79, B-O15).
 
-    If ``overshoot`` is ``bounce``, an entry after a trick makes a total below zero positive.
+    If ``overshoot`` is ``bounce``, an entry after the tricks makes a total below zero positive (B-O14).
     """
     down, contract = penalty_entries(table.ledger), deal.contract
     if contract is None:
@@ -133,9 +131,12 @@ def _entries(table: Table, deal: Outcome) -> list[Entry]:
 
 
 def _first_to_knock_out(table: Table, deal: Outcome) -> int | None:
-    """Return the first seat that knocked after a trick brought it to zero, if any (B77)."""
-    came = {seat: zero_events(table, deal, seat) for seat in table.playing}
-    return min([(at.knocked, seat) for seat, at in came.items() if at.came and at.knocked], default=(0, None))[1]
+    """Return the first seat still at zero that knocked after a trick brought it there, if any (B77)."""
+    at_zero = {seat: zero_events(table, deal, seat) for seat in table.playing}
+    return min(
+        [(events.exit_knock, seat) for seat, events in at_zero.items() if events.trick and events.exit_knock],
+        default=(0, None),
+    )[1]
 
 
 def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str] | None:
@@ -150,18 +151,19 @@ def winner(table: Table, deal: Outcome, line: DealScored) -> tuple[int, str, str
     left = [seat for seat in range(table.seats) if seat not in line.eliminated]
     finishers = [seat for seat in left if line.points[seat] == 0]
     if finishers:
-        came = {seat: zero_events(table, deal, seat) for seat in finishers}
+        at_zero = {seat: zero_events(table, deal, seat) for seat in finishers}
         seating = clockwise((table.dealer + 1) % table.seats, table.seats)
 
         def finish_order(seat: int) -> tuple[float, float, int]:
-            return came[seat].knocked or float("inf"), came[seat].came or float("inf"), seating.index(seat)
+            knock, trick = at_zero[seat].exit_knock, at_zero[seat].trick
+            return knock or float("inf"), trick or float("inf"), seating.index(seat)
 
         best = min(finishers, key=finish_order)
-        how = came[best]
+        how = at_zero[best]
         return (
             best,
             "zero",
-            "B70" if len(finishers) == 1 else "B71" if how.knocked else "B-O12" if how.came else "B-O35",
+            "B70" if len(finishers) == 1 else "B71" if how.exit_knock else "B-O12" if how.trick else "B-O35",
         )
     if len(left) == 1:
         return left[0], "last_standing", "B-O36"

@@ -22,7 +22,7 @@ class Result(tally.SharedResult, forbid_unknown_fields=True):
 def order_decides(state: Playing | Played, result: Result) -> str | None:
     """Return the rule by which the order of the tricks matters, if any (B56, B67-B68, B77, B-O12).
 
-    It matters if the winner of trick four asks, for exit knocks, and between several players at zero.
+    It matters if it shows the asker, for exit knocks made or missing, and between several seats at zero.
     """
     by_fourth = state.table.options.fold_question_by == "fourth_trick_winner"
     if by_fourth and sum(early > 0 for early in result.halves()[0]) > 1:
@@ -39,7 +39,7 @@ def order_decides(state: Playing | Played, result: Result) -> str | None:
     return "B-O12" if len(at_zero) > 1 else None
 
 
-def points_to_zero(state: Playing | Played, seat: int) -> int:
+def running_total(state: Playing | Played, seat: int) -> int:
     """Return the running total of the seat; 0 if the contract has no exit knock (B67, B-O9)."""
     deal = play_or_outcome(state)
     if deal is None or deal.contract is None or deal.contract.bid == RODSKAGG:
@@ -54,7 +54,7 @@ SHEET = tally.Sheet(
     question_due=play.question_due,
     asker=play.asker,
     order_decides=order_decides,
-    points_to_zero=points_to_zero,
+    running_total=running_total,
     exit_ends_deal=lambda table: not table.options.exact_zero,
     knocks_can_be_late=lambda table: table.options.knock_window == "next_trick",
     offences=RULE_BY_OFFENCE,

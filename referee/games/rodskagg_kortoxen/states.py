@@ -1,4 +1,4 @@
-"""The phases of a match and their fields."""
+"""The phases of a match."""
 
 from typing import Annotated, Literal
 
@@ -24,14 +24,14 @@ class Options(Value, forbid_unknown_fields=True):
         Meta(description="B65: points that opponents subtract for tricks in rödskägg."),
     ] = "none"
     rodskagg_stop_at_first_loss: Annotated[
-        bool, Meta(description="B64: play stops when another player takes a trick in rödskägg.")
+        bool, Meta(description="B64: play stops when an opponent takes a trick in rödskägg.")
     ] = True
     forgotten_question_others_free: Annotated[
         bool, Meta(description="B55, B-O16: after a forgotten question the others risk nothing.")
     ] = True
     uncontested_tricks: Annotated[
         Literal["to_declarer", "void"],
-        Meta(description="B-O25: tricks five and six when all others have folded."),
+        Meta(description="B-O25: whether the declarer gets the tricks left when all others have folded."),
     ] = "to_declarer"
     honour_redeal: Annotated[bool, Meta(description="B-O20: a hand without ace or court card may be exchanged.")] = (
         False
@@ -92,7 +92,7 @@ class Playing(in_play.InPlay[Table], kw_only=True, tag="playing"):
 
 
 class Outcome(in_play.DealSoFar, kw_only=True):
-    """The result of the play (B58-B80)."""
+    """The result of the play (B58-B80). ``order``: seats that did not fold."""
 
     kind: str
     exits: Exits = Exits()
@@ -115,6 +115,7 @@ State = BeforePlay | Playing | Played | Over[Table]
 
 
 def play_or_outcome(state: State) -> Playing | Outcome | None:
+    """Return the play or its outcome; ``None`` in other phases."""
     return state.outcome if isinstance(state, Played) else state if isinstance(state, Playing) else None
 
 

@@ -32,7 +32,7 @@ def _playing_acts(state: Playing, seat: int) -> tuple[Act, ...]:
             acts = cards_to_play(state, seat)
         if asking and seat == play.asker(state):
             acts += (Ask(seat=seat),)
-    # Runs for each card played, so the cheapest condition comes first.
+    # The cheapest condition comes first, because this runs for each card played.
     table = state.table
     if (table.points[seat] == state.tricks[seat] or table.ledger.penalties) and play.may_knock_out(
         table, state, seat
