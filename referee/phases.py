@@ -1,7 +1,7 @@
 """The kernel that plays all games: decisions, the order of refusals, and automatic events.
 
 A game supplies :class:`Tables`. Requests in :data:`~referee.seating.DECISIONS_IN_EVERY_PHASE` are
-decided first. If several refusals apply to another request, it gets the first of these:
+decided first. If several refusals apply to an act of a seat, it gets the first of these:
 
 1. The match is over (``MatchOver``).
 2. The seat does not exist.
@@ -55,7 +55,7 @@ from referee.whole_deal import result_decision
 
 
 class Table(Value):
-    """The part of the state that all games share. Each game adds fields. ``points`` are by seat."""
+    """The part of the state that all games share. ``points`` are by seat."""
 
     seats: int
     penalise: bool
@@ -106,12 +106,12 @@ def options_of(kind: type[Options], opened: MatchOpened) -> Options:
 
 
 def source_basis(options: Mapping[str, Any]) -> Basis | None:
-    """Return ``source``: the source of the game has rules for money."""
+    """Return ``source``, for games whose source has rules for money."""
     return "source"
 
 
 def house_basis(options: Mapping[str, Any]) -> Basis | None:
-    """Return ``house``, for games whose source has no money; ``None`` without the option ``money``."""
+    """Return ``house``, for games whose source has no money; ``None`` if the option ``money`` is ``none``."""
     return None if options.get("money", "none") == "none" else "house"
 
 
@@ -124,7 +124,7 @@ def with_settlement(table: Table, won: MatchWon, payments: tuple[Payment, ...]) 
 
 
 class Over(Value, Generic[T], tag="over"):
-    """The match is over. ``winner``: the first of the winning partners; ``None``: the match has no winner."""
+    """The match is over. ``winner``: the winner, or the first of two partners; ``None``: no winner."""
 
     table: T
     winner: int | None
@@ -133,7 +133,7 @@ class Over(Value, Generic[T], tag="over"):
 
 
 def deal_of(state: Any) -> int:
-    """Return the number of the deal under way or the next deal; after the match, of the last deal."""
+    """Return the number of the deal under way or the next deal; after the match, of the last scored deal."""
     deal: int = state.table.deal - isinstance(state, Over)
     return deal
 
@@ -159,7 +159,7 @@ def next_deal(table: T, line: DealScored) -> T:
 
 
 def table_after_correction(table: T, corrected: ProtocolCorrected, carries: tuple[str, ...]) -> T:
-    """Return the table after a correction. ``carries``: the fields that each deal passes to the next."""
+    """Return the table after a correction. ``carries``: names of the fields that each deal passes to the next."""
     active = tuple([seat for seat in range(table.seats) if seat not in corrected.eliminated])
     kinds = {field.name: field.type for field in msgspec.structs.fields(table)}
     return replace(
@@ -199,13 +199,13 @@ def match_view(state: Any, viewer: Viewer, *, to_act: tuple[int, ...], tricks_do
 
 
 Decision = Callable[[Any, Any, Moment], tuple[Event, ...]]
-"""Takes a phase, an act and the moment. Returns the events of the act, or raises a refusal."""
+"""Takes a phase, a request and the moment. Returns the request's events, or raises a refusal."""
 Evolution = Callable[[Any, Any, int], Any]
 """Takes a phase, an event and its number. Returns the phase after the event."""
 Consequence = Callable[[Any, Moment], tuple[Event, ...]]
 """Returns the events that follow automatically in a phase; empty: the phase waits for an act."""
 Offer = Callable[[Any, int], tuple[Act, ...]]
-"""Returns the acts allowed in a phase to a seat that takes part."""
+"""Takes a phase and a seat. Returns the acts allowed to the seat."""
 
 
 class Cites(Value):
@@ -222,7 +222,7 @@ class Cites(Value):
 
 
 def refusal_decision(kind: type[Refused], code: str, rule: str | None) -> Decision:
-    """Return a decision that always raises ``kind`` with this code, which says more than ``wrong_phase``."""
+    """Return a decision that always raises ``kind``, for a code that is more exact than ``wrong_phase``."""
 
     def refused(state: Any, act: Any, moment: Moment) -> tuple[Event, ...]:
         raise kind(code, rule)
@@ -231,8 +231,6 @@ def refusal_decision(kind: type[Refused], code: str, rule: str | None) -> Decisi
 
 
 def evolution_by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
-    """Return an evolution that applies the evolution for the type of the phase."""
-
     def evolved(state: Any, event: Any, number: int) -> Any:
         return evolutions[type(state)](state, event, number)
 
@@ -240,7 +238,7 @@ def evolution_by_phase(evolutions: Mapping[type, Evolution]) -> Evolution:
 
 
 def _void(state: Any, act: Void, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that voids the deal. Penalties already knocked for stay (B-O38)."""
+    """Return the event that voids the deal. Penalties after knocks stay in force (B-O38)."""
     return (DealVoided(deal=state.table.deal, reason=act.reason),)
 
 
@@ -259,7 +257,7 @@ class Tables(Value):
     follows: Mapping[type, Consequence]
     offers: Mapping[type, Offer]
     undealt: Callable[[Any], Any]
-    """Returns the phase before a deal with this table."""
+    """Takes a table. Returns the phase before its deal."""
     between_deals: tuple[type, ...]
     """Phases without dealt cards."""
     cites: Cites
@@ -273,12 +271,13 @@ class Tables(Value):
     script: Callable[[Any, Any], Script] | None = None
     carries: tuple[str, ...] = ()
 
-    # Each public method is the function of :class:`Ruleset` with the same or a similar name.
+    # Each public method becomes a function of :class:`Ruleset` in :func:`make_ruleset`.
 
     def take(self, state: Any, request: Request, moment: Moment) -> tuple[tuple[Event, ...], Any]:
         kind: type[Any] = type(request)
         decision = self.decide[type(state)].get(kind)
-        if decision is None or request.seat not in state.table.playing:  # type: ignore[union-attr]  # only acts of seats
+        # The request has a seat, because ``decide`` has only acts of seats.
+        if decision is None or request.seat not in state.table.playing:  # type: ignore[union-attr]
             decision = self._other_decision(state, request)
         return self._with_automatic_events(state, decision(state, request, moment), moment)
 
@@ -313,7 +312,7 @@ class Tables(Value):
     # The methods ``_…_decision`` raise ``Refused`` if the request is not possible.
 
     def _other_decision(self, state: Any, request: Any) -> Decision:
-        """Return the decision if ``decide`` has none, or if the seat does not play this deal."""
+        """Return the decision on a request that ``decide`` lacks, or of a seat that sits out."""
         kind = type(request)
         if kind in seating.DECISIONS_IN_EVERY_PHASE:
             return seating.DECISIONS_IN_EVERY_PHASE[kind]
@@ -358,7 +357,7 @@ class Tables(Value):
             raise NotInPlay("eliminated", may_not_knock or cites.eliminated, seat=seat)
         if kind is TakeBack:
             raise WrongPhase("no_taking_back", "J11")
-        if kind is Knock and self.knock is not None:  # a seat that sits out a duel may knock
+        if kind is Knock and self.knock is not None:  # here, because a seat that sits out a duel may knock
             check_may_knock(table.ledger, seat)
             return self.knock
         if seat not in table.playing and kind not in self.beside_the_duel:
@@ -438,7 +437,7 @@ def nothing_offered(state: Any, seat: int) -> tuple[Act, ...]:
     return ()
 
 
-# Evolutions: they return the state after an event.
+# Evolutions
 
 
 def nothing_changes(state: Any, event: Event, number: int) -> Any:
@@ -464,8 +463,6 @@ def abandoned(state: Any, event: MatchAbandoned, number: int) -> Any:
 
 
 def _common(undealt: Callable[[Any], Any]) -> dict[type[Event], Evolution]:
-    """Return the evolutions for the common events."""
-
     def first_dealer_drawn(state: Any, event: FirstDealerDrawn, number: int) -> Any:
         return undealt(replace(state.table, dealer=event.seat))
 

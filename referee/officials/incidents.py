@@ -1,4 +1,4 @@
-"""Incidents, the errors that cases are about, and the cases and breaches about one incident (B-O5, J1, J3)."""
+"""Incidents: the errors that cases, knocks and reports are about, and the cases that decide them (B-O5, J1, J3)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -43,13 +43,14 @@ def may_be_same(one: Incident, other: Incident) -> bool:
 
 
 def incident_of_case(docket: Docket, case: Case) -> Incident:
+    """Return the incident of a case, in the deal of ``case.of`` if it exists."""
     deal = case.deal if case.of is None else incident_of_case(docket, docket.case(case.of)).deal
     players = frozenset(seat for seat in (case.accused, case.payer) if seat is not None)
     return Incident(deal=deal, players=players, offence=case.offence, events=case.events, span=case.span)
 
 
 def incident_of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident:
-    """Return the incident of a ruling, with the events of the case or, if it has none, of the ruling."""
+    """Return the case's incident with the ruling's offence. Without events in the case, those of the ruling count."""
     incident = replace(incident_of_case(docket, case), offence=ruled.offence)
     if incident.events or not ruled.rests_on:
         return incident
@@ -58,7 +59,7 @@ def incident_of_ruling(docket: Docket, case: Case, ruled: CaseRuled) -> Incident
 
 
 def incident_of_breach(state: AttendedState, upheld: KnockUpheld, now: int) -> Incident:
-    """Return the incident of a knock that the game upholds at event ``now``."""
+    """Return the incident of a knock that the game upholds after event ``now``."""
     return Incident(
         deal=phases.deal_of(state.play),
         players=frozenset((upheld.accused, upheld.payer)),
@@ -80,14 +81,14 @@ def alleged_incident(state: AttendedState, offence: str | None, accused: int, pa
 
 
 def limited_to_trick(docket: Docket, incident: Incident) -> Incident:
-    """Return an incident limited to the trick under way or, between tricks, to the last trick."""
+    """Return an incident whose span begins with the trick under way or, between tricks, with the last trick."""
     return replace(incident, span=(docket.led, incident.span[1]))
 
 
 def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
     """Return the span of the events that show an error; without events, the deal up to event ``now``.
 
-    The span of a reported error begins with the trick.
+    If the last event is a report, the span begins with the trick of the report.
     """
     if not events:
         return docket.begun, now
@@ -98,10 +99,7 @@ def span_of(docket: Docket, events: tuple[int, ...], now: int) -> Span:
 def punishing_case(
     docket: Docket, incident: Incident, except_case: int | None = None, counts: Callable[[Case], bool] | None = None
 ) -> int | None:
-    """Return the number of the first case with a penalty in force for this incident, else ``None``.
-
-    Skips ``except_case``, and cases for which ``counts`` returns false.
-    """
+    """Return the number of the first case that punishes this incident and that ``counts``; ``None``: no case."""
     found = (
         case.case
         for case in docket.cases
@@ -127,7 +125,7 @@ def is_on_record(docket: Docket, ledger: offences.Ledger, incident: Incident) ->
 def deciding_case(docket: Docket, incident: Incident) -> Case | None:
     """Return the case that decides about this incident, else ``None``.
 
-    An open case comes first, then that of :func:`punished_in`. The referee's dismissal of a knock does not count.
+    An open case comes first, then :func:`punishing_case`. The referee's dismissal of a knock does not count.
     """
 
     def decides(case: Case) -> bool:
@@ -138,9 +136,6 @@ def deciding_case(docket: Docket, incident: Incident) -> Case | None:
     waiting = [case for case in cases if case.is_open]
     punished = [case for case in cases if case.case == punishing_case(docket, incident)]
     return next(iter((*waiting, *punished, *cases)), None)
-
-
-# Beginnings of deals and tricks
 
 
 def _await_next_deal(docket: Docket, play: Any, event: Event, number: int) -> Docket:
@@ -156,7 +151,7 @@ def _begin_awaited_trick(docket: Docket, play: Any, event: CardPlayed, number: i
 
 
 def _end_trick(docket: Docket, play: Any, event: TrickTaken, number: int) -> Docket:
-    """Return the docket after a trick, which in a tally also begins with this event."""
+    """Return the docket after a trick. In a tally the trick also begins with this event."""
     if docket.awaits_lead is None:
         return docket
     return replace(docket, led=number if docket.awaits_lead else docket.led, awaits_lead=True)

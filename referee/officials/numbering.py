@@ -1,4 +1,4 @@
-"""Temporary event numbers for the facts of a correction, because games compare event numbers (B71, B-O12).
+"""Temporary numbers for facts of a correction, which share one event, because games compare numbers (B71, B-O12).
 
 Recorded lines have the numbers of the ruling and the correction instead.
 """
@@ -13,7 +13,7 @@ from referee.visibility import Event
 
 
 def recorded_form(fact: Event, correction: int) -> Event:
-    """Return a fact with ``correction`` instead of each event number above it."""
+    """Return a fact whose proofs name event ``correction`` instead of later events."""
     if isinstance(fact, KnockUpheld | KnockDismissed):
         return replace(fact, rests_on=_capped(fact.rests_on, correction))
     breaches: tuple[Breach, ...] | None = getattr(fact, "breaches", None)
@@ -33,23 +33,22 @@ class Numbering:
     def __init__(self, last: int) -> None:
         self._last = last
         self._recorded: dict[int, int] = {}
-        """Recorded events of the deal under way, by number."""
+        """Numbers of recorded events, by temporary number, for the deal under way."""
 
     def next(self, correction: int) -> int:
-        """Return a number for the next fact of this correction. The number below it means the ruling."""
+        """Return a number for the next fact of this correction. The number before it means the ruling."""
         self._last += 2
         self._recorded[self._last - 1] = correction - 1
         self._recorded[self._last] = correction
         return self._last
 
     def events(self, numbers: tuple[int, ...]) -> tuple[int, ...]:
-        """Return these numbers without repetition, with recorded numbers instead of temporary ones."""
+        """Return these numbers. If some are temporary, replace them by recorded numbers and drop repetitions."""
         if self._recorded.keys().isdisjoint(numbers):
             return numbers
         return tuple(dict.fromkeys([self._recorded.get(number, number) for number in numbers]))
 
     def line(self, line: DealScored) -> DealScored:
-        """Return the line with recorded numbers."""
         if not self._recorded:
             return line
         return replace(
@@ -60,9 +59,9 @@ class Numbering:
         )
 
     def ledger(self, ledger: Ledger) -> Ledger:
-        """Return the ledger after a deal with recorded numbers, and forget the temporary ones.
+        """Return the ledger after a deal, with recorded numbers in its past breaches.
 
-        Later deals refer to a scored deal only by this ledger.
+        Forget the temporary numbers, because later deals refer to a scored deal only by these breaches.
         """
         if not self._recorded:
             return ledger

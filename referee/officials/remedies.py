@@ -1,7 +1,4 @@
-"""The effects of a ruling: points in the deal under way, or corrected lines of the protocol (J9).
-
-The correction by a later ruling on a case replaces that by an earlier ruling.
-"""
+"""The effects of a ruling: points in the deal under way, or corrected lines of the protocol (J9)."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -51,11 +48,14 @@ def price(rules: Ruleset, play: Any, offence: str, accused: int) -> Price:
 
 
 def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment) -> None:
-    """Raise WrongPhase if a different case or a recorded fault already punishes the incident (B-O5, J3)."""
+    """Raise WrongPhase if a different case or, without knocks, a recorded fault punishes the incident (B-O5, J3).
+
+    Checks only upheld offences. Also raises WrongPhase if the deal does not count.
+    """
     if ruled.verdict != "upheld" or ruled.offence is None:
         return
     if case.verdict == "upheld" and case.offence == ruled.offence:
-        return  # the penalty in force is that of this case
+        return  # because the penalty in force is that of this case
     incident, written = incidents.incident_of_ruling(state.docket, case, ruled), case.deal <= state.docket.scored
     counts = _penalty_still_counts(rules, case, ruled, moment) if written else None
     punished = incidents.punishing_case(state.docket, incident, case.case, counts)
@@ -69,7 +69,7 @@ def check_unpunished(rules: Ruleset, state: AttendedState, case: Case, ruled: Ca
 
 
 def _penalty_still_counts(rules: Ruleset, case: Case, ruled: CaseRuled, moment: Moment) -> Callable[[Case], bool]:
-    """Return a function of another case: false if a later result replaced the deal with the penalty."""
+    """Return a function that returns whether a case's penalty still counts: no result replaces the deal with it."""
 
     def counts(other: Case) -> bool:
         if other.corrected is not None or other.entered is None:
@@ -82,18 +82,20 @@ def _penalty_still_counts(rules: Ruleset, case: Case, ruled: CaseRuled, moment: 
 
 
 def awaits_score(state: AttendedState, case: Case) -> bool:
-    """Return whether the match continues and the case's deal is not scored."""
     return case.deal > state.docket.scored and not isinstance(state.play, Over)
 
 
 def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: Due | None) -> tuple[Event, ...]:
-    """Return the events that add a ruling's price to a deal, and cancel an earlier price or fine (``due``)."""
+    """Return the events that add a ruling's price to a deal and cancel what no longer applies.
+
+    ``due``: price and fine in the deal now. Raises what :func:`price_events` raises.
+    """
     events: tuple[Event, ...] = ()
     upheld = ruled.verdict == "upheld"
     found = ruled.offence if upheld else None
     has_price = due is not None and due.points is not None
     if has_price and due is not None and due.offence == found:
-        found = None  # the deal has the price already
+        found = None  # because the deal has the price already
     elif has_price and due is not None and due.offence is not None and case.accused is not None:
         for event in price_events(rules, play, due.offence, case.accused, -1):
             if isinstance(event, PenaltyImposed) and due.payer is not None and due.points is not None:
@@ -101,7 +103,7 @@ def point_events(rules: Ruleset, play: Any, case: Case, ruled: CaseRuled, due: D
             events += (event,)
     if found is not None and case.accused is not None:
         events += price_events(rules, play, found, case.accused)
-    if upheld and due is not None and due.fine and case.opener is not None:  # the knock was right
+    if upheld and due is not None and due.fine and case.opener is not None:
         events += (PenaltyImposed(seat=case.opener, points=-due.fine, rule=ruled.rule),)
     return tuple([replace(one, case=case.case) if isinstance(one, PenaltyImposed) else one for one in events])
 
@@ -160,7 +162,7 @@ def same_lines_and_outcome(rules: Ruleset, one: Rescored, other: Rescored) -> bo
 
 
 def _without_proof(line: Line) -> Any:
-    """Return a line as plain JSON values, without event numbers and noted breaches."""
+    """Return a line as plain JSON values, with sorted entries, without their events and noted breaches."""
     plain = as_json(line)
     plain.get("detail", {}).pop("noted", None)
     for name in ("entries", "pot_entries"):
@@ -179,10 +181,10 @@ def _repeats_last_ruling(case: Case, ruled: CaseRuled) -> bool:
 def correction_events(
     rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment
 ) -> tuple[Event, ...]:
-    """Return the correction that a ruling requires and the events that follow; none if no line changes (J8, J9).
+    """Return the correction that a ruling requires and the events that follow; none if nothing changes (J8, J9).
 
-    ``moment``: just after the ruling. Raises WrongPhase if the line shows the result already or the deal does not
-    count, and what :func:`corrections.make_correction` raises.
+    ``moment``: just after the ruling. Raises WrongPhase if the line of an ``entry`` case shows the result already,
+    and what :func:`script_of_result`, :func:`point_events` and :func:`corrections.make_correction` raise.
     """
     if _repeats_last_ruling(case, ruled):
         return ()
@@ -196,7 +198,7 @@ def correction_events(
         if case.kind == "entry" and same_lines_and_outcome(rules, rescored, rescore(rules, history)):
             raise WrongPhase("line_says_so", "J9", deal=deal)
     if due is not None and deal in rescored.whole and due.event > rescored.begun[deal]:
-        due = None  # the later result replaced the deal and its penalties
+        due = None  # because the later result replaced the deal and its penalties
     if ruled.verdict == "upheld" or deal in rescored.played:
         points = point_events(rules, _state_of_deal(rescored.played, deal), case, ruled, due)
         scripts += (script(deal, points),) if points else ()

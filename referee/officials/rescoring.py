@@ -1,6 +1,6 @@
 """A replay of a match with corrected facts for some of its deals (J9).
 
-Acts, dealers and playing seats stay as recorded. The game makes each line again, with its consequences.
+Acts, dealers and playing seats stay as recorded, except in a new duel. The game makes each line again.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,8 +39,8 @@ from referee.ruleset import Moment, Ruleset
 from referee.value import Value
 from referee.visibility import Event, Recorded
 
-COUNT_IN_ANY_DEAL: frozenset[type[Event]] = frozenset((Reported, KnockUpheld, KnockDismissed, PenaltyImposed))
-"""Types of events that count even if a correction changes which seats should have played the deal."""
+_COUNT_BETWEEN_DEALS: frozenset[type[Event]] = frozenset((Reported, KnockUpheld, KnockDismissed, PenaltyImposed))
+"""Types of events that count between deals, even if a correction changes the seats of the next deal."""
 
 
 class Rescored(Value):
@@ -61,13 +61,13 @@ class Rescored(Value):
     called: tuple[int, ...]
     """Value of ``duel`` as recorded, before these corrections."""
     before: Mapping[int, Any]
-    """State at the beginning of each deal that counts."""
+    """State at the beginning of each deal that counts, by deal."""
     played: Mapping[int, Any]
-    """State just before the score of each deal that counts."""
+    """State just before the score of each deal that counts, by deal."""
     whole: frozenset[int]
     """Deals that a script replaced as a whole."""
     begun: Mapping[int, int]
-    """Number of the recorded event that dealt the cards or entered the result, by deal."""
+    """Number of the last recorded event that dealt the cards or entered the result, by deal."""
 
 
 def script(deal: int, facts: Iterable[Event], *, whole: bool = False) -> Script:
@@ -92,7 +92,7 @@ def as_tally(state: Any) -> Any:
 
 
 class _Corrections:
-    """The scripts and struck deals of all corrections that count. A later correction overrides an earlier one."""
+    """The scripts and struck deals of all corrections that count. The last script for a whole deal counts."""
 
     def __init__(self, rules: Ruleset) -> None:
         self.event_types = _events_by_topic(rules)
@@ -132,7 +132,7 @@ def rescore(
 ) -> Rescored:
     """Return the match with a new correction and the earlier ones, without acts taken back (J11).
 
-    ``scripts``, ``strike`` (deals) and ``number`` (of the event, by default the next) describe the new correction.
+    ``scripts`` and ``strike`` (deals): the new correction. ``number``: its event; ``None``: the next event.
     ``replaces``: number of an earlier correction that no longer counts.
     """
     if number is None:
@@ -168,7 +168,7 @@ class _Replay:
         """Number of events of ``history`` that have been read."""
         self.state: Any = rules.start(opened)
         self.base = self.state
-        """State after the last line that counts or the last void, before the next deal."""
+        """State before the deal under way, restored if that deal is dropped."""
         self.lines: dict[int, Line] = {}
         self.struck: set[int] = set()
         self.dependent: set[int] = set()
@@ -181,7 +181,7 @@ class _Replay:
         self.terms = {name: getattr(self.state.table, name) for name in ("house", "tally", "penalise")}
         """Original values of the fields that :func:`as_tally` sets."""
         self.dealers: dict[tuple[int, int], int] = {}
-        """Dealer, by the number of earlier corrections and the deal."""
+        """Recorded dealer, by number of earlier corrections and deal."""
         self.begun: dict[int, int] = {}
         self.corrections_read = 0
         self._read_dealers_and_begins(landmarks)
@@ -254,15 +254,14 @@ class _Replay:
         """Return the types of events to fold as recorded from now on. ``known``: all types of the game."""
         if self.is_skipping or self.end is not None:
             return frozenset()
-        return known if self.duel == self.called else COUNT_IN_ANY_DEAL
+        return known if self.duel == self.called else _COUNT_BETWEEN_DEALS
 
     def first_dealer_drawn(self, number: int, event: FirstDealerDrawn, recorded: Recorded) -> None:
-        """Fold the draw of the first dealer."""
         self.state = self.base = self.rules.evolve(self.state, event, number)
         self.usual = event.seat, self.usual[1]
 
     def deal_begun(self, number: int, event: Dealt | ResultEntered, recorded: Recorded) -> None:
-        """Fold the event, or the script that replaces the deal. Drop the deal if other seats should play it."""
+        """Fold the event, or the script that replaces the deal. Drop the deal if different seats should play it."""
         if self.is_skipping or self.end is not None:
             return
         if self.duel != self.called:
@@ -283,7 +282,7 @@ class _Replay:
             self.state = self.rules.evolve(self.state, event, number)
 
     def trick_taken(self, number: int, event: TrickTaken, recorded: Recorded) -> None:
-        """Fold a trick. Drop the deal if the changed numbers decide whether its play ends at this trick."""
+        """Fold a trick. Drop the deal if only the recorded or only the changed points end its play at this trick."""
         if self.is_skipping or self.end is not None:
             return
         self.state = self.rules.evolve(self.state, event, number)
@@ -336,13 +335,12 @@ class _Replay:
         self.state = replace(self.state, table=replace(table, ledger=self.numbering.ledger(table.ledger)))
 
     def drop_deal(self) -> None:
-        """Restore the state before the deal, and mark the deal as dependent."""
         self.state, self.is_skipping, self.is_dependent, self.is_scripted = self.base, True, True, False
         self.before.pop(self.deal, None)
         self.played.pop(self.deal, None)
 
     def fold_script(self, correction: int, facts: tuple[Event, ...]) -> None:
-        """Fold the facts of a correction, each with its own number."""
+        """Fold the facts of a correction, each with a temporary number. An upheld knock rests on its open breach."""
         for fact in facts:
             if isinstance(fact, KnockUpheld):
                 fact = replace(fact, rests_on=_open_breach_event(self.state.table.ledger, fact))
@@ -365,13 +363,10 @@ class _Replay:
         self.seat_next_deal(dealer, playing)
 
     def seat_next_deal(self, dealer: int, playing: tuple[int, ...]) -> None:
-        """Set the number, dealer and playing seats of the next deal."""
         table = self.state.table
         if (self.deal, dealer, playing) != (table.deal, table.dealer, table.playing):
             table = replace(table, deal=self.deal, dealer=dealer, playing=playing)
             self.state = self.base = replace(self.state, table=table)
-
-    # Events that the replay makes again
 
     def consequence(self, number: int, event: Event, recorded: Recorded) -> None:
         """Skip a recorded consequence of a line, but store the seats that it calls to a duel."""
@@ -379,7 +374,7 @@ class _Replay:
             self.called = seats
 
     def deal_voided(self, number: int, event: DealVoided, recorded: Recorded) -> None:
-        """Void the deal again, with a new line if the void had one."""
+        """Void the deal again, with a new line if the void had one. Mark a skipped deal that had a line."""
         if self.is_skipping or self.end is not None:
             if event.points:
                 (self.dependent if self.is_dependent else self.struck).add(event.deal)
@@ -400,7 +395,6 @@ class _Replay:
         self.state = self.rules.evolve(self.state, self.end, number)
 
     def decide(self, act: Void | Close | Abandon, number: int, recorded: Recorded) -> Any:
-        """Return the game's event for an official's act."""
         (event,) = self.rules.decide(self.state, act, Moment(number - 1, recorded.at, ""))
         return event
 
@@ -418,7 +412,7 @@ class _Replay:
 
 
 def _open_breach_event(ledger: Ledger, knock: KnockUpheld) -> tuple[int, ...]:
-    """Return the event of the first open breach with the knock's offence and accused; empty: no such breach."""
+    """Return the number of the first open breach with the knock's offence and accused; empty: no such breach."""
     return next(
         (
             (one.event,)
@@ -434,9 +428,9 @@ _LANDMARKS = frozenset((Dealt, ResultEntered, DealScored, ProtocolCorrected, Act
 
 
 def seats_called(event: Event) -> tuple[int, ...]:
-    """Return the seats that the event calls to a duel; empty for any other event."""
-    own = not isinstance(event, MatchWon | PlayerEliminated)
-    return getattr(event, "seats", ()) if own else ()
+    """Return the seats that a consequence of a line calls to a duel; empty: none."""
+    may_call = not isinstance(event, MatchWon | PlayerEliminated)
+    return getattr(event, "seats", ()) if may_call else ()
 
 
 STEPS: Mapping[type[Event], Callable[[_Replay, int, Any, Recorded], None]] = {

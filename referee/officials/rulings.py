@@ -1,4 +1,4 @@
-"""Rulings by an official, or by the referee if the parties agree, with their consequences (J2-J4, J7-J10)."""
+"""Rulings by an official, or by the referee if the parties agree, with their consequences (J2-J4, J7-J11)."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -36,10 +36,10 @@ def check_events(events: tuple[int, ...], moment: Moment) -> None:
 
 
 def decide_ruling(rules: Ruleset, state: AttendedState, request: Ruling, moment: Moment) -> tuple[Event, ...]:
-    """Return an official's ruling on a case, with its consequences (J3-J4, J7-J10).
+    """Return an official's ruling on a case, with its consequences (J2-J4, J7-J11).
 
-    Raises AgainstTheRules if the standard, remedy or offence does not fit the verdict. Also raises what
-    :func:`check_may_rule`, :func:`check_events` and :func:`with_consequences` raise.
+    Raises AgainstTheRules if the standard or remedy does not fit the verdict or case, or for an unknown offence. Also
+    raises what :func:`check_may_rule`, :func:`check_events` and :func:`with_consequences` raise.
     """
     case = state.docket.case(request.case)
     check_may_rule(case, moment)
@@ -48,7 +48,7 @@ def decide_ruling(rules: Ruleset, state: AttendedState, request: Ruling, moment:
         raise AgainstTheRules("undetermined_dismisses", "J4")
     if request.standard == "agreed_facts" and not _losing_side_agreed(case, upheld=upheld):
         raise AgainstTheRules("facts_not_agreed", "J2")
-    undone = case.corrected is not None  # deals played because of that correction may have to be struck
+    undone = case.corrected is not None  # a dismissal may strike deals, because they may depend on that
     if not upheld and (remedy.void or remedy.result is not None or (remedy.strike and not undone)):
         raise AgainstTheRules("remedy_for_nothing", "J3")
     if case.kind == "misclick" and (remedy.void or remedy.result is not None or remedy.strike):
@@ -79,7 +79,7 @@ def decide_ruling(rules: Ruleset, state: AttendedState, request: Ruling, moment:
 
 
 def check_may_rule(case: Case, moment: Moment) -> None:
-    """Raise NotYours if the official may not rule on the case again, WrongPhase if it is not open (J7, J10)."""
+    """Raise NotYours if the official may not rule on the case again, WrongPhase if the case is not open (J7, J10)."""
     status = status_at(case, moment.at)
     if status == "withdrawn":
         raise WrongPhase("case_decided", "J7", status=status)
@@ -94,7 +94,7 @@ def check_may_rule(case: Case, moment: Moment) -> None:
 
 
 def _losing_side_agreed(case: Case, *, upheld: bool) -> bool:
-    """Return whether the side that would lose by this verdict accepted the verdict in its statements (J2)."""
+    """Return whether a last statement of the side that would lose by this verdict accepts the verdict (J2)."""
     if not upheld:
         return case.opener is not None and case.agrees(case.opener) is False
     return any(case.agrees(seat) for seat in (case.accused, case.payer) if seat not in (None, case.opener))
@@ -108,12 +108,15 @@ def rule_by_agreement(rules: Ruleset, state: AttendedState, moment: Moment) -> t
         try:
             return _decide_agreed_case(rules, state, case, moment)
         except Refused:
-            continue  # the case stays open: an official may rule, or a later act may make this ruling possible
+            continue  # because a later act may make this ruling possible
     return ()
 
 
 def _all_concerned_agree(state: AttendedState, case: Case) -> bool:
-    """Return whether the seats that must agree do so: the payer of an offence, else all but the opener (J2)."""
+    """Return whether the payer of an offence or, in other cases, all seats but the opener agree (J2).
+
+    A payer who opened the case agrees until the first ruling. Seats out of the match need not agree on a misclick.
+    """
     if case.kind == "offence":
         return bool(case.agrees(case.payer)) or (case.payer == case.opener and case.status == "pending")
     table = state.play.table
@@ -123,7 +126,7 @@ def _all_concerned_agree(state: AttendedState, case: Case) -> bool:
 
 
 def check_agreement(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> None:
-    """Raise WrongPhase if agreement would punish an error twice (B-O5, J2)."""
+    """Raise what :func:`remedies.check_unpunished` raises for a ruling by agreement (B-O5, J2)."""
     remedies.check_unpunished(rules, state, case, _agreed_ruling(state, case), moment)
 
 
@@ -142,11 +145,11 @@ def _agreed_ruling(state: AttendedState, case: Case) -> CaseRuled:
 
 
 def _decide_agreed_case(rules: Ruleset, state: AttendedState, case: Case, moment: Moment) -> tuple[Event, ...]:
-    """Return the agreed ruling with its consequences. Raises ``Refused``."""
+    """Return the agreed ruling with its consequences. Raises ``Refused`` if it is not possible now."""
     ruled = _agreed_ruling(state, case)
     written = case.kind != "misclick" and case.deal <= state.docket.scored
     if written:
-        corrections.check_time(rules, state, moment)  # first, because the replay is slow
+        corrections.check_time(rules, state, moment)  # comes first, because the replay is slow
     if case.offence is not None and case.accused is not None and (written or remedies.awaits_score(state, case)):
         play = remedies.game_before_score(rules, state, case.deal, moment, case.corrected)
         ruled = replace(ruled, rule=remedies.price(rules, play, case.offence, case.accused).rule)
@@ -156,12 +159,13 @@ def _decide_agreed_case(rules: Ruleset, state: AttendedState, case: Case, moment
 def with_consequences(
     rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRuled, moment: Moment
 ) -> tuple[Event, ...]:
-    """Return a ruling with its price and time for appeals, and the events that put it into effect.
+    """Return a ruling, with its price and, if it is the first, time for appeals, and the events that follow.
 
-    Raises WrongPhase if the error is punished already or the remedy does not fit the state of the deal. Also raises
-    what :func:`remedies.price`, :func:`remedies.correction_events` and :func:`takeback.take_back_events` raise.
+    Raises WrongPhase if the remedy does not fit the state of the deal, what :func:`remedies.check_unpunished`,
+    :func:`remedies.price`, :func:`remedies.correction_events` and :func:`takeback.take_back_events` raise, and the
+    game's refusals.
     """
-    if case.kind == "misclick" and ruled.verdict == "upheld":  # without appeal, because play continues at once
+    if case.kind == "misclick" and ruled.verdict == "upheld":  # no appeal, because play continues at once
         return ruled, *takeback.take_back_events(state, case)
     remedies.check_unpunished(rules, state, case, ruled, moment)
     remedy, written = ruled.remedy, case.deal <= state.docket.scored
@@ -193,15 +197,14 @@ def _with_price(rules: Ruleset, state: AttendedState, case: Case, ruled: CaseRul
     return replace(ruled, payer=payer, penalty=points)
 
 
-def _play_after(rules: Ruleset, play: Any, events: tuple[Event, ...], number: int) -> Any:
-    for event in events:
-        number += 1
+def _play_after(rules: Ruleset, play: Any, events: tuple[Event, ...], version: int) -> Any:
+    for number, event in enumerate(events, version + 1):
         play = rules.evolve(play, event, number)
     return play
 
 
 def moment_after(moment: Moment, events: tuple[Event, ...]) -> Moment:
-    """Return the moment after these events, with the events in its history."""
+    """Return the moment after these events, with them in its history."""
     if not events:
         return moment
     more = [

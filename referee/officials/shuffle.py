@@ -1,4 +1,4 @@
-"""The verifiable shuffle: the house commits to a seed before each deal, and then each seat adds digits (J13).
+"""The verifiable shuffle: the house commits to a seed before each deal, and then each seat may add digits (J13).
 
 So neither the house nor a seat can choose the cards. ``openapi/guides/shuffle.md`` describes the calculation.
 """
@@ -63,7 +63,7 @@ def add_entropy(rules: Ruleset, state: AttendedState, act: Entropy, moment: Mome
     """
     commitment = _commitment(state)
     if commitment is None:
-        return rules.take(state.play, act, moment)[0]  # the game refuses the act
+        return rules.take(state.play, act, moment)[0]
     with suppress(WrongPhase):
         rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
     if commitment.dealt:
@@ -82,7 +82,7 @@ def after_entropy(rules: Ruleset, state: AttendedState, event: EntropyGiven, num
 
 
 def commit(rules: Ruleset, state: AttendedState, moment: Moment) -> tuple[ShuffleCommitted, ...]:
-    """Return a new commitment; empty if none is needed."""
+    """Return the event of a new commitment; empty if none is needed."""
     shuffle = state.docket.shuffle
     if shuffle is None or shuffle.commitment is not None or isinstance(state.play, Over):
         return ()
@@ -100,12 +100,12 @@ def after_commitment(rules: Ruleset, state: AttendedState, event: ShuffleCommitt
 def with_seed(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
     """Return the moment with the seed by which the house deals or draws; unchanged without a commitment.
 
-    Raises WrongPhase for the dealer's request to deal while seats have time to add digits.
+    Raises WrongPhase for the dealer's request to deal while a seat without digits has time to add them.
     """
     commitment = _commitment(state)
     if commitment is None:
         return moment
-    if isinstance(request, Deal) and request.seat == state.play.table.dealer:  # the game refuses other seats
+    if isinstance(request, Deal) and request.seat == state.play.table.dealer:  # because the game refuses other seats
         until = commitment.until
         if until is not None and moment.at < until and (missing := seats_to_add(state)):
             raise WrongPhase("entropy_awaited", None, awaited=missing, until=until)

@@ -49,22 +49,22 @@ class Case(Value):
     events: tuple[int, ...] = ()
     span: Span = (0, 0)
     of: int | None = None
-    """Earlier case about the incident, which made the referee dismiss this knock; ``None``: none."""
+    """Earlier case for which the referee dismissed this knock as a repetition; ``None``: none."""
     joined: tuple[int, ...] = ()
     """Seats whose knocks joined the case."""
     result: Result | None = None
     """Right result of the deal, according to the opener."""
     said: tuple[tuple[int, bool], ...] = ()
-    """Statements: a seat, and whether the seat agrees with the opener."""
+    """Statements since the last appeal: a seat, and whether the seat agrees with the opener."""
     status: CaseStatus = "pending"
-    """Status without time limits (:func:`status_at`); never ``final``."""
+    """Status without time limits: never ``final`` (see :func:`status_at`)."""
     instance: int = 0
-    """0: not ruled on; 1: after the first ruling; 2: after the ruling on an appeal."""
+    """Number of rulings so far."""
     verdict: Verdict | None = None
     ruled_by: tuple[Actor | None, ...] = ()
     """Officials who ruled; ``None`` for the referee: the service itself."""
     reopened: bool = False
-    """True after the official who ruled has found their own error (J10)."""
+    """True after the official who ruled found their own error (J10), until the next ruling."""
     appeal_until: datetime | None = None
     penalty: int | None = None
     """Points of the penalty in force."""
@@ -81,18 +81,16 @@ class Case(Value):
 
     @property
     def due(self) -> Due | None:
-        """The price and fine in force."""
         if self.penalty is None and not self.fine:
             return None
         return Due(offence=self.offence, payer=self.payer, points=self.penalty, fine=self.fine, event=self.ruling)
 
     def agrees(self, seat: int | None) -> bool | None:
-        """Return whether a seat agreed in its last statement; ``None`` if it has made none."""
+        """Return whether a seat agreed in its last statement; ``None``: none since the last appeal."""
         return next((agreed for who, agreed in reversed(self.said) if who == seat), None)
 
     @property
     def is_open(self) -> bool:
-        """True if the case waits for a ruling."""
         return self.status in ("pending", "appealed")
 
     @property
@@ -102,7 +100,7 @@ class Case(Value):
 
     @property
     def parties(self) -> tuple[int, ...]:
-        """The seats that knocked, the accused and the payer, in the order of the seats."""
+        """The opener, the seats whose knocks joined, the accused and the payer, in order of number."""
         concerned = {self.opener, *self.joined, self.accused, self.payer}
         return tuple(sorted(seat for seat in concerned if seat is not None))
 
@@ -110,20 +108,21 @@ class Case(Value):
         """Return whether the last ruling went against a seat (J7).
 
         A dismissal goes against the opener, the seats that knocked and, unless about an offence, those that agreed.
-        An upheld offence goes against the accused and the payer, another upheld claim against the seats that did not
-        gain. An upheld claim goes against its opener only if the official did more than the opener asked for.
+        An upheld offence goes against the accused and the payer; also the opener, if the remedy is not the requested
+        one. Any other upheld claim goes against seats that did not gain: the opener only for such a remedy or after
+        a statement against their own claim.
         """
         upheld, said = self.verdict == "upheld", self.agrees(seat)
-        more = self.remedy != Remedy(result=self.result)
+        different = self.remedy != Remedy(result=self.result)
         if not upheld:
             return seat in (self.opener, *self.joined) or (self.kind != "offence" and said is True)
         if self.kind == "offence":
-            return seat in (self.accused, self.payer) or (seat == self.opener and more)
-        return seat not in self.gained and (said is False or seat != self.opener or more)
+            return seat in (self.accused, self.payer) or (seat == self.opener and different)
+        return seat not in self.gained and (said is False or seat != self.opener or different)
 
 
 def status_at(case: Case, at: datetime) -> CaseStatus:
-    """Return the status of a case; ``final`` for a ruling if the time for appeals is over (J7)."""
+    """Return the status of a case; ``final`` for a ruling without time left for appeals (J7)."""
     if case.status == "ruled" and (case.appeal_until is None or at >= case.appeal_until):
         return "final"
     return case.status
@@ -137,7 +136,7 @@ def cases_holding_play(docket: "Docket") -> tuple[int, ...]:
 
 
 class Commitment(Value):
-    """The seed to which the house has committed for a deal, and its hash."""
+    """The seed of a deal, to which the house has committed, and the seed's hash."""
 
     seed: str
     hash: str
@@ -149,7 +148,7 @@ class Commitment(Value):
 
 
 class Shuffle(Value):
-    """The shuffle of a match in which the house commits to each seed."""
+    """The shuffle by commitment of a match."""
 
     seconds: int
     """Seconds a deal waits for digits; 0: it does not wait."""
@@ -166,13 +165,12 @@ class LastAct(Value):
 
     actor: Actor
     first: int
-    """Number of the act's first event."""
     last: int = 0
     """Number of the act's last event so far; 0: none."""
     seen: bool = False
-    """True if the act showed players something, drew by chance or ended the deal."""
+    """True if the act showed data to only some seats, drew by chance or ended the deal."""
     done: bool = False
-    """True after a request other than an act, because later events then do not belong to this act."""
+    """True after a request that is not of the play, because later events then do not belong to this act."""
     asked: tuple[int, ...] = ()
     """Seats that asked to take the act back, the actor first."""
 
@@ -181,18 +179,18 @@ class Docket(Value):
     """The part of the state that is not the game's: cases, shuffle and take-backs."""
 
     terms: Adjudication | None = None
-    """Officials and their time limits; ``None``: the match has no officials."""
+    """Officials and their terms; ``None``: the match has no officials."""
     cases: tuple[Case, ...] = ()
     reports: tuple[tuple[int, int, int], ...] = ()
     """Reports of the deal, each with the event of the breach, the reporting seat and the first event of the trick."""
     begun: int = 0
     """Last event before the deal under way."""
     led: int = 0
-    """First event of the trick under way or, between tricks, of the last trick; in the first trick ``begun``."""
+    """First event of the trick under way, else of the last trick; in a first trick ``begun`` or a second dealing."""
     awaits_lead: bool | None = False
-    """True if the next card begins a trick; ``None``: the deal is entered whole."""
+    """True after each trick, until the next begins; ``None``: the deal is entered whole."""
     under_way: bool = False
-    """True from the deal of the cards until the hands are laid open."""
+    """True from the dealing until the end of the deal."""
     scored: int = 0
     """Number of the last deal in the protocol."""
     shuffle: Shuffle | None = None
@@ -200,7 +198,7 @@ class Docket(Value):
     of_club: bool = False
     """True in a club's match, in which members with the scope `officiate` are officials too."""
     last: LastAct | None = None
-    """Last act; ``None``: acts cannot be taken back, or the match has changed since."""
+    """Last act; ``None``: none, acts cannot be taken back, or the match has changed since."""
 
     def case(self, number: int) -> Case:
         return self.cases[number - 1]
@@ -212,7 +210,6 @@ class Docket(Value):
 
 class Attended(Value, Generic[P], tag="attended"):
     play: P
-    """State of the game."""
     docket: Docket
     before: "Attended[P] | None" = None
     """Match before the last act, if the act can be taken back."""

@@ -27,15 +27,15 @@ def take_back_mode(opened: MatchOpened) -> TakesBack | None:
 
 
 def check_opening(opened: MatchOpened) -> None:
-    """Raise AgainstTheRules for take-backs by agreement if acts can be breaches, which they would remove (J11)."""
+    """Raise AgainstTheRules for ``agreed`` take-backs with ``penalise``, because they would remove breaches (J11)."""
     if take_back_mode(opened) == "agreed" and opened.enforcement == "penalise":
         raise AgainstTheRules("take_back_needs_refuse", "J11")
 
 
 def before_request(state: AttendedState, request: Request, actor: Actor, first: int) -> AttendedState:
-    """Return the match before a request's events, with the present state stored if the request is an act.
+    """Return the match before a request's events, with the present state stored if the request is an act of the play.
 
-    ``first``: number of the first event.
+    Any other request ends the last act. ``first``: number of the first event.
     """
     docket = state.docket
     if docket.takes_back is None:
@@ -49,7 +49,7 @@ def before_request(state: AttendedState, request: Request, actor: Actor, first: 
 
 
 def note_event(docket: Docket, play: Any, event: Event, number: int) -> Docket:
-    """Return the docket after an event, which belongs to the last act or makes its take-back impossible."""
+    """Return the docket after an event. After the last act, any event but one of seating prevents its take-back."""
     if (last := docket.last) is None:
         return docket
     if last.done:
@@ -69,7 +69,7 @@ def _reveals(event: Event, seats: int) -> bool:
 
 
 def with_last_act_checked(before: AttendedState, after: AttendedState) -> AttendedState:
-    """Return ``after``, without its last act if the event between the two changed the game."""
+    """Return ``after``, without the last act if the game changed in more than seating and number of cases."""
     if (
         after.docket.last is None
         or after.play is before.play
@@ -80,7 +80,7 @@ def with_last_act_checked(before: AttendedState, after: AttendedState) -> Attend
 
 
 def _with_lasting_parts(play: Any, now: Any) -> Any:
-    """Return the earlier game ``play`` with the seating and number of cases of the present game ``now``."""
+    """Return game ``play`` with the seating and number of cases of game ``now``."""
     table, ledger = play.table, replace(play.table.ledger, cases=now.table.ledger.cases)
     return replace(play, table=replace(table, ledger=ledger, seating=now.table.seating))
 
@@ -94,8 +94,9 @@ def check_play_not_held(docket: Docket) -> None:
 def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Moment) -> tuple[Event, ...]:
     """Return the event of a seat that asks for the take-back of the last act, or agrees to it (J11).
 
-    If no other agreement is needed, returns the take-back, too. Raises WrongPhase while play is held or if the seat
-    has asked already, the game's refusals, and what :func:`act_to_take_back` raises.
+    After the last agreement, returns the take-back, too; in mode ``alone``, only the take-back. Raises WrongPhase
+    while play is held or if the seat has asked already, the game's refusals except WrongPhase, and what
+    :func:`act_to_take_back` raises.
     """
     with suppress(WrongPhase):
         rules.take(state.play, act, moment)  # no game has this act, but each refuses a seat that may not act at all
@@ -116,7 +117,7 @@ def take_back(rules: Ruleset, state: AttendedState, act: TakeBack, moment: Momen
 def act_to_take_back(state: AttendedState, by: Actor | None = None) -> LastAct:
     """Return the last act.
 
-    Raises WrongPhase if the act cannot be taken back, or if its seat must ask before the seat ``by`` can.
+    Raises WrongPhase if the act cannot be taken back, or if the act's seat must ask before the seat ``by``.
     """
     takes_back = state.docket.takes_back
     if takes_back is None:
@@ -127,12 +128,13 @@ def act_to_take_back(state: AttendedState, by: Actor | None = None) -> LastAct:
     player, other = seat_of(last.actor), None if by is None else seat_of(by)
     if takes_back == "agreed" and player is not None and not last.asked and other not in (None, player):
         raise WrongPhase("not_your_act", "J11", seat=player)
-    if last.seen:  # checked last, because it would show the other seats whether the discarded cards are entered
+    if last.seen:  # checked last, because this refusal shows other seats whether the discarded cards are entered
         raise WrongPhase("seen_already", "J11")
     return last
 
 
 def seats_to_agree(state: AttendedState) -> tuple[int, ...]:
+    """Return the active seats that have neither asked for the take-back nor agreed."""
     last = state.docket.last
     agreed = () if last is None else last.asked
     return tuple(seat for seat in state.play.table.active if seat not in agreed)
@@ -141,7 +143,8 @@ def seats_to_agree(state: AttendedState) -> tuple[int, ...]:
 def misclick_events(state: AttendedState, by: Actor) -> tuple[int, ...]:
     """Return the numbers of the last act's events, for a case about a misclick (J11).
 
-    Raises what :func:`act_to_take_back` raises, and WrongPhase if the seat ``by`` may not claim the act.
+    Raises what :func:`act_to_take_back` raises, and WrongPhase in mode ``agreed`` if ``by`` is neither an official
+    nor the act's actor.
     """
     last = act_to_take_back(state, by)
     if state.docket.takes_back == "agreed" and not is_official(by) and by != last.actor:
@@ -172,7 +175,7 @@ def withdraw_overtaken(rules: Ruleset, state: AttendedState, moment: Moment) -> 
 
 
 def take_back_acts(state: AttendedState, seat: int) -> tuple[Act, ...]:
-    """Return the take-back that a seat may request or agree to now; empty: the seat may not."""
+    """Return the take-back that a seat may request or agree to unless play is held; empty: none."""
     docket, table = state.docket, state.play.table
     if docket.takes_back is None or isinstance(state.play, Over) or seat not in table.active:
         return ()
@@ -192,7 +195,7 @@ def after_asked(rules: Ruleset, state: AttendedState, event: TakeBackAsked, numb
 
 
 def after_taken_back(rules: Ruleset, state: AttendedState, event: ActTakenBack, number: int) -> AttendedState:
-    """Return the match before the last act, with the present cases and commitment.
+    """Return the match before the last act, with the present cases, seating and shuffle.
 
     A take-back by the seats adds a decided case.
     """

@@ -22,7 +22,7 @@ HowAgreed = Annotated[
 
 
 class Invited(Event):
-    """An invitation to a seat or role was made. It replaces an earlier invitation that was not redeemed."""
+    """An invitation to a seat or role was made. It ends earlier invitations to that seat or role."""
 
     TOPIC: ClassVar[str] = "match/invited"
     HIDDEN: ClassVar[Hidden] = {"hash": "nobody", "given_by": "nobody"}

@@ -32,7 +32,6 @@ class ActTakenBack(Event):
     """Seat that took back its act; left out: a ruling in the case took it back."""
 
     def undoes(self, number: int) -> bool:
-        """Return whether event ``number`` no longer counts."""
         return self.first <= number <= self.last
 
     @property
