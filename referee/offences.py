@@ -22,7 +22,6 @@ class NotedBreach(Value):
     case: int | None = None
     """Case that took up the breach; ``None``: it is open."""
     voided: bool = False
-    """True if the deal of the breach was voided."""
 
 
 class Penalty(Value):
@@ -33,7 +32,7 @@ class Penalty(Value):
     rule: str
     events: tuple[int, ...]
     case: int | None = None
-    """Case of the penalty. A penalty below zero points lifts an earlier one of the case."""
+    """Case of the penalty. In a case, points below zero cancel an earlier penalty."""
 
 
 class Ledger(Value):
@@ -42,25 +41,26 @@ class Ledger(Value):
     breaches: tuple[NotedBreach, ...] = field(default=(), name="standings")
     penalties: tuple[Penalty, ...] = ()
     past: tuple[NotedBreach, ...] = ()
-    """Breaches of the previous deal. They decide only how a knock is dismissed."""
+    """Breaches of the previous deal or, after a void, the open ones of the voided deal.
+
+    They decide only how a knock is dismissed.
+    """
     cases: int = 0
-    """Number of the last case."""
+    """Number of the last case or ruling on a knock."""
     dismissed: tuple[int, ...] = ()
-    """Seat of each dismissed knock, also of those before the deal was voided."""
+    """Knocker of each dismissed knock, even of knocks before the deal was voided."""
 
     @property
     def next_case(self) -> int:
-        """The number of the next case or ruling on a knock."""
         return self.cases + 1
 
     def penalty_points(self, seat: int) -> int:
-        """Return the sum of a seat's penalties."""
         if not self.penalties:
             return 0
         return sum(penalty.points for penalty in self.penalties if penalty.seat == seat)
 
     def lasting_penalties(self, seat: int) -> tuple[Penalty, ...]:
-        """Return a seat's penalties, without those that their case lifted again."""
+        """Return a seat's penalties, without pairs that cancel each other in a case."""
         lasting: list[Penalty] = []
         for penalty in self.penalties:
             if penalty.seat != seat:
@@ -68,15 +68,15 @@ class Ledger(Value):
             imposed = (
                 one for one in lasting if (one.case, one.points) == (penalty.case, -penalty.points) and one.points > 0
             )
-            lifted = None if penalty.case is None else next(imposed, None)
-            if lifted is None:
+            cancelled = None if penalty.case is None else next(imposed, None)
+            if cancelled is None:
                 lasting.append(penalty)
             else:
-                lasting.remove(lifted)
+                lasting.remove(cancelled)
         return tuple(lasting)
 
     def noted(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
-        """Add open breaches. ``event``: number of their event."""
+        """Add open breaches of event ``event``."""
         new = [NotedBreach(breach=breach, event=event) for breach in breaches]
         return replace(self, breaches=(*self.breaches, *new))
 
@@ -84,7 +84,7 @@ class Ledger(Value):
         return bool(self.breaches_by(offence, seat, since))
 
     def breaches_by(self, offence: str, seat: int, since: int) -> tuple[Breach, ...]:
-        """Return a seat's breaches of this offence, noted after event ``since`` and not in a voided deal."""
+        """Return a seat's own breaches of this offence after event ``since``, except those of a voided deal."""
         return tuple(
             record.breach
             for record in self.breaches
@@ -95,7 +95,7 @@ class Ledger(Value):
         )
 
     def without_breach(self, offence: str, accused: int) -> "Ledger":
-        """Remove the accused's last breach of this offence that no earlier event proves, if it exists."""
+        """Remove the accused's last breach of this offence that no earlier event proves, if any."""
         found = [
             place
             for place, record in enumerate(self.breaches)
@@ -105,13 +105,13 @@ class Ledger(Value):
         return replace(self, breaches=left)
 
     def ruled(self, event: KnockUpheld | KnockDismissed) -> "Ledger":
-        """Note a ruling. If the knock was upheld, its case takes up the breach (B-O5)."""
+        """Note a ruling: its case takes up the breach (B-O5), or the dismissal counts against the knocker."""
         if isinstance(event, KnockUpheld):
             return self.taken_up(event.case, event.accused, event.offence, event.rests_on)
         return replace(self, cases=event.case, dismissed=(*self.dismissed, event.seat))
 
     def taken_up(self, case: int, accused: int | None, offence: str | None, rests_on: tuple[int, ...]) -> "Ledger":
-        """Note that ``case`` takes up the open breach of the last event in ``rests_on``, if it exists."""
+        """Note that ``case`` takes up the open breach of the accused in the last event of ``rests_on``, if any."""
 
         def is_meant(record: NotedBreach) -> bool:
             breach, events = record.breach, rests_on[-1:]
@@ -127,13 +127,13 @@ class Ledger(Value):
         return replace(self, breaches=tuple(breaches))
 
     def imposed(self, event: PenaltyImposed, number: int) -> "Ledger":
-        """Add a penalty. Its ruling is the event before ``number``."""
+        """Add the penalty of event ``number``. The event before it, often the ruling, also shows it."""
         events = (number - 1, number)
         penalty = Penalty(seat=event.seat, points=event.points, rule=event.rule, events=events, case=event.case)
         return replace(self, penalties=(*self.penalties, penalty))
 
     def dealt(self, breaches: tuple[Breach, ...], event: int) -> "Ledger":
-        """Add the breaches of the dealing. Drop the previous deal's breaches that a case took up (B-O32)."""
+        """Add the breaches of the dealing. Drop past breaches that a case took up (B-O32)."""
         if not (breaches or self.past):
             return self
         past = tuple([record for record in self.past if record.case is None])
@@ -157,7 +157,7 @@ class Ledger(Value):
         return Ledger(past=self.breaches, cases=self.cases)
 
     def voided(self) -> "Ledger":
-        """Begin the voided deal again. Breaches that a case took up, and penalties, stay (B-O38, B-O5)."""
+        """Begin the voided deal again. Open breaches become past, others and penalties stay (B-O38, B-O5)."""
         punished = tuple(replace(record, voided=True) for record in self.breaches if record.case is not None)
         past = tuple(record for record in self.breaches if record.case is None)
         return replace(self, past=past, breaches=punished)
@@ -165,8 +165,8 @@ class Ledger(Value):
     def known_breaches(self, matches: Callable[[NotedBreach], bool], named: bool) -> tuple[NotedBreach, ...]:
         """Return the breaches that match and that all seats know, the latest last.
 
-        Returns the first of these that is not empty: breaches of this deal that a case took up; with ``named``, such
-        breaches of the previous deal; breaches of the previous deal without a case.
+        Returns the first of these that is not empty: breaches of this deal that a case took up; with ``named``, past
+        ones that a case took up; past ones without a case.
         """
         taken = tuple(record for record in self.breaches if record.case is not None and matches(record))
         if taken:
@@ -188,7 +188,7 @@ class Ledger(Value):
 def check_may_knock(ledger: Ledger, seat: int) -> None:
     """Raise ``WrongPhase`` if the seat has :data:`DISMISSED_MAX` dismissed knocks in the deal.
 
-    A right knock is refused too: otherwise a refusal would show that a knock is wrong.
+    Right knocks are refused too, because otherwise a refusal would show that a knock is wrong.
     """
     if ledger.dismissed.count(seat) >= DISMISSED_MAX:
         raise WrongPhase("too_many_knocks", None, limit=DISMISSED_MAX)
@@ -204,8 +204,8 @@ def adjudicate(
 ) -> tuple[Event, ...]:
     """Return the ruling on a knock, and its penalty, if any.
 
-    ``rules``: the rules to cite, by reason and for ``fine``. A knock for nothing or a late knock costs the knocker
-    ``fine`` points (B-O3, B-O5, B-O32).
+    ``rules``: the rules to cite, by reason and for ``fine``. A knock for nothing or a late knock costs ``fine``
+    points (B-O3, B-O5, B-O32).
     """
     case = ledger.next_case
 
@@ -230,7 +230,7 @@ def adjudicate(
         )
         return upheld, PenaltyImposed(seat=breach.payer, points=breach.points, rule=breach.rule, case=case)
     here = tuple(filter(matches, ledger.breaches))
-    # Players do not know a breach that lapsed in this deal, so it counts last.
+    # Players do not know a breach of this deal that no case took up, so it counts last.
     known = ledger.known_breaches(matches, named=knock.offence is not None) or here
     again = any(record.case is not None for record in known)
     reason: Literal["nothing", "late", "again"] = "again" if again else "late" if known else "nothing"

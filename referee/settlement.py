@@ -10,7 +10,7 @@ from msgspec import Meta, field
 
 from referee import wire_types
 from referee.events import DealScored, MatchAbandoned, MatchClosed, MatchOpened, MatchWon, Payment, in_points
-from referee.officials.events.corrections import Ended, Line, ProtocolCorrected, lines_that_count
+from referee.officials.events.corrections import Ended, Line, ProtocolCorrected, lines_as_corrected
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
 from referee.officials.events.takeback import ActTakenBack, without_taken_back
 from referee.value import Points, RuleId, Seat, Value
@@ -213,7 +213,7 @@ class _Sheet:
                     self.agreed.update(seats)
                 case StakesDeclined():
                     self.declined = True
-        self.lines: list[Line] = [line for line in lines_that_count(history).values() if line.deal not in struck]
+        self.lines: list[Line] = [line for line in lines_as_corrected(history).values() if line.deal not in struck]
         self.halves = any(isinstance(line, DealScored) and line.halves for line in self.lines)
         self.payments = payments_at(self.end, self.stakes.unit)
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from projections.audit.findings import Findings
 from referee.events import DealScored, DealVoided, MatchAbandoned, MatchClosed, MatchOpened, MatchWon
-from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
+from referee.officials.events.corrections import ProtocolCorrected, lines_as_corrected
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
 from referee.officials.events.takeback import ActTakenBack, without_taken_back
 from referee.settlement import Basis, Settlement, amounts_owed, settlement
@@ -83,7 +83,7 @@ def _check_lines(
     """Report lines that are not the previous line plus their entries, and wrong final points."""
     counting = without_taken_back(past)
     struck = next((one.event.struck for one in reversed(counting) if isinstance(one.event, ProtocolCorrected)), ())
-    opened, lines = past[0].event, lines_that_count(counting)
+    opened, lines = past[0].event, lines_as_corrected(counting)
     assert isinstance(opened, MatchOpened), "a history begins with its opening"
     parts = 2 if any(isinstance(line, DealScored) and line.halves for line in lines.values()) else 1
     last = tuple(points * parts for points in opened.points)

@@ -18,13 +18,13 @@ LINE_WORD_WIDTH = 10
 
 _Write = Callable[[Any], str]
 _Read = Callable[[str], dict[str, Any] | None]
+"""Returns the act's fields, without its seat. For a wrong text returns ``None`` or raises ``ValueError``."""
+_Codec = tuple[_Write, _Read]
+"""Functions that write and read the text of an act after the player."""
 
 
 class _Word(NamedTuple):
-    """The first word of an act's line, and functions that write and read the text after the player.
-
-    ``read`` returns the fields of the act. It returns ``None`` or raises ``ValueError`` for a wrong text.
-    """
+    """The word that begins an act's line, and the act's :data:`_Codec`."""
 
     line: str
     write: _Write
@@ -36,20 +36,20 @@ def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _fixed_text(token: str) -> tuple[_Write, _Read]:
-    """Return functions that write and read this text, for an act without fields."""
-    return lambda act: token, lambda text: {} if text == token else None
+def _fixed_text(fixed: str) -> _Codec:
+    """Return the codec of an act without fields."""
+    return lambda act: fixed, lambda text: {} if text == fixed else None
 
 
-def _one_of(name: str, *tokens: Any) -> tuple[_Write, _Read]:
-    """Return functions that write and read the act's only field, which has one of these values."""
-    by_text = {str(token): token for token in tokens}
-    return lambda act: str(getattr(act, name)), lambda text: {name: by_text[text]} if text in by_text else None
+def _one_of(field: str, *values: Any) -> _Codec:
+    """Return the codec of an act with only this field, which has one of these values."""
+    by_text = {str(value): value for value in values}
+    return lambda act: str(getattr(act, field)), lambda text: {field: by_text[text]} if text in by_text else None
 
 
-def _allowed_values(kind: str, name: str) -> tuple[Any, ...]:
-    """Return the values that a field of an act may have."""
-    info = msgspec.inspect.type_info(KINDS[kind])
+def _allowed_values(act: str, field: str) -> tuple[Any, ...]:
+    """Return the literals and whole numbers that a field of an act may have."""
+    info = msgspec.inspect.type_info(KINDS[act])
     assert isinstance(info, msgspec.inspect.StructType)
     found: list[Any] = []
 
@@ -64,7 +64,7 @@ def _allowed_values(kind: str, name: str) -> tuple[Any, ...]:
         elif isinstance(one, msgspec.inspect.IntType):
             found.extend(range(one.ge or 0, (one.le or 0) + 1))
 
-    collect(next(field.type for field in info.fields if field.name == name))
+    collect(next(one.type for one in info.fields if one.name == field))
     return tuple(found)
 
 
@@ -83,8 +83,11 @@ def _write_cards(cards: tuple[str, ...]) -> str:
     return "+".join(cards) or "-"
 
 
-def _word_and_cards(word: str, field: str, without_cards: str | None) -> tuple[_Write, _Read]:
-    """Return functions that write and read a word and cards. ``without_cards``: the text if the act has no cards."""
+def _word_and_cards(word: str, field: str, without_cards: str | None) -> _Codec:
+    """Return the codec of an act with a word and cards.
+
+    ``without_cards``: the whole text if ``field`` is ``None``; ``None`` if it never is.
+    """
 
     def write(act: Any) -> str:
         cards = getattr(act, field)
@@ -132,8 +135,8 @@ def _read_declare(text: str) -> dict[str, Any] | None:
     return fields
 
 
-def _card_or(word: str) -> tuple[_Write, _Read]:
-    """Return functions that write and read a card, or this word if the act has no card."""
+def _card_or(word: str) -> _Codec:
+    """Return the codec of an act with a card or, without a card, this word."""
     return lambda act: act.card or word, lambda text: {} if text == word else _read_card(text)
 
 
@@ -215,15 +218,16 @@ WORDS: dict[str, _Word] = {
     "close": _Word("close", *_fixed_text("")),
     "abandon": _Word("abandon", _write_reason, _read_reason),
 }
-"""Words of all acts except ``deal``, which has several lines."""
+"""Words of the acts of a deal, except ``deal`` and ``knock``."""
 
 
-def _json_of(kind: Any) -> tuple[_Write, _Read]:
-    """Return functions that write and read the fields of an installed game's act, except its seat, as JSON."""
+def _json_of(kind: Any) -> _Codec:
+    """Return the codec of an installed game's act: its fields, except the seat, as JSON."""
 
     def write(act: Any) -> str:
         fields = {name: value for name, value in msgspec.to_builtins(act).items() if name not in ("act", "seat")}
-        return to_json(fields).replace("  ", " \\u0020") if fields else ""  # because two spaces separate acts
+        # The second of two spaces is escaped, because two spaces separate acts.
+        return to_json(fields).replace("  ", " \\u0020") if fields else ""
 
     def read(text: str) -> dict[str, Any]:
         act = msgspec.convert({"seat": 0, **json.loads(text or "{}"), "act": kind.__struct_config__.tag}, kind)
@@ -235,8 +239,8 @@ def _json_of(kind: Any) -> tuple[_Write, _Read]:
 def _add_words_of_installed_games() -> None:
     """Add to :data:`WORDS` the acts of installed games.
 
-    Raises ``ImportError`` if an act has no valid line word of its own, or if a package names an act that it does not
-    have or that has a different word in another package.
+    Raises ``ImportError`` if an act has no valid line word, or that of a different act. Also raises it if a package
+    has a word for an act not its own, or two packages have different words.
     """
     own: dict[str, str] = {}
     for package, words in INSTALLED.items():

@@ -33,7 +33,7 @@ def _seats(seats: tuple[int, ...]) -> str:
 
 
 def _actor_note(done: Done) -> str:
-    """Return a note that names the actor; empty if the actor is the seat of the act."""
+    """Return a note that names the actor; empty for the usual actor of the act."""
     return "" if done.actor == actors.actor_of(done.act) else f" ({actors.written(done.actor)})"
 
 
@@ -100,8 +100,11 @@ def _act_text(done: Done) -> str:
     return " ".join(filter(None, (player, WORDS[act_name(done.act)].write(done.act)))) + _actor_note(done)
 
 
-def _with_lines(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
-    """Yield each act with the number and first word of its line. Each trick and each change of word begins a line."""
+def _labelled_acts(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]]:
+    """Yield each act after the number and label of its line: ``trick 3`` for the third trick.
+
+    Each change of label begins a line. Some acts never share a line.
+    """
     line_number, last, trick, played = 0, "", 0, set[int]()
     for done in acts:
         if isinstance(done.act, DealAct):
@@ -124,7 +127,7 @@ def _with_lines(acts: tuple[Done, ...]) -> Iterator[tuple[tuple[int, str], Done]
 
 
 def _act_lines(acts: tuple[Done, ...]) -> Iterator[str]:
-    for (_, label), group in groupby(_with_lines(acts), key=lambda pair: pair[0]):
+    for (_, label), group in groupby(_labelled_acts(acts), key=lambda pair: pair[0]):
         dones = [done for _, done in group]
         if label == "deal":
             yield from _deal_lines(dones[0])
@@ -176,7 +179,6 @@ def _outcome_lines(deal: Deal) -> Iterator[str]:
 
 
 def write(deal: Deal) -> str:
-    """Return the text of a deal."""
     lines = (*_header_lines(deal.header), "", *_act_lines(deal.acts), "", *_outcome_lines(deal))
     return "\n".join(lines) + "\n"
 

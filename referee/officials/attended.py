@@ -1,6 +1,6 @@
-"""Attended matches: a game with a docket of cases, shuffle and take-backs.
+"""Matches with a docket: the cases, shuffle and take-backs around a game.
 
-:class:`Procedure` decides requests to the officials and folds their events. It passes all others to the game.
+:class:`Procedure` decides the requests in :data:`FOR_OFFICIALS`. It passes all others to the game.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ from referee.visibility import Event
 
 Decision = Callable[[Ruleset, AttendedState, Any, Moment], tuple[Event, ...]]
 Evolution = Callable[[Ruleset, AttendedState, Any, int], AttendedState]
-"""Returns the match after an event of the officials, given its number."""
+"""Returns the match after an event of the docket, given its number."""
 Check = Callable[[Ruleset, AttendedState, Any, Moment], Moment]
 """Returns the moment to pass to the game with a request. Raises ``Refused``."""
 Revision = Callable[[Ruleset, AttendedState, Any, tuple[Event, ...], Moment], tuple[Event, ...]]
@@ -44,7 +44,7 @@ OFFICIALS_DECIDE: Mapping[type, Decision] = {
 }
 """Decisions in a match with officials."""
 ALWAYS_DECIDED: Mapping[type, Decision] = {Entropy: shuffle.add_entropy}
-"""Decisions in every attended match."""
+"""Decisions that need no officials."""
 EVOLVE: Mapping[type[Event], Evolution] = {
     CaseOpened: cases.after_opened,
     CaseStated: cases.after_stated,
@@ -60,7 +60,7 @@ EVOLVE: Mapping[type[Event], Evolution] = {
 CHECKS: tuple[Check, ...] = (cases.check_not_held, shuffle.with_seed)
 REVISIONS: Mapping[type, Revision] = {Report: cases.revise_report, Result: cases.revise_result}
 FOR_OFFICIALS: frozenset[type] = frozenset((*OFFICIALS_DECIDE, *ALWAYS_DECIDED, *REVISIONS))
-"""Requests that the game does not decide alone."""
+"""Requests that the game may not decide alone."""
 _UPDATES: tuple[DocketUpdates, ...] = (
     incidents.DOCKET_UPDATES,
     cases.DOCKET_UPDATES,
@@ -70,17 +70,16 @@ _UPDATES: tuple[DocketUpdates, ...] = (
 DOCKET_UPDATES: Mapping[type[Event], tuple[DocketUpdate, ...]] = {
     kind: tuple(updates[kind] for updates in _UPDATES if kind in updates) for kind in chain.from_iterable(_UPDATES)
 }
-"""Updates of the docket by type of event, in order. :func:`takeback.note_event` follows for every event."""
+"""Updates of the docket, in order, by type of the game's event."""
 CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.rule_by_agreement, shuffle.commit)
 
 
 def has_docket(opened: MatchOpened) -> bool:
-    """Return whether a match has officials or a shuffle by commitment."""
     return opened.adjudication is not None or opened.shuffle is not None
 
 
 def _may_have_consequences(docket: Docket) -> bool:
-    """Return whether :data:`CONSEQUENCES` may have events, as a cheap check."""
+    """Return whether :data:`CONSEQUENCES` might return events."""
     current = docket.shuffle
     return (current is not None and current.commitment is None) or any(case.is_open for case in docket.cases)
 
@@ -88,7 +87,7 @@ def _may_have_consequences(docket: Docket) -> bool:
 def _docket_after(docket: Docket, play: Any, events: tuple[Event, ...], version: int) -> Docket:
     """Return the docket after events of the game, which follow event ``version`` and lead to the state ``play``.
 
-    A ruling on a knock must be the only event, because its update needs the state just after it.
+    A ruling on a knock must be the only event, because its update needs the state just after the ruling.
     """
     number = version
     for event in events:
@@ -104,7 +103,7 @@ EventsAndMatch = tuple[tuple[Event, ...], AttendedState]
 
 
 class Procedure:
-    """The rules for the attended matches of a game (:class:`~referee.store.aggregate.Rules`)."""
+    """The rules for the matches of a game that have a docket (:class:`~referee.store.aggregate.Rules`)."""
 
     def __init__(self, rules: Ruleset) -> None:
         self.rules = rules
@@ -120,7 +119,7 @@ class Procedure:
         return Attended(play=self.rules.start(opened), docket=docket)
 
     def begin(self, state: AttendedState, moment: Moment) -> tuple[Event, ...]:
-        """Return the automatic events after the opening: the commitment to a seed, then the game's events."""
+        """Return the automatic events after the opening: any commitment to a seed, then the game's events."""
         before, state = self._with_consequences((), state, moment)
         seed, number = self._checked(state, None, replace(moment, version=0)).seed, moment.version + len(before)
         events = self.rules.begin(state.play, replace(moment, version=number, seed=seed))
@@ -133,7 +132,7 @@ class Procedure:
             state = takeback.before_request(state, request, moment.actor, moment.version + 1)
         if type(request) in FOR_OFFICIALS:
             return self._take_for_officials(state, request, moment)
-        if not docket.cases and docket.shuffle is None:  # checks and consequences have nothing to do
+        if not docket.cases and docket.shuffle is None:  # no check or consequence applies
             events, play = self.rules.take(state.play, request, moment)
             docket = _docket_after(state.docket, play, events, moment.version)
             return events, Attended(play=play, docket=docket, before=state.before)
@@ -151,7 +150,6 @@ class Procedure:
         return Attended(play=play, docket=docket, before=state.before)
 
     def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
-        """Return the result of :meth:`take` for a request in :data:`FOR_OFFICIALS`."""
         kind, has_officials = type(request), state.docket.terms is not None
         decision = ALWAYS_DECIDED.get(kind) or (OFFICIALS_DECIDE.get(kind) if has_officials else None)
         if decision is not None:
@@ -163,7 +161,6 @@ class Procedure:
         return self._with_consequences(events, self._fold(state, events, moment.version), moment)
 
     def _checked(self, state: AttendedState, request: Request | None, moment: Moment) -> Moment:
-        """Return the moment to pass to the game. Raises what :data:`CHECKS` raise."""
         for check in CHECKS:
             moment = check(self.rules, state, request, moment)
         return moment

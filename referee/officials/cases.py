@@ -1,4 +1,4 @@
-"""Decisions that open cases, and on statements, withdrawals and appeals (J1, J5-J7, J10)."""
+"""Decisions that open cases, and on statements, withdrawals and appeals (J1-J3, J5-J7, J9-J11)."""
 
 from typing import Any
 
@@ -22,13 +22,14 @@ from referee.visibility import Event, as_seen_by
 OPEN_MAX = 3
 """Maximum cases opened by one seat that wait for their first ruling."""
 STATEMENTS_MAX = 20
-"""Maximum statements of one seat in one case."""
+"""Maximum statements of one seat in one case, counted again after an appeal."""
 
 
 def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) -> tuple[Event, ...]:
-    """Return the game's ruling on a knock or, if events cannot decide, the event that opens or joins a case (J1).
+    """Return the game's ruling on a knock, with its penalty, or the event that opens or joins a case (J1).
 
-    Raises the game's refusals, and what :func:`_open_or_join` raises.
+    Opens one if events cannot show the offence, or if only a seat that would not pay reported it. Raises the game's
+    refusals, and what :func:`_open_or_join` raises.
     """
     try:
         events, decided = _ruled_by_game(rules, state, request, moment)
@@ -61,9 +62,10 @@ def knock(rules: Ruleset, state: AttendedState, request: Knock, moment: Moment) 
 def _ruled_by_game(
     rules: Ruleset, state: AttendedState, request: Knock, moment: Moment
 ) -> tuple[tuple[Event, ...], Case | None]:
-    """Return the game's events for a knock as if breaches with a case did not exist, and the first such case (B-O5).
+    """Return the game's events for a knock, and the first case that decides about its breach (B-O5).
 
-    The case is ``None`` if no breach has one, or if the game upholds the knock for a breach without a case.
+    Breaches that such cases decide count as taken up. The case is ``None`` if no case does, or if the game upholds
+    the knock for a breach without a case.
     """
     play, first = state.play, None
     while True:
@@ -81,12 +83,12 @@ def _ruled_by_game(
 
 
 def _seems_for_nothing(ruling: KnockDismissed) -> bool:
-    """Return whether a knock was for nothing, or was late in a deal that is not over."""
+    """Return whether a knock was for nothing, or too late for a breach of this deal."""
     return ruling.reason == "nothing" or (ruling.reason == "late" and ruling.within_deal)
 
 
 def _payer_of_unseen(rules: Ruleset, state: AttendedState, offence: str | None, accused: int) -> int | None:
-    """Return the payer of an offence; ``None`` if events can show the offence or it is impossible."""
+    """Return the payer of an offence that events cannot show; ``None`` for any other or an impossible offence."""
     if rules.unseen is None or offence is None or offence not in rules.unseen(state.play):
         return None
     if accused not in state.play.table.playing:
@@ -102,7 +104,7 @@ def _open_or_join(
 ) -> tuple[Event, ...]:
     """Return the event by which a knock opens a case or joins an open case (J1).
 
-    If a case has decided about the offence in this trick, returns a dismissal or, in a game without knocks, raises
+    If a case has decided about the offence in this trick: returns a dismissal or, in a game without knocks, raises
     WrongPhase. Also raises what :func:`_join_case` and :func:`opening_events` raise.
     """
     docket = state.docket
@@ -131,7 +133,10 @@ def _open_or_join(
 
 
 def _join_case(state: AttendedState, case: Case, seat: int, text: str = "") -> tuple[Event, ...]:
-    """Return the statement by which a knock joins a case. Raises WrongPhase after too many statements."""
+    """Return the statement by which a knock or report joins a case.
+
+    Raises WrongPhase after :data:`STATEMENTS_MAX` statements.
+    """
     _check_statement_limit(case, seat)
     within = state.docket.under_way
     return (CaseStated(case=case.case, seat=seat, agrees=True, text=text, within_deal=within, knocked=True),)
@@ -165,9 +170,10 @@ def _open_for_knock(
 
 
 def opening_events(state: AttendedState, *, by: Actor, kind: CaseKind, deal: int, **fields: Any) -> tuple[Event, ...]:
-    """Return the event that opens a case (J1). ``fields``: further fields of the event.
+    """Return the event that opens a case (J1).
 
-    Raises WrongPhase if the seat ``by`` has opened too many cases that wait, or too many in this deal.
+    Raises WrongPhase if the seat ``by`` has :data:`OPEN_MAX` such cases or, with knocks that the referee ruled on,
+    :data:`DISMISSED_MAX` in this deal.
     """
     docket, now = state.docket, phases.deal_of(state.play)
     if not is_official(by):
@@ -185,9 +191,12 @@ def revise_report(
 ) -> tuple[Event, ...]:
     """Return the events to record for a report, given the game's ``events`` (J1).
 
-    In a game without knocks, a report joins an open case about the fault. If no such case is open, the report of a
-    seat that would not pay opens one. Raises WrongPhase if a case has decided about the fault, AgainstTheRules if the
-    payer has reported the fault already, and what :func:`_join_case` and :func:`opening_events` raise.
+    In a game without knocks, a report joins an open case about the fault. If none is open, the report of a seat
+    that would not pay opens one.
+
+    Raises WrongPhase if a case has decided about the fault in this trick, unless the payer reports it after a
+    dismissal. Raises AgainstTheRules if the payer's fault is on record and the report is not for ``another``. Also
+    raises what :func:`_join_case` and :func:`opening_events` raise.
     """
     reported = events[0]
     if rules.knocks or not isinstance(reported, Reported) or not reported.breaches:
@@ -202,9 +211,9 @@ def revise_report(
     if case is not None and not (own and case.verdict == "dismissed"):
         raise WrongPhase("decided_already", "J1", case=case.case)
     if own:
-        table = state.play.table  # in a tally, a repeated report is a further fault
+        table = state.play.table
         on_record = incidents.is_on_record(docket, table.ledger, incidents.limited_to_trick(docket, incident))
-        if on_record and not request.another and not table.tally:
+        if on_record and not request.another and not table.tally:  # in a tally, each report is a further fault
             raise AgainstTheRules("already_reported", breach.rule)
         return events
     deal = phases.deal_of(state.play)
@@ -215,9 +224,9 @@ def revise_report(
 def revise_result(
     rules: Ruleset, state: AttendedState, request: Result, events: tuple[Event, ...], moment: Moment
 ) -> tuple[Event, ...]:
-    """Return an entered result's events, with the end of the time for appeals in each ruling on a knock (J7).
+    """Return a result's ``events``, with ``appeal_until`` in each ruling on a knock (J7).
 
-    Raises WrongPhase if a case has already punished the error of an upheld knock.
+    Raises WrongPhase if a case already punishes the error of an upheld knock (J3).
     """
     until = appeal_until(state, moment.at)
     for one in events:
@@ -232,10 +241,10 @@ def revise_result(
 
 
 def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: Moment) -> tuple[Event, ...]:
-    """Return the event that opens a case about an offence, a line of the protocol or a misclick (J1, J9-J11).
+    """Return the event that opens a case about an offence, a line or a misclick (J1, J3, J9-J11).
 
-    Raises NotInPlay for an unknown seat, AgainstTheRules for a later deal or an unknown offence, WrongPhase if no
-    such case is possible now, and the game's refusals.
+    Raises NotInPlay for an unknown seat, AgainstTheRules for a later deal or an unknown offence. Raises WrongPhase if
+    such a case is open already or not possible now. Also raises the game's refusals.
     """
     docket, now = state.docket, phases.deal_of(state.play)
     for seat in (request.seat, request.accused):
@@ -275,8 +284,8 @@ def open_case(rules: Ruleset, state: AttendedState, request: OpenCase, moment: M
 def make_statement(rules: Ruleset, state: AttendedState, request: Statement, moment: Moment) -> tuple[Event, ...]:
     """Return the event of a seat's statement in a case (J1-J2).
 
-    Raises WrongPhase if the case is decided, after too many statements, or if agreement would punish an error twice.
-    Raises NotInPlay for an unknown seat, and what :func:`check_events` raises.
+    Raises WrongPhase if the case is not open, after :data:`STATEMENTS_MAX` statements, or if the payer's agreement
+    would punish an error twice. Raises NotInPlay for an unknown seat, and what :func:`check_events` raises.
     """
     case = state.docket.case(request.case)
     _check_seat_exists(state, request.seat)
@@ -300,7 +309,8 @@ def make_statement(rules: Ruleset, state: AttendedState, request: Statement, mom
 def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: Moment) -> tuple[Event, ...]:
     """Return the event that withdraws a case (J1).
 
-    Raises NotYours unless the caller opened the case, WrongPhase after a ruling or if another seat's knock joined.
+    Raises NotYours unless the caller opened the case. Raises WrongPhase if it was ruled on or withdrawn, or if
+    another seat joined it.
     """
     case = state.docket.case(request.case)
     if moment.actor != case.by:
@@ -315,9 +325,9 @@ def withdraw(rules: Ruleset, state: AttendedState, request: Withdrawal, moment: 
 def appeal(rules: Ruleset, state: AttendedState, request: Appeal, moment: Moment) -> tuple[Event, ...]:
     """Return the event of an appeal by a party, or by the official who found an error in their own ruling (J7, J10).
 
-    Raises NotYours for a seat that is not a party or did not lose, and for an official who did not rule last.
-    Raises WrongPhase if the case is open, was appealed before, or cannot be appealed. Raises NotInPlay for an
-    unknown seat.
+    Raises NotYours for a seat that is not a party or did not lose, and for an official who did not rule last. Raises
+    WrongPhase if the case is open or withdrawn, or its act was taken back (J11); for a seat also after an appeal or
+    the time for appeals, or without another official. Raises NotInPlay for an unknown seat.
     """
     case = state.docket.case(request.case)
     status, seat = status_at(case, moment.at), request.seat
@@ -353,17 +363,18 @@ def _check_seat_exists(state: AttendedState, seat: int) -> None:
 
 
 WHILE_HELD = (Abandon, Close, Knock, Void, *seating.REQUESTS)
-"""Requests that the game decides even while play is held."""
+"""Requests of the game that are possible while play is held."""
 
 
 def check_not_held(rules: Ruleset, state: AttendedState, request: Any, moment: Moment) -> Moment:
-    """Return ``moment`` (J5). Raises WrongPhase while play is held for a case, except for :data:`WHILE_HELD`."""
+    """Return ``moment`` unchanged. Raises WrongPhase while play is held, except for :data:`WHILE_HELD` (J5)."""
     if not isinstance(request, WHILE_HELD):
         takeback.check_play_not_held(state.docket)
     return moment
 
 
 def after_opened(rules: Ruleset, state: AttendedState, event: CaseOpened, number: int) -> AttendedState:
+    """Return the match with the new case, which takes up the breach that its events show."""
     play, docket = state.play, state.docket
     span = incidents.span_of(docket, event.events, number)
     case = Case(
@@ -397,13 +408,11 @@ def after_stated(rules: Ruleset, state: AttendedState, event: CaseStated, number
 
 
 def after_withdrawn(rules: Ruleset, state: AttendedState, event: CaseWithdrawn, number: int) -> AttendedState:
-    """Return the match with the case withdrawn and its breach open again."""
     play = offences.reopened(state.play, event.case)
     return _with_case_changed(replace(state, play=play), event.case, status="withdrawn")
 
 
 def after_appealed(rules: Ruleset, state: AttendedState, event: CaseAppealed, number: int) -> AttendedState:
-    """Return the match with the case open again, without its statements."""
     return _with_case_changed(state, event.case, status="appealed", said=(), reopened=event.seat is None)
 
 
@@ -416,14 +425,14 @@ def _end_deal(docket: Docket, play: Any, event: Event, number: int) -> Docket:
 
 
 def _enter_dues(docket: Docket, play: Any, event: DealScored, number: int) -> Docket:
-    """Set ``entered`` in each case of the deal to the price and fine in force."""
+    """Note the deal as scored, with the price and fine that each of its cases now has in force."""
     entered = [replace(case, entered=case.due) if case.deal == event.deal else case for case in docket.cases]
     return replace(docket, scored=event.deal, cases=tuple(entered))
 
 
 def _add_report(docket: Docket, play: Any, event: Reported, number: int) -> Docket:
-    report = (number if event.breaches else number + 1, event.seat, docket.led)  # else the next event has the breach
-    return replace(docket, reports=(*docket.reports, report))
+    breach = number if event.breaches else number + 1  # without breaches, the next event has the breach
+    return replace(docket, reports=(*docket.reports, (breach, event.seat, docket.led)))
 
 
 def _add_ruled_case(docket: Docket, play: Any, event: KnockUpheld | KnockDismissed, number: int) -> Docket:

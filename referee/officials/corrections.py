@@ -14,7 +14,7 @@ from referee.officials.events.corrections import (
     LineCorrected,
     ProtocolCorrected,
     corrected_line,
-    lines_that_count,
+    lines_as_corrected,
 )
 from referee.officials.rescoring import Rescored, as_json, rescore
 from referee.officials.state import AttendedState
@@ -26,7 +26,7 @@ from referee.visibility import Event, Recorded
 
 
 def correct(rules: Ruleset, state: AttendedState, request: Correct, moment: Moment) -> tuple[Event, ...]:
-    """Return a correction and the events for the next deal (J9, J10). Raises what :func:`make_correction` raises."""
+    """Return a correction and the events for the next deal (J8-J10). Raises what :func:`make_correction` raises."""
     event = make_correction(rules, state, request, moment)
     return event, *next_deal_events(rules, state, event, moment)
 
@@ -42,7 +42,7 @@ def make_correction(
     """
     history, play, number = moment.history, state.play, moment.version + 1
     check_time(rules, state, moment, beyond_doubt=request.beyond_doubt)
-    lines = lines_that_count(history)
+    lines = lines_as_corrected(history)
     first = _first_deal(request, history, lines, replaces)
     rescored = rescore(rules, history, request.scripts, request.strike, number, replaces)
     if rescored.dependent:
@@ -80,7 +80,7 @@ def _first_deal(
 ) -> int:
     """Return the first deal that a correction names or that the replaced correction changed.
 
-    Raises AgainstTheRules if a named deal has no line, or without any deal.
+    Raises AgainstTheRules without any deal, or if a named deal has no line.
     """
     deals = {one.deal for one in request.scripts} | set(request.strike)
     unknown = deals - {line.deal for line in lines.values()}
@@ -116,7 +116,7 @@ def next_deal_events(
 ) -> tuple[Event, ...]:
     """Return the commitment and draws for the next deal, which follow the correction ``event``.
 
-    Returns none for a preview, which has no seed, because an official could repeat it until the draw suits them.
+    A preview has no seed and gets none, because an official could repeat previews until a draw suits them.
     """
     if not moment.seed:
         return ()
@@ -131,7 +131,7 @@ def next_deal_events(
 
 
 def after_corrected(rules: Ruleset, state: AttendedState, event: ProtocolCorrected, number: int) -> AttendedState:
-    """Return the match after a correction, with the seats that gained in the correction's case."""
+    """Return the match after a correction. Its case, if any, notes the seats whose points improved."""
     assert rules.resumed is not None, "a game that scores again can resume"
     docket = state.docket
     if event.case is not None and event.case <= len(docket.cases):
@@ -152,7 +152,7 @@ def _correction_until(state: AttendedState, history: Iterable[Recorded]) -> date
 
 
 def correctable_until(terms: Adjudication, ended_at: datetime) -> datetime:
-    """Return the time limit for corrections of a match that ended at this time (J8)."""
+    """Return the time limit for corrections (J8)."""
     return ended_at + timedelta(minutes=terms.correction_minutes)
 
 
@@ -170,9 +170,9 @@ def end_time_after(event: Event, at: datetime, before: datetime | None) -> datet
     return at
 
 
-def _line_change(number: int, was: Line, now: Line) -> LineCorrected:
-    """Return the new numbers of a line, with the whole new line if more than the numbers has changed."""
-    numbers = LineCorrected(event=number, before=now.before, points=now.points)
+def _line_change(event: int, was: Line, now: Line) -> LineCorrected:
+    """Return the new numbers of a line; of a scored line also the whole new line, if more has changed."""
+    numbers = LineCorrected(event=event, before=now.before, points=now.points)
     if isinstance(now, DealVoided):
         return numbers
     numbers = replace(numbers, eliminated=now.eliminated, pot_before=now.pot_before, pot=now.pot)

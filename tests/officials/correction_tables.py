@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from referee.events import Adjudication, PenaltyImposed, PlayEnded
-from referee.officials.events.corrections import ProtocolCorrected, Script, Why, lines_that_count
+from referee.officials.events.corrections import ProtocolCorrected, Script, Why, lines_as_corrected
 from referee.officials.rescoring import script
 from referee.refusals import Refused
 from referee.requests import Correct
@@ -76,7 +76,7 @@ def script_of_deal(t: match_driver.Table, deal: int = 1) -> Script:
 
 def lines(t: match_driver.Table) -> list[tuple[int, ...]]:
     """Return the points after each line that counts, struck or not."""
-    return [line.points for line in lines_that_count(t.history).values()]
+    return [line.points for line in lines_as_corrected(t.history).values()]
 
 
 def script_of_second_deal(t: Table) -> Script:

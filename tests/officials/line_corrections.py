@@ -6,7 +6,7 @@ import msgspec
 
 from referee.acts import Result
 from referee.events import Adjudication
-from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
+from referee.officials.events.corrections import ProtocolCorrected, lines_as_corrected
 from referee.requests import Appeal, OpenCase
 from referee.store.aggregate import fold
 from tests.officials.hearing import TWO, Hearing
@@ -68,7 +68,7 @@ def topics(hearing: Hearing) -> list[str]:
 
 def lines(hearing: Hearing) -> list[Any]:
     """Return the lines that count, struck or not, without the numbers of events."""
-    return [bare(line) for line in lines_that_count(hearing.history).values()]
+    return [bare(line) for line in lines_as_corrected(hearing.history).values()]
 
 
 def correction(hearing: Hearing) -> ProtocolCorrected:

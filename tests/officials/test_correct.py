@@ -9,7 +9,7 @@ import pytest
 from referee.acts import Abandon, Void
 from referee.events import DealScored, DealVoided, Entry, MatchWon, PenaltyImposed
 from referee.officials.attended import procedure_of as attended_by
-from referee.officials.events.corrections import Why, corrected_line, lines_that_count
+from referee.officials.events.corrections import Why, corrected_line, lines_as_corrected
 from referee.refusals import AgainstTheRules, WrongPhase
 from referee.requests import Correct
 from referee.ruleset import Moment, Ruleset
@@ -195,10 +195,10 @@ def test_a_correction_has_only_what_changes_in_a_line(points: tuple[int, ...]):
         .play_deal("2 pass pass pass", "1 1 2 3 | 2 3")
         .play_deal("2 pass pass pass", "2 2 1 3 | 2 3")
     )
-    before = lines_that_count(t.history)
+    before = lines_as_corrected(t.history)
     event = corrected(t, five(P3, 1))
     assert [corrected_line(before[one.event], one) for one in event.lines] == list(
-        lines_that_count(t.history).values()
+        lines_as_corrected(t.history).values()
     )
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from referee.acts import Result
 from referee.events import Adjudication, Dealt, DealVoided, MatchOpened, MatchWon, PenaltyImposed
 from referee.games import RULESETS
-from referee.officials.events.corrections import Ended, ProtocolCorrected, lines_that_count
+from referee.officials.events.corrections import Ended, ProtocolCorrected, lines_as_corrected
 from referee.refusals import WrongPhase
 from referee.requests import OpenCase, Request, Ruling, Statement
 from referee.ruleset import Ruleset
@@ -43,7 +43,7 @@ def stands(match: Match, line: Callable[[Any], Any] = bare) -> Any:
         else:
             end = event
     assert struck == ()
-    lines = [line(one) for one in lines_that_count(match.history).values()]
+    lines = [line(one) for one in lines_as_corrected(match.history).values()]
     table, names = match.state.table, ("points", "pot", "active", *match.rules.carries)
     to_come = () if end else (table.deal, table.dealer, table.playing)
     return (
@@ -127,7 +127,7 @@ def corrected(match: Match, deal: int, right: Result, correct: Callable[[Match, 
 def rests_on_the_correction(match: Match, deal: int) -> None:
     """Check that the line of a corrected deal names the correction as its evidence."""
     last = of_kind(match.history, ProtocolCorrected)[-1].originator_version
-    for line in lines_that_count(match.history).values():
+    for line in lines_as_corrected(match.history).values():
         if line.deal == deal:
             shown = {number for entry in line.entries for number in entry.events}
             assert shown <= {last - 1, last}, "the ruling and the correction"

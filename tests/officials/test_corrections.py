@@ -8,7 +8,7 @@ import pytest
 
 from referee.events import DealScored, PenaltyImposed
 from referee.games import RULESETS
-from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
+from referee.officials.events.corrections import ProtocolCorrected, lines_as_corrected
 from referee.officials.rescoring import rescore, script
 from referee.refusals import Refused
 from referee.store.aggregate import fold
@@ -37,7 +37,7 @@ PENALTIES = ("rodskagg-catsatcards", "rodskagg-kortoxen")
 def checked(match: Any) -> None:
     """Check that a match is equal to its replay and its fold, and that no money is lost."""
     again = rescore(match.rules, match.history)
-    lines = lines_that_count(match.history)
+    lines = lines_as_corrected(match.history)
     assert again.dependent == ()
     assert {place: lines[place] for place in again.lines} == again.lines
     assert without_ledger(again.state) == without_ledger(match.state)
@@ -51,7 +51,7 @@ def checked(match: Any) -> None:
 
 def counting(match: Any, last: Any) -> list[Any]:
     """Return the lines that count after the last correction."""
-    return [bare(line) for line in lines_that_count(match.history).values() if line.deal not in last.struck]
+    return [bare(line) for line in lines_as_corrected(match.history).values() if line.deal not in last.struck]
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from referee.acts import Result
 from referee.events import DealScored
 from referee.games import RULESETS
-from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
+from referee.officials.events.corrections import ProtocolCorrected, lines_as_corrected
 from referee.refusals import Refused
 from tests.officials.random_corrections import Match, ask, attended_match, bare, correction, some_play
 from tests.officials.random_sheets import some_sheet, some_tally
@@ -55,13 +55,13 @@ def to_come(match: Match) -> Any:
 
 def counting(match: Match, *struck: int) -> list[Any]:
     """Return the lines that count, without the numbers of their deals."""
-    lines = [bare(line) for line in lines_that_count(match.history).values() if line.deal not in struck]
+    lines = [bare(line) for line in lines_as_corrected(match.history).values() if line.deal not in struck]
     return [{name: value for name, value in line.items() if name != "deal"} for line in lines]
 
 
 def line_of(match: Match, deal: int) -> Any:
     """Return the line of a deal that counts; ``None`` if the deal has no line."""
-    return next((line for line in lines_that_count(match.history).values() if line.deal == deal), None)
+    return next((line for line in lines_as_corrected(match.history).values() if line.deal == deal), None)
 
 
 @pytest.mark.parametrize("ruleset", RULESETS)

@@ -32,7 +32,7 @@ from referee.cards import PACK
 from referee.events import Adjudication, DealScored, PenaltyImposed, TokenMade
 from referee.games import RULESETS
 from referee.officials import takeback
-from referee.officials.events.corrections import lines_that_count
+from referee.officials.events.corrections import lines_as_corrected
 from referee.officials.events.takeback import ActTakenBack, TakeBackAsked
 from referee.officials.rescoring import rescore, script
 from referee.officials.state import status_at
@@ -402,7 +402,7 @@ def test_at_any_time_in_any_game(ruleset: str) -> None:
     deals = sum(isinstance(event, DealScored) for event in table.events)
     assert deals, "some were scored"
     rescored, rules = rescore(table.match.rules, table.history), table.match.rules
-    assert rescored.lines == lines_that_count(table.history), "scoring again gives the recorded lines"
+    assert rescored.lines == lines_as_corrected(table.history), "scoring again gives the recorded lines"
     assert like(rescored.state, table.match.play)
     late = script(1, (PenaltyImposed(seat=0, points=5, rule="J9"),))
     corrected, other = (rescore(rules, one.history, (late,), (), 10_000) for one in (table, alone))

@@ -17,7 +17,7 @@ from projections.pots import csv as pot_csv
 from projections.protocols import Line, LineWritten, Protocol, Protocols, csv
 from referee.events import in_points
 from referee.games import RULESETS
-from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
+from referee.officials.events.corrections import ProtocolCorrected, lines_as_corrected
 from referee.officials.rescoring import rescore
 from referee.visibility import Recorded
 from tests.officials.random_corrections import (
@@ -80,7 +80,7 @@ def test_the_books_are_as_the_match_counts(engine: Engine, ruleset: str) -> None
     for number in range(MANY):
         match = corrected(ruleset, number)
         protocol, pot, entry, kept = books_of(engine, [match.history])
-        lines = lines_that_count(match.history)
+        lines = lines_as_corrected(match.history)
         again = rescore(match.rules, match.history)
         halves = any(getattr(line, "halves", False) for line in lines.values())
         assert [line.event for line in protocol.lines] == list(again.lines)

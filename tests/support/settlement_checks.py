@@ -12,7 +12,7 @@ from projections.audit.settled import OF_MONEY
 from projections.audit.settled import amounts_after_results as owed_by_lines
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
 from referee.games import RULESETS
-from referee.officials.events.corrections import ProtocolCorrected, lines_that_count
+from referee.officials.events.corrections import ProtocolCorrected, lines_as_corrected
 from referee.officials.events.seating import StakesAgreed
 from referee.phases import Over
 from referee.settlement import Settlement, settlement
@@ -119,7 +119,7 @@ def _check_lines(history: Sequence[Recorded], found: Settlement, match: Match) -
     A random correction may name events of another match.
     """
     told_anew = any(isinstance(recorded.event, ProtocolCorrected) for recorded in history)
-    counts = [(line.deal, entry) for line in lines_that_count(history).values() for entry in line.entries]
+    counts = [(line.deal, entry) for line in lines_as_corrected(history).values() for entry in line.entries]
     for seat in found.seats:
         for line in seat.lines:
             assert line.events

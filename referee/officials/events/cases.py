@@ -1,4 +1,4 @@
-"""Events of a case (J1-J7).
+"""Events of a case (J1-J7, J10, J11).
 
 Until a deal is over, only the writer and the officials see a text that was written during the deal.
 """
@@ -33,14 +33,14 @@ class Remedy(Value, omit_defaults=True):
 
 
 def text_for_writer(event: Any, field: str, viewer: Viewer) -> str:
-    """Return a text; empty if it was written during the deal and the viewer is not the writer."""
+    """Return a text; empty if written during the deal and the viewer is not the writer."""
     writer = seat_of(event.by) if isinstance(event, CaseOpened) else event.seat
     text: str = getattr(event, field)
     return text if not event.within_deal or viewer == writer else ""
 
 
 def result_without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
-    """Return a result, without notes if they were written during the deal and the viewer is not the opener."""
+    """Return a result, without notes if written during the deal and the viewer is not the opener."""
     result: Result | None = getattr(opened, field)
     if result is None or not result.knocks or not opened.within_deal or viewer == seat_of(opened.by):
         return result
@@ -48,7 +48,7 @@ def result_without_notes(opened: Any, field: str, viewer: Viewer) -> Result | No
 
 
 def text_after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
-    """Return an official's text; empty if it was written during the deal."""
+    """Return an official's text; empty if written during the deal."""
     text: str = getattr(ruled, field)
     return "" if ruled.within_deal else text
 
@@ -96,7 +96,7 @@ class CaseStated(Event):
     within_deal: bool = False
     """True if made during a deal, whose end reveals the text."""
     knocked: bool = False
-    """True if the statement is a knock that joined the case (J1)."""
+    """True if the statement is a knock or report that joined the case (J1)."""
 
 
 class CaseWithdrawn(Event):
@@ -115,7 +115,7 @@ class CaseRuled(Event):
     HIDDEN: ClassVar[Hidden] = {"reason": text_after_deal}
     case: wire_types.CaseNumber
     instance: wire_types.Instance
-    """1 for the first ruling, 2 for the ruling on an appeal."""
+    """1 for the first ruling, one more for each ruling on an appeal (J7) or reopening (J10)."""
     verdict: Verdict
     standard: Standard
     """Standard of proof that the facts meet."""

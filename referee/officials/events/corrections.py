@@ -38,7 +38,7 @@ class Why(Value):
 
 
 class LineCorrected(Value, omit_defaults=True):
-    """The change of a line of the protocol. Lists are by seat."""
+    """The change of a line of the protocol. Points are by seat."""
 
     event: EventNumber
     """Number of the event that wrote the line."""
@@ -58,7 +58,7 @@ class Ended(Value, omit_defaults=True):
     by: WonBy | Literal["closed", "abandoned"]
     """Way in which the match was won, or the act by which an official ended it."""
     rule: wire_types.SharedBy
-    """Rule by which the match ended; empty: an official ended it."""
+    """Rule by which the match was won or the pot shared; empty: neither."""
     event: EventNumber
     """Event that ended the match, or wrote the line that won it."""
     seat: Seat | None = None
@@ -69,7 +69,7 @@ class Ended(Value, omit_defaults=True):
     pot_before: wire_types.Money = 0
     """Pot before it was shared."""
     shares: wire_types.MoneyBySeat = ()
-    """Amounts drawn from the pot; left out: the pot was not shared."""
+    """Amounts drawn from the pot, by seat; left out: the pot was not shared."""
     payments: wire_types.Many[Payment] = ()
 
 
@@ -127,8 +127,8 @@ Line = DealScored | DealVoided
 """Line of the protocol. A voided deal has a line if its penalties were entered."""
 
 
-def lines_that_count(history: Iterable[Recorded]) -> dict[int, Line]:
-    """Return all lines in their corrected form, even struck lines, by the number of the event that wrote them."""
+def lines_as_corrected(history: Iterable[Recorded]) -> dict[int, Line]:
+    """Return, by the number of the event that wrote it, each line in its corrected form, even if struck."""
     lines: dict[int, Line] = {}
     for recorded in history:
         event = recorded.event
@@ -180,15 +180,15 @@ class LineHistory(NamedTuple):
     line: DealScored
     won: Win | None
     was: tuple[FormerLine, ...]
-    """Earlier versions of the line, in order."""
+    """Earlier versions, in order."""
     struck: CorrectedBy | None
-    """Correction that struck the line; ``None``: the line is not struck."""
+    """Correction that struck the line, if any."""
 
 
 def line_history(written: DealScored, event: int, won: MatchWon | None, corrections: Corrections) -> LineHistory:
     """Return the history of the line ``written`` by event number ``event``.
 
-    ``won``: the recorded win of the match by this line, if any.
+    ``won``: the recorded win by this line, if any.
     """
     line, win, was, struck = written, cast(Win | None, won), list[FormerLine](), None
     for number, correction in corrections:
@@ -210,7 +210,6 @@ def _win_to_compare(won: Win | None) -> object:
 
 
 def without_repeated_events(score: DealScored) -> DealScored:
-    """Return a corrected line in which no entry names an event twice."""
     entries, pot_entries = (
         tuple([replace(entry, events=tuple(dict.fromkeys(entry.events))) for entry in found])
         for found in (score.entries, score.pot_entries)
