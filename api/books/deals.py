@@ -221,16 +221,16 @@ def record_of(
     """Return the fields of :class:`DealRecord`. ``events``: from after the previous deal's score to this deal's
     score. ``first_of_act``: the first event's number of the act that made ``events[0]``."""
     parts = _DealParts()
-    acts_by_event = {step.events[0].originator_version: step.done.act for step in steps_of(events)}
+    acts = {step.events[-1].originator_version: step for step in steps_of(events)}
     for recorded in without_taken_back(events):
         parts.add_event(match.event_seen_by(recorded, caller.deal_viewer(public=True)))
-        if act := acts_by_event.get(recorded.originator_version):
-            parts.add_act(act, recorded.originator_version)
+        if step := acts.get(recorded.originator_version):  # after its events, because a result also has a dealing
+            parts.add_act(step.done.act, step.events[0].originator_version)
     score, dealt = events[-1].event, parts.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
     line = line or LineHistory(score, None, (), None)
     of_game = [one for one in without_taken_back(events) if isinstance(one.event, match.rules.events)]
-    acts = {one.originator_version: number for one, number in with_act_numbers(events, first_of_act)}
+    act_numbers = {one.originator_version: number for one, number in with_act_numbers(events, first_of_act)}
     return {
         "deal": score.deal,
         "dealer": score.dealer,
@@ -247,7 +247,9 @@ def record_of(
         "declarer": score.declarer,
         "contract": score.contract,
         "tricks": parts.tricks,
-        "facts": [event_seen(one, caller, public=True, act_number=acts[one.originator_version]) for one in of_game],
+        "facts": [
+            event_seen(one, caller, public=True, act_number=act_numbers[one.originator_version]) for one in of_game
+        ],
         "reports": parts.reports,
         "knocks": [case_of(match, one.entries, match.version, language, utc_now()) for one in cases],
         "penalties": parts.penalties,
