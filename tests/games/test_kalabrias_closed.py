@@ -234,6 +234,15 @@ class TestShowing:
         c.t.refused(Declare(seat=P1, cards=("HQ", "HJ", "HT")), rule="E-O34", code="nothing_to_show")
         assert P4 not in c.t.playing.sequences.refrained
 
+    @pytest.mark.rule("E-O10", "E-O34")
+    @pytest.mark.parametrize(("all_count", "points"), [(True, [40, 0, 50, 0]), (False, [20, 0, 50, 0])])
+    def test_of_the_partners_as_many_count_as_of_the_winners(self, all_count: bool, points: list[int]):
+        c = Closed("HQ HJ HT D7 D8 D9 | | CA CK CQ CJ | ", winner_scores_all_sequences=all_count)
+        c.says("small enough better enough")
+        c.t.do(Declare(seat=P1, cards=("HQ", "HJ", "HT")))
+        c.t.do(Declare(seat=P1, cards=("D7", "D8", "D9")))
+        assert c.detail["sequence_points"] == points
+
     def test_no_seat_declared(self):
         c = Closed("D7 D8 D9 | ").says("none none")
         c.t.refused(Declare(seat=P1, cards=("D7", "D8", "D9")), rule="E-O34", code="nothing_to_show")

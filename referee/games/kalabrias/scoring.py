@@ -36,7 +36,7 @@ def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scorin
     """Return the points for sequences, by seat (E24, E53, E-O10, E-O12, E-O14). ``scoring``: the seats that score."""
     options, sequences = table.options, deal.sequences
     points = [0] * table.seats
-    points_of = _hand_points if deal.known else _claim_points
+    points_of = _known_points if deal.known else _claim_points
     for seat in scoring:
         points[seat] = points_of(options, deal, contract, seat)
     if not scoring and sequences.best is not None and options.equal_sequences == "ten_each":
@@ -71,9 +71,8 @@ def _all_sequence_points(options: Options, hand: int) -> int:
     return sum(run_worth(options, length) for suit in SUITS for length, _ in runs(hand, suit))
 
 
-def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """Return the points of a known hand for its best sequence, or for all if ``winner_scores_all_sequences``."""
-    hand, trumps = deal.hands[seat], contract.trumps
+def _hand_points(options: Options, hand: int, trumps: str) -> int:
+    """Return the points for all sequences of a hand, or only for the best by ``winner_scores_all_sequences``."""
     if options.winner_scores_all_sequences:
         return _all_sequence_points(options, hand)
     best = strongest_sequence(hand, trumps, options.longer_sequence_wins)
@@ -86,6 +85,11 @@ def _hand_points(options: Options, deal: Outcome, contract: TrumpContract, seat:
         if (top, suit == trumps) == (best.top, best.trumps) and (length > 3) == (best.cards > 3)
     )
     return max(sequence_worth(options, min(length, 5)) for length in lengths)
+
+
+def _known_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
+    """Return the points for the sequences of a known hand."""
+    return _hand_points(options, deal.hands[seat], contract.trumps)
 
 
 def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
@@ -101,7 +105,7 @@ def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat
     for who, cards, _ in deal.sequences.shown:
         if who == seat and not cards & ~hand:
             evidence |= cards
-    return _all_sequence_points(options, evidence)
+    return _hand_points(options, evidence, contract.trumps)
 
 
 def _evidence(claim: Claim, hand: int, trumps: str, longer_wins: bool) -> int:
