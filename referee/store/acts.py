@@ -1,4 +1,4 @@
-"""Keyed acts (acts with an Idempotency-Key), stored so that a repeat is found without the match."""
+"""Keyed acts (acts with an Idempotency-Key), stored so that a repeat is found without reading the aggregate."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -17,12 +17,12 @@ OWN_KEY_PREFIX = "~"
 
 
 Placed = tuple[int, str, int, str, bytes]
-"""A row: position in the store, aggregate, number, topic and state. Making the library's object takes longer than
-decoding the row."""
+"""A row: position in the store, aggregate, number, topic and state. A tuple, because making the library's object
+takes longer than decoding the row."""
 
 
 class KeyedAct(NamedTuple):
-    """A keyed act. ``key``: its :func:`key_of`. ``first``, ``last``: numbers of its events."""
+    """``key``: :func:`key_of` the act. ``first``, ``last``: numbers of the act's first and last event."""
 
     aggregate_id: UUID
     key: bytes
@@ -31,7 +31,7 @@ class KeyedAct(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """False if ``first`` and ``last`` cannot be event numbers, because SQLite accepts any value."""
+        """False if ``first`` and ``last`` cannot be event numbers. SQLite accepts any value."""
         numbers = self.first, self.last
         return all(isinstance(one, int) for one in numbers) and 0 < self.first <= self.last
 
@@ -41,61 +41,61 @@ class NothingSent(Exception):
 
 
 def means_unsent(error: Exception) -> bool:
-    """Return whether a library error means that nothing was sent to the store."""
+    """Return whether the error's cause is :class:`NothingSent`."""
     return isinstance(error.__cause__, NothingSent)
 
 
 class Store(Protocol):
-    """Methods of our recorders that the eventsourcing library does not have."""
+    """Methods that our recorders add to the library's."""
 
     def store(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], versions: Mapping[UUID, int]
     ) -> Sequence[StoredEvent]:
-        """Store all rows and acts or none; return the result of :meth:`select_newer`.
+        """Store all rows and acts or none, then return :meth:`select_newer` for ``versions``.
 
-        Raises the library's ``IntegrityError`` if a row exists.
+        Raises the library's ``IntegrityError`` if a row's number or an act is already stored.
         """
 
     def wait_for_writes(self) -> None:
-        """Wait for the end of transactions in progress."""
+        """Wait until no failed transaction can store its rows later."""
 
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
-        """Return the stored acts with these aggregates and keys."""
+        """Return the stored acts with these pairs of aggregate and :func:`key_of`."""
 
     def select_secret(self) -> bytes:
-        """Return the random secret made with the tables."""
+        """Return the secret made with the tables."""
 
     def select_ends(self) -> list[Any]:
-        """Return the states of the first and the last row of the store, if any."""
+        """Return the states of the store's first and last row; empty without rows."""
 
     def select_rows(self, aggregate_id: UUID, *, gt: int | None = None, lte: int | None = None) -> list[Row]:
-        """Return an aggregate's rows after ``gt``, up to ``lte``, in order."""
+        """Return an aggregate's rows after number ``gt``, up to number ``lte``, in order."""
 
     def select_newer(self, versions: Mapping[UUID, int]) -> list[StoredEvent]:
-        """Return the rows after these versions, grouped by aggregate, in order."""
+        """Return the rows after these versions of aggregates, grouped by aggregate, in order."""
 
     def select_page(self, after: int, limit: int) -> list[Placed]:
-        """Return at most ``limit`` rows of the store after a position, in order."""
+        """Return at most ``limit`` rows of the store after position ``after``, in order."""
 
     def select_history(self, aggregate_id: UUID, after: int, limit: int) -> list[Placed]:
-        """Return at most ``limit`` rows of an aggregate after a number, in order."""
+        """Return at most ``limit`` rows of an aggregate after number ``after``, in order."""
 
 
 SECRET_BYTES = 32
 
 
 def key_of(actor: Actor, key: str) -> bytes:
-    """Return a short hash of an actor and an Idempotency-Key."""
+    """Return a 16-byte hash of an actor and an Idempotency-Key."""
     return sha256(f"{actor} {key}".encode()).digest()[:16]
 
 
 def keyed_acts(rows: Iterable[tuple[UUID | str, int, bytes]]) -> Iterator[KeyedAct]:
-    """Yield the keyed acts of rows (aggregate, number, state) in the order of storing."""
+    """Yield the keyed acts of rows (aggregate, number, state), which must be in the order of storing."""
 
     def act_of(row: tuple[UUID | str, int, bytes]) -> tuple[UUID | str, Actor, str]:
         try:
             act = act_of_row(row[2])
-        except (msgspec.MsgspecError, ValueError, TypeError):  # an unreadable row has no act
+        except (msgspec.MsgspecError, ValueError, TypeError):  # because an unreadable row names no act
             return row[0], "", OWN_KEY_PREFIX
         return row[0], act.actor, act.act_id
 

@@ -1,4 +1,4 @@
-"""Aggregates (matches, clubs, the log). The rules of its kind fold each one from its recorded events."""
+"""Aggregates (matches, clubs, the log), folded from recorded events by the rules of each kind."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -37,7 +37,7 @@ class Rules(Protocol):
 
 
 class Aggregate(Value):
-    """An aggregate after event ``version``. Each kind is a subclass."""
+    """An aggregate after event ``version``."""
 
     id: UUID
     version: int
@@ -47,7 +47,7 @@ class Aggregate(Value):
     changed_at: datetime
     state: Any
     public_to: int = 0
-    """Number of the last public event; earlier events are public too."""
+    """Events up to this number are public, because their deals are over; 0: none."""
     ended_at: datetime | None = None
 
     OPENING: ClassVar[type[Event]]
@@ -62,10 +62,11 @@ class Aggregate(Value):
     """Event types after which a snapshot is taken."""
 
     EVENTS_MAX: ClassVar[int] = EVENTS_MAX
-    """Maximum events; officials may add a few more."""
+    """Maximum events; officials may add ``OFFICIALS_MORE``."""
 
     @classmethod
     def rules_for(cls, opened: Any) -> Rules:
+        """Return the rules for an aggregate with this first event."""
         raise NotImplementedError
 
     @classmethod
@@ -82,12 +83,12 @@ class Aggregate(Value):
         return self.has_token(actor, token_sha256)
 
     def sole_actor(self, request: Any) -> Actor | None:
-        """Return the only actor who may make a request; ``None`` if any may. Officials may also act for a seat."""
+        """Return the only actor who may make a request; ``None`` if any may. ``official``: every official."""
         return getattr(request, "seat", "official")
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """Function that prepares the state for a request's first event, if needed."""
+        """Function that prepares the state before a request's first event is folded; ``None`` if not needed."""
         return None
 
     @property
@@ -124,8 +125,7 @@ def _check_hidden(kind: type[Event]) -> None:
 def event_types() -> dict[str, type[Event]]:
     """Return the event types by topic.
 
-    Raises ``ImportError`` if two types share a topic or class name, if a type has an act's class name, or if
-    ``HIDDEN`` is wrong.
+    Raises ``ImportError`` if types share a topic, types or acts share a class name, or ``HIDDEN`` is wrong.
     """
     topics: dict[str, type[Event]] = {}
     names: dict[str, type] = {act.__name__: act for act in ACTS}
@@ -150,7 +150,7 @@ def event_type(topic: str) -> type[Event]:
 
 
 def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
-    """Return the aggregate after further events. Without an aggregate, the first event opens it.
+    """Return the aggregate after further events. For ``None``, the first event opens an aggregate.
 
     Raises :class:`DamagedRow` if an event is missing or the first cannot open an aggregate. The rules may raise other
     errors.
@@ -180,7 +180,7 @@ def fold(aggregate: A | None, history: Iterable[Recorded]) -> A:
 
 
 def with_known_state(aggregate: A, history: Sequence[Recorded], state: Any) -> A:
-    """Return the aggregate after events that lead to ``state``, without checks."""
+    """Return the aggregate after one or more events that lead to ``state``, without checks."""
     last, public_to, ended_at = history[-1], aggregate.public_to, aggregate.ended_at
     for recorded in history:
         if type(recorded.event) in aggregate.LAYS_OPEN:

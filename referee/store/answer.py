@@ -1,4 +1,4 @@
-"""Futures for the outcomes of requests to the desk."""
+"""Futures for requests to the desk."""
 
 import threading
 from collections.abc import Callable
@@ -17,8 +17,8 @@ class _Stage(Enum):
 class Answer:
     """The future outcome of one request, set once by the desk.
 
-    All answers share a lock, and only :meth:`result` makes a :class:`threading.Event`, so it is faster than
-    :class:`concurrent.futures.Future`.
+    It is faster than :class:`concurrent.futures.Future`, because all answers share a lock and only :meth:`result`
+    makes a :class:`threading.Event`.
     """
 
     __slots__ = ("_callback", "_outcome", "_stage", "aside")
@@ -29,7 +29,7 @@ class Answer:
         self._outcome: Outcome | Exception | None = None
         self._callback: Callable[[], None] | None = None
         self.aside = False
-        """True if the request is decided aside."""
+        """True after the request is first sent aside."""
 
     # For the caller
 
@@ -38,8 +38,10 @@ class Answer:
         return self._stage is _Stage.DONE
 
     def when_done(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` on the desk's thread when the outcome is known, or now. A later callback replaces an
-        earlier one."""
+        """Call ``callback`` on the thread that sets the outcome, or now if the outcome is set.
+
+        A later callback replaces an earlier one.
+        """
         with self._changes:
             self._callback = callback
             done = self.done
@@ -47,7 +49,7 @@ class Answer:
             callback()
 
     def cancel(self) -> bool:
-        """Withdraw the request. Return false if the desk has begun it."""
+        """Withdraw the request. Return false if it is begun, done or already withdrawn."""
         with self._changes:
             if self._stage is not _Stage.WAITING:
                 return False
@@ -62,7 +64,7 @@ class Answer:
         return self._outcome
 
     def result(self, seconds: float | None = None) -> Outcome:
-        """Block until the outcome is known, and return it.
+        """Block until the outcome is known, and return it. Replaces the callback of :meth:`when_done`.
 
         Raises ``TimeoutError`` after ``seconds``, or the error of the desk.
         """
@@ -75,14 +77,14 @@ class Answer:
     # For the desk
 
     def begin(self) -> bool:
-        """Mark the request as begun. Return false if the caller cancelled it."""
+        """Mark the request as begun. Return false if it is withdrawn or done."""
         with self._changes:
             if self._stage is _Stage.WAITING:
                 self._stage = _Stage.BEGUN
         return self._stage is _Stage.BEGUN
 
     def set(self, outcome: Outcome | Exception) -> None:
-        """Set the outcome or error, and call the callback."""
+        """Set the outcome or error, and call the callback, if any."""
         with self._changes:
             self._outcome = outcome
             self._stage = _Stage.DONE

@@ -1,6 +1,7 @@
 """Threads that decide requests aside: on the whole history of a match, while the desk's thread continues.
 
-One thread decides on short matches, one waits for the process for long matches (:mod:`referee.store.worker`).
+One thread decides on short matches. One waits while a process decides on long matches
+(:mod:`referee.store.worker`).
 """
 
 import sys
@@ -17,10 +18,11 @@ from referee.store.command import Busy
 LONG_FROM = 500
 """Events from which a match is long."""
 WAITING_MAX = 64
+"""Maximum unfinished decisions in each queue."""
 WAITING_OF_ONE_MAX = 4
-"""Maximum waiting decisions on one match, because each outdates the next ones."""
+"""Maximum unfinished decisions on one match, because each outdates the next ones."""
 SWITCH_SECONDS = 0.0002
-"""Seconds that a thread may run while others wait for the interpreter."""
+"""Seconds of the interpreter's switch interval in :func:`yielding_often`."""
 
 T = TypeVar("T")
 _lock = threading.Lock()
@@ -30,7 +32,7 @@ _usual_seconds = sys.getswitchinterval()
 
 @contextmanager
 def yielding_often() -> Iterator[None]:
-    """Let other threads interrupt this block often."""
+    """Shorten the interpreter's switch interval in this block, so that other threads run often."""
     global _at_work
     with _lock:
         _at_work += 1
@@ -45,8 +47,6 @@ def yielding_often() -> Iterator[None]:
 
 
 class Aside(Generic[T]):
-    """Two threads with a queue each."""
-
     def __init__(self, decide: Callable[[T], None]) -> None:
         """``decide``: decides a job; it must not raise."""
         self._decide = decide
@@ -59,8 +59,10 @@ class Aside(Generic[T]):
         self._guard = threading.Lock()
 
     def put(self, aggregate_id: UUID, events: int, job: T) -> None:
-        """Queue a job on an aggregate with this number of ``events``. Raises :class:`Busy` if too many wait, or after
-        :meth:`close`."""
+        """Queue a job on an aggregate with this number of ``events``.
+
+        Raises :class:`Busy` if too many jobs are unfinished, or after :meth:`close`.
+        """
         is_long = events >= LONG_FROM
         counted = (is_long, None), (is_long, aggregate_id)
         with self._guard:
@@ -77,7 +79,7 @@ class Aside(Generic[T]):
         self._queues[is_long].put((aggregate_id, job))
 
     def close(self) -> None:
-        """Drop waiting jobs, and wait until the threads have finished their present jobs."""
+        """Drop waiting jobs, and wait for the present ones."""
         with self._guard:
             self._closed = True
             for queue in self._queues.values():

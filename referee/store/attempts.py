@@ -1,10 +1,7 @@
-"""J12: Refused attempts to act in a match, stored for its officials.
+"""Refused attempts to act in a match, stored for its officials (J12).
 
-Each match has its own chain of rows. A row contains the match's version and last hash, which prove its time, but
-neither request nor token. A thread writes the attempts from a bounded queue, which drops attempts when full.
-
-An actor's first :data:`ROWS_EACH` attempts for one reason get a row each. A later attempt gets a row if it doubles
-the last row's count.
+Each match has its own chain of rows. A row contains the match's version and last hash, which prove after which event
+it was made, but neither request nor token.
 """
 
 import logging
@@ -30,30 +27,31 @@ from referee.visibility import SALT_BYTES, Event, Recorded
 log = logging.getLogger(__name__)
 
 ROWS_EACH = 20
-"""Attempts, for each actor and reason, that get a row each."""
+"""First attempts of an actor with one code that get a row each. A later one gets a row if it doubles the last row's
+count."""
 WAITING_MAX = 10_000
 REST_SECONDS = 0.25
-"""Seconds between two transactions, because each delays acts on SQLite."""
+"""Seconds between two batches, because each transaction delays acts on SQLite."""
 AWAY_SECONDS = 2.0
-"""Seconds between a failed transaction and the next."""
+"""Seconds between a failed batch and the next."""
 TRIES = 20
-"""Maximum transactions for one match's attempts, if other processes also write."""
+"""Maximum transactions for one match's attempts, if other processes store rows first."""
 STREAMS_MAX = 1000
-"""Maximum matches whose counts are cached."""
+"""Maximum cached matches."""
 
 
 OFFICIALS_VIEW = "officials_view"
 """``act`` of an attempt to see the officials' view of a match."""
 HELD_BACK = "plays_in_match"
-"""``code`` of such an attempt's refusal, because the member behind the key or token plays."""
+"""``code`` of that attempt: a member who holds or gave the credential plays."""
 
 
 class AttemptRefused(Event):
-    """An act was refused."""
+    """A request was refused."""
 
     TOPIC: ClassVar[str] = "attempt/refused"
     act: wire_types.Code
-    """Act that was tried: its name, `knock`, or `issue_token`."""
+    """Name of the request, for example `bid` or `knock`; or `officials_view`."""
     code: wire_types.Code
     """Reason: the last part of the problem's type, with underscores."""
     version: Version
@@ -67,7 +65,7 @@ class AttemptRefused(Event):
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """A refused act before it has a number."""
+    """A refused request before it has a row. ``version``, ``head``: the match's version and last hash."""
 
     match: UUID
     actor: Actor
@@ -80,7 +78,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
-    """Return the recorded row and its event. Raises :class:`DamagedAttempt` if the row is unusable."""
+    """Return a row's recorded event, and the event itself. Raises :class:`DamagedAttempt` if the row is unusable."""
     try:
         recorded = from_row(row)
     except DamagedRow as damaged:
@@ -91,14 +89,14 @@ def read_attempt(row: StoredEvent) -> tuple[Recorded, AttemptRefused]:
 
 
 class _Stream:
-    """Number and hash of a match's last row of attempts, and its counts."""
+    """Number and hash of a match's last row of attempts, and the match's counts."""
 
     def __init__(self, rows: Iterable[StoredEvent]) -> None:
         self.number, self.prev = 0, FIRST
         self.stored_counts: dict[tuple[Actor, str], int] = {}
-        """Count in the last row, by actor and code."""
+        """Count in the last row with an actor and code."""
         self.since: Counter[tuple[Actor, str]] = Counter()
-        """Attempts counted since that row."""
+        """Attempts since that row."""
         for row in rows:
             self.add_row(row, *read_attempt(row))
 
@@ -106,8 +104,8 @@ class _Stream:
         self.number, self.prev = row.originator_version, row_hash(row)
         self.stored_counts[recorded.actor, event.code] = event.count
 
-    def row_of(self, attempt: Attempt) -> tuple[StoredEvent, Recorded, AttemptRefused] | None:
-        """Count an attempt, and return its row, encoded and not; ``None`` if it gets no row."""
+    def count_and_make_row(self, attempt: Attempt) -> tuple[StoredEvent, Recorded, AttemptRefused] | None:
+        """Count an attempt. Return the arguments of :meth:`add_row`; ``None`` if it gets no row."""
         reason = attempt.actor, attempt.code
         self.since[reason] += 1
         stored_count = self.stored_counts.get(reason, 0)
@@ -138,7 +136,7 @@ class _Stream:
 
 
 class Attempts:
-    """Stores attempts from any thread. ``counts``: attempts by result, which is ``stored``, ``counted`` (for a later
+    """Stores attempts from any thread. ``counts``: attempts by result, which is ``stored``, ``counted`` (in a later
     row) or ``dropped``."""
 
     def __init__(self, recorder: AggregateRecorder, counts: Counter[str] | None = None) -> None:
@@ -162,11 +160,12 @@ class Attempts:
         return self._waiting.qsize()
 
     def call_when_written(self, done: Callable[[], object]) -> None:
-        """Call ``done`` on the writer's thread when earlier attempts are written or dropped."""
+        """Call ``done`` on the writer's thread when earlier attempts are written or dropped. Ends its pause."""
         self._waiting.put(done)
         self._hurry.set()
 
     def rows(self, match_id: UUID, *, after: int, limit: int) -> Sequence[StoredEvent]:
+        """Return at most ``limit`` rows after number ``after``, in order."""
         return self._recorder.select_events(match_id, gt=after or None, limit=limit)
 
     def close(self, seconds: float = 5.0) -> None:
@@ -204,7 +203,8 @@ class Attempts:
         return batch, callbacks, True
 
     def _write_batch(self, batch: list[Attempt]) -> bool:
-        """Write the attempts. If the store fails, drop the rest and return false."""
+        """Write the attempts, except on a match with a damaged row. After a different error, drop the rest and return
+        false."""
         by_match: dict[UUID, list[Attempt]] = {}
         for attempt in batch:
             by_match.setdefault(attempt.match, []).append(attempt)
@@ -212,10 +212,10 @@ class Attempts:
         for match_id, tried in by_match.items():
             try:
                 self._write_attempts(match_id, tried)
-            except DamagedAttempt as damaged:  # attempts on other matches are still written
+            except DamagedAttempt as damaged:  # because other attempts can be written
                 log.error("%d attempts are not stored: %s", len(tried), damaged)
                 self.counts["dropped"] += len(tried)
-            except Exception as error:  # the thread must write later batches
+            except Exception as error:  # because the thread must write later batches
                 level = logging.WARNING if isinstance(error, PersistenceError) else logging.ERROR
                 log.log(level, "%d attempts are not stored", left, exc_info=level == logging.ERROR)
                 self.counts["dropped"] += left
@@ -231,7 +231,7 @@ class Attempts:
             before = stream.since.copy()
             rows: list[StoredEvent] = []
             for attempt in tried:
-                if (made := stream.row_of(attempt)) is not None:
+                if (made := stream.count_and_make_row(attempt)) is not None:
                     stream.add_row(*made)
                     rows.append(made[0])
             try:

@@ -12,15 +12,15 @@ from referee.store.store import Loaded
 
 MEGABYTE = 1_000_000
 OVERTAKEN_MAX = 10_000
-"""Maximum aggregates remembered as outdated."""
+"""Maximum aggregates remembered as outdated. Above it, the oldest leaves the cache."""
 MEASURED_EVERY = 16
 """Events after which an aggregate's size is measured again."""
 OVERHEAD, FACTOR = 500, 3
-"""Estimated bytes of an aggregate in memory: a constant, plus a factor times its JSON bytes."""
+"""Estimated bytes in memory: ``OVERHEAD`` plus ``FACTOR`` times the JSON bytes."""
 
 
 class _Cached(msgspec.Struct, frozen=True):
-    """A cached aggregate, its size in bytes, and its version when the size was measured."""
+    """``measured``: version when the ``size`` in bytes was estimated."""
 
     loaded: Loaded
     size: int
@@ -28,7 +28,7 @@ class _Cached(msgspec.Struct, frozen=True):
 
 
 class Cache:
-    """A thread-safe cache. Above ``bytes_max`` it drops the least recently used aggregates, down to one."""
+    """A thread-safe cache. Above ``bytes_max`` it drops the least recently used aggregates, but keeps one."""
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
@@ -36,7 +36,7 @@ class Cache:
         self._overtaken: OrderedDict[UUID, int] = OrderedDict()
         self._lock = threading.Lock()
         self.size = 0
-        """Bytes of all cached aggregates."""
+        """Estimated bytes of all cached aggregates."""
 
     def __len__(self) -> int:
         return len(self._places)
@@ -62,7 +62,7 @@ class Cache:
         return place is not None and place.loaded.aggregate.version < self._overtaken.get(aggregate_id, 0)
 
     def mark_stored(self, aggregate_id: UUID, version: int) -> None:
-        """Note that event ``version`` is stored, even without a cached aggregate, because a thread may be loading an
+        """Note that event ``version`` is stored, even if not cached, because a thread may be loading an
         earlier version."""
         with self._lock:
             place = self._places.get(aggregate_id)
@@ -74,7 +74,7 @@ class Cache:
                 self._drop(self._overtaken.popitem(last=False)[0])
 
     def keep(self, aggregates: Iterable[Loaded]) -> None:
-        """Cache each aggregate unless a later version is cached. Then drop the excess."""
+        """Cache each aggregate unless a later version is cached."""
         with self._lock:
             for loaded in aggregates:
                 self._keep(loaded)
@@ -107,5 +107,4 @@ class Cache:
 
 
 def size_of(aggregate: Aggregate) -> int:
-    """Return the approximate bytes of an aggregate in memory."""
     return OVERHEAD + FACTOR * len(msgspec.json.encode(aggregate))

@@ -27,23 +27,26 @@ class Club(Aggregate):
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any]:
-        """Function that stores the time of an act in the state, for ``payout_limit``."""
+        """Function that stores a request's time in the state, for ``payout_limit``."""
         return _at_time_of_act
 
     def has_token(self, actor: Actor, token_sha256: str) -> bool:
-        """Return whether the actor's key has, or had last, a secret with this SHA-256, and is not revoked."""
+        """Return whether the actor's key is not revoked, and its present or previous secret has this SHA-256.
+
+        Does not check expiry.
+        """
         key = self.state.key(actor.removeprefix("key:"))
         if key is None or key.revoked:
             return False
         return any(compare_digest(known, token_sha256) for known in (key.hash, key.before) if known is not None)
 
     def may_act(self, actor: Actor, token_sha256: str) -> bool:
-        """Return whether the actor's key has a secret with this SHA-256, and is not revoked."""
+        """Return whether the actor's key is not revoked, and its present secret has this SHA-256."""
         key = self.state.key(actor.removeprefix("key:"))
         return key is not None and not key.revoked and compare_digest(key.hash, token_sha256)
 
     def sole_actor(self, request: Any) -> Actor | None:
-        """Return ``None``: scopes decide who may act (:func:`referee.clubs.scopes.needed_scope`)."""
+        """Return ``None``: scopes decide (:func:`referee.clubs.scopes.needed_scope`)."""
         return None
 
 

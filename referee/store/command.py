@@ -1,4 +1,4 @@
-"""Commands to the desk, their outcomes, and the errors that the desk raises."""
+"""Commands to the desk, their outcomes and errors."""
 
 from typing import Any
 from uuid import UUID
@@ -10,7 +10,7 @@ from referee.visibility import Recorded
 
 
 class Stale(Exception):
-    """The aggregate does not have the expected version."""
+    """The aggregate has ``version``, not the expected one."""
 
     def __init__(self, version: int) -> None:
         super().__init__(version)
@@ -30,7 +30,7 @@ class Overtaken(Exception):
 
 
 class Full(Exception):
-    """The aggregate has the maximum number of events."""
+    """The request's events would exceed the maximum number, ``most``."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
@@ -38,7 +38,10 @@ class Full(Exception):
 
 
 class Busy(Exception):
-    """The queue is full or the store does not answer. Nothing is stored; a retry may succeed."""
+    """The desk, the store or the process for long matches cannot do the work now.
+
+    Nothing is stored; a retry may succeed.
+    """
 
 
 class TokenNotValid(Exception):
@@ -46,14 +49,14 @@ class TokenNotValid(Exception):
 
 
 class InDoubt(Exception):
-    """The request may be stored or not. A retry with the same key finds out."""
+    """The request may be stored or not. A retry with the same Idempotency-Key finds out."""
 
 
 class Command(Value):
     """A request to an aggregate. An opening event as ``request`` creates the aggregate.
 
-    ``expected``: version from ``If-Match``. ``key``: Idempotency-Key. ``token``: SHA-256 of the caller's token, if
-    the desk must check it again.
+    ``expected``: version from ``If-Match``. ``key``: Idempotency-Key. ``token``: SHA-256 of the caller's token
+    or key, if the desk must check it again.
     """
 
     id: UUID
@@ -65,7 +68,10 @@ class Command(Value):
 
 
 class Outcome(Value):
-    """The aggregate after a request, and the request's events. ``repeated``: the desk had decided it before."""
+    """The aggregate after a request, and the request's events.
+
+    ``repeated``: the desk had decided the act before, so the aggregate may contain later events.
+    """
 
     aggregate: Aggregate
     events: tuple[Recorded, ...]

@@ -1,6 +1,6 @@
 """The store that a URL names.
 
-PostgreSQL's driver takes 8 MB, so :mod:`referee.store.postgres_connection` is imported only for its URLs.
+PostgreSQL's driver takes 8 MB of memory, so :mod:`referee.store.postgres_connection` is imported only if needed.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from referee.store.postgres_connection import Opener
 
 CONNECT_SECONDS = 2
-"""Seconds to connect to each host of the URL. The driver allows no less."""
+"""Default seconds to connect to each host of the URL. The driver allows no less."""
 SILENCE_SECONDS = 3.0
 """Maximum seconds without data from the server during a statement."""
 TCP_SETTINGS = {
@@ -19,7 +19,7 @@ TCP_SETTINGS = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-"""Settings of libpq with which the operating system notices a lost server."""
+"""Default settings of libpq, with which the operating system notices a lost server."""
 
 
 class SqliteFile(NamedTuple):
@@ -33,7 +33,8 @@ class Postgres(NamedTuple):
     schema: str
 
     def opener(self, **more: Any) -> "Opener":
-        """Return a function that opens connections. ``more``: further parameters of the driver."""
+        """Return a function that opens connections, without selecting ``schema``. ``more``: further parameters of the
+        driver."""
         from referee.store.postgres_connection import Opener
 
         return Opener(self.parameters, **more)
@@ -42,7 +43,7 @@ class Postgres(NamedTuple):
 def parse_store_url(url: str) -> SqliteFile | Postgres:
     """Return the store of a URL: ``sqlite:///path``, or a ``postgresql:`` URL of libpq, optionally with ``schema``.
 
-    Raises ``ValueError`` for any other URL.
+    Raises ``ValueError`` for any other or an unreadable URL.
     """
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
@@ -65,7 +66,7 @@ def _postgres_of(url: str) -> Postgres:
     try:
         given = conninfo_to_dict(f"{rest}?{'&'.join(theirs)}")
     except ProgrammingError as error:
-        hidden = "percent" in str(error)  # a message about percent signs may repeat the password
+        hidden = "percent" in str(error)  # because a message about percent signs may repeat the password
         raise ValueError("% is written %25" if hidden else str(error).strip()) from None
     defaults = {"dbname": "knacka", "host": "127.0.0.1", "user": "postgres", "connect_timeout": CONNECT_SECONDS}
     schema = unquote(ours[-1].removeprefix("schema=")) if ours else "public"

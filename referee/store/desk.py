@@ -1,8 +1,8 @@
-"""The commit queue: one thread, the writer, decides all waiting requests and stores their rows in one transaction.
+"""The commit queue: one thread, the writer, decides waiting requests and stores their rows in one transaction.
 
-The desk first decides an act on the cached aggregate. If it refuses the act, or if a different process has committed
-first, it reads the newer rows and decides again. So most acts need no query before the commit, and no answer depends
-on an outdated state.
+The desk first decides an act on the cached aggregate. If it refuses the act, or if a different process has stored
+rows first, it reads the newer rows and decides again. So most acts need no query before the commit, and no answer
+depends on an outdated state.
 
 A request that needs the whole history is decided *aside*: on a different thread (:mod:`referee.store.aside`).
 """
@@ -66,19 +66,17 @@ SNAPSHOT_SECONDS = 0.5
 SALTS_AT_ONCE = 256
 OWN_ID_DIGITS = 24
 ATTEMPTS = 3
-"""Maximum attempts to store a request after conflicts with different processes."""
+"""Maximum attempts to store a request, if other processes store rows first."""
 ASIDE_ATTEMPTS = 3
-"""Maximum attempts to decide a request aside, if the match changes meanwhile."""
+"""Maximum decisions on a request aside, if the match changes meanwhile."""
 SNAPSHOT_EVERY = 200
 """Events after the last snapshot until the next one."""
 REMEMBERED_ACTS_MAX = 4096
-"""Maximum acts with an Idempotency-Key in memory, to recognise repeats."""
+"""Maximum keyed acts in memory, to recognise repeats."""
 CACHE_MEGABYTES = 32
 
 
 class _Job(msgspec.Struct, frozen=True):
-    """A command in the queue."""
-
     command: Command
     act_id: str
     """Idempotency-Key, or an id made by the desk."""
@@ -87,20 +85,18 @@ class _Job(msgspec.Struct, frozen=True):
     future: Answer
     decided: Decided | None = None
     """Last decision made aside, if any."""
-    attempts: int = 0
-    """Number of decisions made aside."""
+    decisions_aside: int = 0
 
 
 class _Work:
     """A transaction: its rows, the aggregates after it, and its answers."""
 
     def __init__(self) -> None:
-        self.entries: dict[UUID, Loaded] = {}
+        self.aggregates: dict[UUID, Loaded] = {}
         self.rows: list[StoredEvent] = []
         self.history: list[Recorded] = []
         self.made: list[KeyedAct] = []
         self.due: list[Loaded] = []
-        """Aggregates to snapshot."""
         self.known: dict[tuple[UUID, bytes], KeyedAct] = {}
         """Keyed acts made in this transaction or looked up, by ``keyed_as``."""
         self.already_opened: set[UUID] = set()
@@ -111,18 +107,18 @@ class _Work:
 
 
 def digest_of(request: bytes | msgspec.Raw) -> str:
-    """Return a short hash, to compare requests with the same key."""
+    """Return a short hash of a request as JSON."""
     return sha256(request).hexdigest()[:16]
 
 
 def seeds() -> Callable[[], str]:
-    """Return a function that makes unpredictable seeds from a secret drawn now."""
+    """Return a function that makes unpredictable seeds."""
     secret, numbers = secrets.token_bytes(32), count()
     return lambda: sha256(secret + next(numbers).to_bytes(8, "big")).hexdigest()[:32]
 
 
 def salts() -> Iterator[bytes]:
-    """Yield random salts for one thread, drawn many at a time."""
+    """Yield random salts, for one thread."""
     while True:
         drawn = secrets.token_bytes(SALTS_AT_ONCE * SALT_BYTES)
         for start in range(0, len(drawn), SALT_BYTES):
@@ -141,26 +137,26 @@ class Desk:
         seed: Callable[[], str] | None = None,
         committed: Callable[[Sequence[Recorded]], None] = lambda recorded: None,
     ) -> None:
-        """``cache_bytes``: maximum memory of cached aggregates. ``committed``: called on the writer's thread with
-        each transaction's events."""
+        """``cache_bytes``: maximum memory of cached aggregates. ``seed``: makes a seed for each decision.
+
+        ``committed``: called on the writer's thread with each transaction's events.
+        """
         self.referee = referee
         self._clock, self._seed, self._committed = clock, seed or seeds(), committed
         self._own_ids = seeds()
-        """Function that returns unique ids for acts without an Idempotency-Key."""
         self._salts = salts()
         self._cache = Cache(cache_bytes)
         self._recent_acts: OrderedDict[tuple[UUID, bytes], KeyedAct] = OrderedDict()
-        """Keyed acts that were last made or looked up, by ``keyed_as``."""
+        """Keyed acts last made or looked up, by ``keyed_as``."""
         self._waiting: SimpleQueue[_Job | None] = SimpleQueue()
         self._worker = Worker(referee.env)
         self._aside = Aside(self._decide_aside)
         self._to_send_aside: list[_Job] = []
-        """Jobs to decide aside after this batch."""
         self._decided_aside: dict[Answer, None] = {}
-        """Answers that are being decided aside, as an ordered set."""
+        """Answers being decided aside, in order."""
         self._closing = threading.Lock()
         self._postponed: list[_Job] = []
-        """Jobs for the next transaction: the present one also reads newer rows for them."""
+        """Jobs for the next transaction."""
         self._due: list[Loaded] = []
         self._snapshots_at = 0.0
         self._closed = False
@@ -176,8 +172,8 @@ class Desk:
 
         The answer raises ``Refused``, :class:`Stale`, :class:`KeyReused`, :class:`OpenedByAnother`,
         :class:`Overtaken`, :class:`Full`, :class:`TokenNotValid`, :class:`~referee.store.store.UnknownAggregate`,
-        :class:`Busy`, :class:`InDoubt`, :class:`~referee.store.clock.ClockWrong` or
-        :class:`~referee.store.damaged.DamagedRow`.
+        :class:`Busy`, :class:`InDoubt`, :class:`~referee.store.clock.ClockWrong`,
+        :class:`~referee.store.damaged.DamagedRow` or the library's ``PersistenceError``.
         """
         if self._closed or self._waiting.qsize() >= WAITING_MAX:
             raise Busy
@@ -188,7 +184,7 @@ class Desk:
         return future
 
     def cached(self, aggregate_id: UUID, *, allow_stale: bool = False) -> Aggregate | None:
-        """Return the cached aggregate; ``None`` if not cached or, unless ``allow_stale``, known to be outdated."""
+        """Return the cached aggregate; ``None`` if not cached, or outdated without ``allow_stale``."""
         if not allow_stale and self._cache.is_behind(aggregate_id):
             return None
         loaded = self._cache.use(aggregate_id)
@@ -208,12 +204,12 @@ class Desk:
         return loaded.aggregate
 
     def cached_head(self, aggregate_id: UUID) -> tuple[int, str] | None:
-        """Return the cached aggregate's version and last hash; ``None`` if it is not cached."""
+        """Return the cached aggregate's version and last hash, even if outdated; ``None`` if not cached."""
         loaded = self._cache.get(aggregate_id)
         return None if loaded is None else (loaded.aggregate.version, loaded.head)
 
     def mark_stored(self, aggregate_id: UUID, version: int) -> None:
-        """Note that event ``version`` of an aggregate is stored. An earlier cached version is then outdated."""
+        """Note that event ``version`` is stored. An earlier cached version is then outdated."""
         self._cache.mark_stored(aggregate_id, version)
 
     def run_on_history(
@@ -221,7 +217,7 @@ class Desk:
     ) -> T:
         """Return the result of ``work``, called with the event store and the other arguments. Blocks the thread.
 
-        ``events``: length of the match. From :data:`LONG_FROM` events a different process does the call
+        ``events``: length of the match. From :data:`LONG_FROM` events a different process makes the call
         (:meth:`Worker.__call__`).
         """
         if events < LONG_FROM:
@@ -229,17 +225,16 @@ class Desk:
         return self._worker(work, *args, **kwargs)
 
     def stop_worker(self) -> None:
-        """Abort the work on long matches, and refuse further work. Does not wait."""
+        """Stop the process for long matches, and refuse further work. Does not wait."""
         self._worker.stop()
 
     @property
     def worker_pid(self) -> int | None:
-        """Id of the process for long matches; ``None`` if it does not run."""
+        """Process id; ``None`` if the process for long matches does not run."""
         return self._worker.pid
 
     @property
     def alive(self) -> bool:
-        """True if the desk is not closed and its writer runs."""
         return not self._closed and self._writer.is_alive()
 
     @property
@@ -250,7 +245,10 @@ class Desk:
 
     @property
     def failed(self) -> tuple[float, str] | None:
-        """Seconds since the store failed, and the message; ``None`` after a successful write."""
+        """Seconds since the last failed write, and its message; ``None`` after a successful write.
+
+        Conflicts and writes that were not sent do not count.
+        """
         failed = self._failed
         return None if failed is None else (time.monotonic() - failed[0], failed[1])
 
@@ -297,7 +295,7 @@ class Desk:
         self._take_snapshots()
 
     def _next_batch(self, postponed: list[_Job], closing: bool) -> tuple[list[_Job], bool]:
-        """Return the postponed and waiting jobs, and whether the desk is closing. Wait if no job is there."""
+        """Return the postponed and waiting jobs, and whether the desk is closing. Wait until there is a job."""
         batch = [*postponed]
         if not batch and (self._waiting.empty() or time.monotonic() > self._snapshots_at):
             self._take_snapshots()
@@ -305,15 +303,15 @@ class Desk:
             while len(batch) < BATCH_MAX and not closing:
                 job = self._waiting.get(block=not batch)
                 closing = job is None
-                # A job decided aside is begun already. A new job may be cancelled.
-                if job is not None and (job.attempts or job.future.begin()):
+                # A job decided aside is begun already.
+                if job is not None and (job.decisions_aside or job.future.begin()):
                     batch.append(job)
         return batch, closing
 
     def _commit(self, batch: list[_Job], postponed: Sequence[_Job] = ()) -> list[_Job]:
-        """Decide the jobs in order, each after the jobs before it, and store all rows at once.
+        """Decide the jobs, each after those before it, and store all rows at once.
 
-        Return the jobs to postpone to the next transaction. ``postponed``: jobs not to postpone again.
+        Return the undecided jobs, to postpone to the next transaction. ``postponed``: jobs not to postpone again.
         """
         work = _Work()
         left = self._decide_all(batch, work)
@@ -321,13 +319,13 @@ class Desk:
             self._commit_on_stored_state(left, work)
             return []
         if left:
-            work.to_refresh = self._cached_of({job.command.id for job in left} - work.entries.keys())
+            work.to_refresh = self._cached_of({job.command.id for job in left} - work.aggregates.keys())
         self._store_and_answer(work)
         return left
 
     def _commit_on_stored_state(self, left: list[_Job], work: _Work, attempt: int = 1) -> None:
-        """Read newer rows, decide the jobs on them, and store the results with those in ``work``."""
-        if outdated := self._cached_of({job.command.id for job in left} - work.entries.keys()):
+        """Read newer rows, decide the jobs on them, and store the results with those already in ``work``."""
+        if outdated := self._cached_of({job.command.id for job in left} - work.aggregates.keys()):
             self._catch_up(outdated)
         if attempt == 1:
             left = self._decide_all(left, work)
@@ -349,8 +347,9 @@ class Desk:
     def _decide_all(self, jobs: list[_Job], work: _Work, *, on_stored_state: bool = False) -> list[_Job]:
         """Decide the jobs, add their answers to ``work``, and return the undecided jobs.
 
-        Without ``on_stored_state`` these jobs stay undecided, because the cached state may be outdated: jobs on an
-        outdated aggregate, refused jobs, later jobs on their aggregates, and new openings of cached aggregates.
+        Jobs that need the history are noted to be sent aside. Without ``on_stored_state`` these jobs stay undecided,
+        because the cached state may be outdated: jobs on an outdated aggregate, refused jobs, later jobs on the
+        aggregates of refused jobs, and new openings of cached aggregates.
         """
         undecided, doubted = [], set[UUID]()
         for job in jobs:
@@ -365,7 +364,7 @@ class Desk:
             try:
                 work.answers.append((job, self._decide(job, work)))
             except HistoryNeeded:
-                if job.attempts == ASIDE_ATTEMPTS:
+                if job.decisions_aside == ASIDE_ATTEMPTS:
                     work.answers.append((job, Overtaken()))
                 else:
                     self._to_send_aside.append(job)
@@ -380,7 +379,7 @@ class Desk:
         return undecided
 
     def _may_repeat_opening(self, job: _Job) -> bool:
-        """Return whether the job would open a cached aggregate and its act is not remembered."""
+        """Return whether the job would open a cached aggregate and is no remembered act."""
         if not isinstance(job.command.request, Event) or self._cache.get(job.command.id) is None:
             return False
         return job.keyed_as is None or job.keyed_as not in self._recent_acts
@@ -398,9 +397,9 @@ class Desk:
         return self._decide_act(job, at, work)
 
     def _decide_opening(self, job: _Job, opening: Event, at: datetime, work: _Work) -> Outcome:
-        """Open an aggregate. Raises :class:`OpenedByAnother` if it exists."""
+        """Open an aggregate. Raises :class:`OpenedByAnother` if ``work`` contains it."""
         aggregate_id = job.command.id
-        if aggregate_id in work.entries or aggregate_id in work.already_opened:
+        if aggregate_id in work.aggregates or aggregate_id in work.already_opened:
             raise OpenedByAnother
         rules = KINDS[opening.TOPIC].rules_for(opening)
         moment = Moment(1, at, self._seed(), match=aggregate_id)
@@ -439,7 +438,7 @@ class Desk:
         version, prev = (loaded.aggregate.version, loaded.head) if loaded else (0, FIRST)
         request_json = msgspec.json.encode(command.request)
         digest = digest_of(request_json)
-        # The request of an opening is the first event itself, so it is not stored again.
+        # The request of an opening is its first event, so it is not stored again.
         stored_request = None if isinstance(command.request, Event) else msgspec.Raw(request_json)
         history: list[Recorded] = []
         for number, event in enumerate(events, version + 1):
@@ -457,10 +456,11 @@ class Desk:
     def _make_outcome(
         self, job: _Job, aggregate: Any, history: list[Recorded], head: str, kept: int, work: _Work
     ) -> Outcome:
-        """Add aggregate and keyed act to ``work``, and return the outcome. ``kept``: last snapshot's version."""
+        """Add aggregate, due snapshot and keyed act to ``work``. Return the outcome. ``kept``: last snapshot's
+        version."""
         version, after = aggregate.version, aggregate.SNAPSHOT_AFTER
         due = version >= kept + SNAPSHOT_EVERY or not after.isdisjoint([type(one.event) for one in history])
-        work.entries[aggregate.id] = loaded = Loaded(aggregate, head, version if due else kept)
+        work.aggregates[aggregate.id] = loaded = Loaded(aggregate, head, version if due else kept)
         if due:
             work.due.append(loaded)
         if job.keyed_as is not None:
@@ -469,9 +469,9 @@ class Desk:
         return Outcome(aggregate=aggregate, events=tuple(history))
 
     def _repeated_outcome(self, job: _Job, made: KeyedAct, work: _Work) -> Outcome:
-        """Return the stored events of an act decided before, with the present aggregate.
+        """Return the events of an act decided before, with the present aggregate.
 
-        Raises :class:`KeyReused` if the request is different, :class:`TokenNotValid` if the caller's token has ended.
+        Raises :class:`KeyReused` or :class:`TokenNotValid`.
         """
         aggregate_id, numbers = made.aggregate_id, range(made.first, made.last + 1)
         in_batch = [
@@ -488,14 +488,17 @@ class Desk:
         return Outcome(aggregate=aggregate, events=tuple(history), repeated=True)
 
     def _loaded_after(self, work: _Work, aggregate_id: UUID) -> Loaded:
-        return work.entries.get(aggregate_id) or self._cache.get(aggregate_id) or self._load_into_cache(aggregate_id)
+        return (
+            work.aggregates.get(aggregate_id) or self._cache.get(aggregate_id) or self._load_into_cache(aggregate_id)
+        )
 
     # The writer's thread: storing and answering
 
     def _store_and_answer(self, work: _Work, attempt: int = 1) -> None:
         """Store the rows of ``work`` in one transaction, then answer its jobs.
 
-        If the rows are not stored, decide the jobs again. Answer :class:`InDoubt` if the store cannot be read.
+        If the rows are not stored, decide the jobs again. After an error, answer :class:`InDoubt` if the store cannot
+        be read.
         """
         newer: dict[UUID, list[StoredEvent]] = {}
         try:
@@ -504,7 +507,7 @@ class Desk:
                 self._failed = None
         except PersistenceError as error:
             try:
-                # A row contains its act's id, its time and the previous hash, so only this desk writes this row.
+                # A row contains its act's id, its time and the previous hash, so only this desk can write it.
                 stored = not means_unsent(error) and self.referee.is_stored(work.rows[0])
             except PersistenceError:
                 self._note_failure(error)
@@ -516,7 +519,7 @@ class Desk:
                     self._note_failure(error)
                 self._decide_again([job for job, _ in work.answers], attempt, error)
                 return
-        self._cache.keep(work.entries.values())
+        self._cache.keep(work.aggregates.values())
         self._remember_acts(work.known)
         for job, answer in work.answers:
             job.future.set(answer)
@@ -559,7 +562,7 @@ class Desk:
         due, self._due = self._due, []
         try:
             self.referee.take_snapshots(due)
-        except Exception:  # without a snapshot, loading is only slower
+        except Exception:  # because loading is only slower
             log.warning("no snapshots of %d aggregates", len(due), exc_info=True)
 
     # Decisions made aside, on other threads
@@ -574,7 +577,10 @@ class Desk:
             self._answer_aside(job.future)
 
     def _decide_aside(self, job: _Job) -> None:
-        """Decide a job on its aggregate's whole history, and put it back into the queue. If this fails, answer it."""
+        """Decide a job on its aggregate's whole history, and put it back into the queue.
+
+        After an error, or if the desk is closed, answer it.
+        """
         command = job.command
         try:
             aggregate = self.get(command.id)
@@ -589,7 +595,7 @@ class Desk:
             if self._closed:
                 self._answer_aside(job.future)
             elif self._decided_aside.pop(job.future, job) is None:
-                self._waiting.put(replace(job, decided=decided, attempts=job.attempts + 1))
+                self._waiting.put(replace(job, decided=decided, decisions_aside=job.decisions_aside + 1))
 
     def _answer_aside(self, future: Answer, error: Exception | None = None) -> None:
         """Answer a job with ``error`` or :class:`Busy`, if it is being decided aside."""
@@ -610,11 +616,11 @@ class Desk:
         self._apply_newer(cached, self.referee.newer_rows(cached.values()))
 
     def _apply_newer(self, cached: dict[UUID, Loaded], newer: dict[UUID, list[StoredEvent]]) -> None:
-        """Add newer rows to cached aggregates. If this fails, drop the aggregate from the cache."""
+        """Add newer rows to cached aggregates. After an error, drop the aggregate."""
         for aggregate_id, rows in newer.items():
             try:
                 self._cache.keep([self.referee.after_rows(cached[aggregate_id], rows)])
-            except Exception as error:  # one damaged aggregate must not stop the others
+            except Exception as error:  # because one damaged aggregate must not stop the others
                 with_trace = not isinstance(error, DamagedRow)
                 log.error("%s cannot be brought up to date: %s", aggregate_id, error, exc_info=with_trace)
                 self._cache.forget([aggregate_id])

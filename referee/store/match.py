@@ -66,7 +66,7 @@ class Match(Aggregate):
 
     @property
     def before_request(self) -> Callable[[Any, Recorded], Any] | None:
-        """Function that prepares take-backs before each request; ``None`` if acts cannot be taken back."""
+        """Function that prepares take-backs; ``None`` if the match has none."""
         return None if takeback.take_back_mode(self.opened) is None else _state_before_request
 
     @property
@@ -92,7 +92,7 @@ class Match(Aggregate):
 
     @classmethod
     def end_time_after(cls, event: Event, at: datetime, before: datetime | None) -> datetime | None:
-        """Return the time of the end; ``None`` after a correction that reopens the match."""
+        """Return the time of the end; ``None`` after a correction if the match goes on."""
         return corrections.end_time_after(event, at, before)
 
     def has_token(self, actor: Actor, token_sha256: str) -> bool:
@@ -119,7 +119,10 @@ class Match(Aggregate):
         return found
 
     def sole_actor(self, request: Request) -> Actor | None:
-        """Return the only actor who may make a request; ``None`` if any actor may."""
+        """Return the only actor who may make a request; ``None`` if any actor may. ``official``: every official.
+
+        A redeemed invitation must exist.
+        """
         if isinstance(request, OF_A_SEAT):
             return None if self.opened.dealing == "tally" else actor_at(request.seat)
         if isinstance(request, RedeemInvitation):
@@ -134,7 +137,7 @@ class Match(Aggregate):
         return None if isinstance(request, Result) else "official"
 
     def legal(self, viewer: Viewer) -> tuple[Act, ...]:
-        """Return the acts that a viewer may make. While a case stops play, only ``official`` has any (J5)."""
+        """Return the acts that a viewer may make. While a case stops play, only officials have any (J5)."""
         state = self.state
         if type(state) is not Attended or viewer == "official":
             return self.rules.legal(self.play, viewer)
@@ -149,7 +152,7 @@ class Match(Aggregate):
         return shown if docket is None or not cases_holding_play(docket) else replace(shown, to_act=())
 
     def is_provisional(self, at: datetime) -> bool:
-        """Return whether the match is over but its result may still change (J8)."""
+        """Return whether the match is over, but a correction in time or a case may change its result (J7, J8)."""
         docket, ended_at, play = self.docket, self.ended_at, self.play
         if docket is None or docket.terms is None or ended_at is None or not isinstance(play, Over):
             return False
@@ -160,7 +163,7 @@ class Match(Aggregate):
         return any(status_at(case, at) not in ("final", "withdrawn") for case in docket.cases)
 
     def event_seen_by(self, recorded: Recorded, viewer: Viewer) -> Recorded:
-        """Return the event without fields hidden from a viewer."""
+        """Return the event as a viewer may see it, with hidden fields emptied or replaced."""
         event = as_seen_by(recorded.event, viewer, recorded.originator_version <= self.public_to)
         return recorded if event is recorded.event else msgspec.structs.replace(recorded, event=event)
 

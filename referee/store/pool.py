@@ -1,6 +1,6 @@
 """A pool of PostgreSQL connections, opened by the threads that need them.
 
-A call that loses its connection is repeated for two seconds. The library repeats it without limit.
+The library would repeat a call that loses its connection without limit.
 """
 
 import threading
@@ -24,22 +24,22 @@ WAIT_SECONDS = 2.0
 
 
 def with_retries(call: Callable[..., Any]) -> Any:
-    """Return a function that repeats ``call`` for :data:`RETRY_SECONDS` if connections are lost.
+    """Return a function that repeats ``call`` for :data:`RETRY_SECONDS` if connections fail.
 
-    The function then raises the last error after something was sent, otherwise the first.
+    The function then raises the last error of a call that may have sent something, otherwise the first error.
     """
 
     @wraps(call)
     def call_with_retries(*args: Any, **kwargs: Any) -> Any:
-        deadline, broken = time.monotonic() + RETRY_SECONDS, None
+        deadline, to_raise = time.monotonic() + RETRY_SECONDS, None
         while True:
             try:
                 return call(*args, **kwargs)
             except (InterfaceError, OperationalError) as error:
-                if broken is None or not means_unsent(error):
-                    broken = error
+                if to_raise is None or not means_unsent(error):
+                    to_raise = error
                 if time.monotonic() > deadline:
-                    raise broken from broken.__cause__
+                    raise to_raise from to_raise.__cause__
             time.sleep(RETRY_PAUSE_SECONDS)
 
     return call_with_retries
@@ -61,7 +61,7 @@ class Pool:
         self.close()
 
     def open(self, *_: Any) -> None:
-        """Do nothing: connections are opened when needed."""
+        """Do nothing."""
 
     def close(self) -> None:
         """Close idle connections now, and others when they are returned."""
@@ -70,7 +70,7 @@ class Pool:
 
     @contextmanager
     def without_limit(self) -> Iterator[None]:
-        """Lend connections that may be silent without limit in this block. Only one thread may use the pool
+        """Lend, in this block, connections that may be silent without limit. Only one thread may use the pool
         meanwhile."""
         silence, self._silence = self._silence, None
         try:
@@ -80,7 +80,7 @@ class Pool:
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:
-        """Lend a connection. Raises :class:`Away` if none is free in time or none can be opened."""
+        """Lend a connection. Raises :class:`Away` if none is free in :data:`WAIT_SECONDS` or none can be opened."""
         if not self._free.acquire(timeout=WAIT_SECONDS):
             raise Away("all connections to the store are taken")
         try:
@@ -101,7 +101,7 @@ class Pool:
 
     def _give_back(self, connection: Connection) -> None:
         if connection.closed:
-            self._close_idle()  # the idle connections have probably failed too
+            self._close_idle()  # because the idle connections have probably failed too
         elif self._closed or connection.info.transaction_status != pq.TransactionStatus.IDLE:
             connection.close()
         else:

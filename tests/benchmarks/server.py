@@ -74,7 +74,7 @@ class SavingDesk(Desk):
                 work = _Work()
                 outcome = self._decide(_Job(command, command.key or "~", None, answer), work)
                 self.referee.save(*outcome.events)
-                self._cache.keep(work.entries.values())
+                self._cache.keep(work.aggregates.values())
         except Exception as error:
             answer.set(error)
         else:
