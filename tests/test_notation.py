@@ -1,6 +1,8 @@
 """The words of the notation, and who did something, are read strictly: what is not known is never guessed."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee import actors, notation
 from referee.actors import Actor
@@ -63,3 +65,35 @@ def test_an_actor_is_read_as_it_is_written(actor: Actor) -> None:
 def test_no_other_text_is_an_actor(text: str) -> None:
     with pytest.raises(ValueError, match="names no actor"):
         actors.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "changed"),
+    [
+        (8, "void      5"),
+        (8, 'void      "coffee'),
+        (12, 'knock     P1 on P2 (P2): dismissed by A1 "a"b"'),
+        (12, "knock     P1 on P2 (P2): upheld by A1, P2 up " + "9" * 5000),
+        (13, "sheet     P1 [1]"),
+        (13, 'sheet     P1 {"tricks": 1}'),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named(line: int, changed: str) -> None:
+    lines = PASSED_OUT.split("\n")
+    lines[line - 1] = changed
+    with pytest.raises(notation.Unreadable) as raised:
+        notation.parse("\n".join(lines))
+    assert raised.value.line == line, raised.value
+
+
+@given(
+    st.integers(0, len(PASSED_OUT) - 1), st.sampled_from(['"', "[1]", "{}", "9" * 5000, "\\", "(", "P9", "½", "\n"])
+)
+def test_every_other_text_is_refused_with_its_line(place: int, inserted: str) -> None:
+    changed = PASSED_OUT[:place] + inserted + PASSED_OUT[place:]
+    try:
+        deal = notation.parse(changed)
+    except notation.Unreadable as unreadable:
+        assert unreadable.line >= 1
+    else:
+        assert notation.write(deal) == changed

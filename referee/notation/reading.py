@@ -251,7 +251,7 @@ def _read_deal(lines: _Lines, seats: int) -> Done:
 
 _KNOCK = re.compile(
     rf"(P\d) on (P\d)(?: (\w+))?(?: \(({actors.WRITTEN})\))?"
-    r"(?:: (upheld|dismissed|pending) by (\S+?)(?:, (P\d) up (\d+))?)?(?: (\".*\"))?"
+    r"(?:: (upheld|dismissed|pending) by (\S+?)(?:, (P\d) up (\d{1,18}))?)?(?: (\".*\"))?"
 )
 
 
@@ -265,7 +265,7 @@ def _read_knock(lines: _Lines, seats: int) -> Done:
         payer = _read_seat(lines, found[7], seats) if found[7] else None
         verdict = _check_one_of(lines, found[5], ("upheld", "dismissed", "pending"))
         ruling = Ruling(verdict=verdict, rule=found[6], payer=payer, points=int(found[8] or 0))
-    fields = {"seat": seat, "accused": accused, "offence": found[3], "note": json.loads(found[9]) if found[9] else ""}
+    fields = {"seat": seat, "accused": accused, "offence": found[3], "note": _read_json_text(lines, found[9])}
     try:
         knock = msgspec.convert(fields, Knock)
     except msgspec.ValidationError as error:
@@ -337,18 +337,23 @@ def _read_result(lines: _Lines, word: str, seats: int) -> Result:
     )
 
 
-_CORRECTION = re.compile(r"by (\S+)(?: in case ([1-9]\d*))?, event ([1-9]\d*)(?: (\".*\"))?")
+_CORRECTION = re.compile(r"by (\S+)(?: in case ([1-9]\d{0,17}))?, event ([1-9]\d{0,17})(?: (\".*\"))?")
 
 
 def _read_correction(lines: _Lines, text: str) -> Correction:
     found = _CORRECTION.fullmatch(text)
     if found is None:
         raise lines.error("a correction has the form 'by B42 in case 1, event 31 \"seen by all\"'")
-    try:
-        reason = json.loads(found[4]) if found[4] else ""
-    except ValueError as error:
-        raise lines.error(f"the reason cannot be read: {error}") from None
+    reason = _read_json_text(lines, found[4])
     return Correction(event=int(found[3]), rule=found[1], case=int(found[2]) if found[2] else None, reason=reason)
+
+
+def _read_json_text(lines: _Lines, text: str | None) -> str:
+    """Return a text that is written as a JSON string; empty without one."""
+    try:
+        return msgspec.json.decode(text, type=str) if text else ""
+    except msgspec.DecodeError as error:
+        raise lines.error(f"{text} is not a JSON string: {error}") from None
 
 
 def _read_former_results(lines: _Lines, seats: int) -> Iterator[ResultWas]:

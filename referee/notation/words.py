@@ -165,7 +165,7 @@ def _write_reason(act: Any) -> str:
 
 
 def _read_reason(text: str) -> dict[str, Any] | None:
-    return {"reason": json.loads(text)} if text else {}
+    return {"reason": msgspec.json.decode(text, type=str)} if text else {}
 
 
 def _write_trick(act: Any) -> str:
@@ -181,8 +181,12 @@ def _write_result(act: Any) -> str:
     return to_json({name: value for name, value in msgspec.to_builtins(act).items() if name != "act"})
 
 
+def _json_object(text: str) -> dict[str, Any]:
+    return msgspec.json.decode(text, type=dict[str, Any])
+
+
 def _read_result(text: str) -> dict[str, Any] | None:
-    result = msgspec.convert({"act": "result", **json.loads(text)}, KINDS["result"])
+    result = msgspec.convert({"act": "result", **_json_object(text)}, KINDS["result"])
     return {name: getattr(result, name) for name in result.__struct_fields__}
 
 
@@ -230,7 +234,7 @@ def _json_of(kind: Any) -> _Codec:
         return to_json(fields).replace("  ", " \\u0020") if fields else ""
 
     def read(text: str) -> dict[str, Any]:
-        act = msgspec.convert({"seat": 0, **json.loads(text or "{}"), "act": kind.__struct_config__.tag}, kind)
+        act = msgspec.convert({"seat": 0, **_json_object(text or "{}"), "act": kind.__struct_config__.tag}, kind)
         return {name: getattr(act, name) for name in kind.__struct_fields__ if name != "seat"}
 
     return write, read

@@ -13,7 +13,7 @@ import msgspec
 
 from referee.value import Value
 
-__all__ = ["PROCEDURE", "Kind", "Reading", "Rule", "Rulebook", "Title", "add", "load"]
+__all__ = ["PROCEDURE", "Kind", "Reading", "Rule", "Rulebook", "Title", "add_package", "load"]
 
 PROCEDURE = "adjudication"
 """Key of the officials' rulebook, which belongs to no game."""
