@@ -175,12 +175,16 @@ class Desk:
         :class:`Busy`, :class:`InDoubt`, :class:`~referee.store.clock.ClockWrong`,
         :class:`~referee.store.damaged.DamagedRow` or the library's ``PersistenceError``.
         """
-        if self._closed or self._waiting.qsize() >= WAITING_MAX:
+        if self._waiting.qsize() >= WAITING_MAX:
             raise Busy
         future = Answer()
         key = command.key
         name = None if key is None else (command.id, key_of(command.actor, key))
-        self._waiting.put(_Job(command, key or OWN_KEY_PREFIX + self._own_ids()[:OWN_ID_DIGITS], name, future))
+        job = _Job(command, key or OWN_KEY_PREFIX + self._own_ids()[:OWN_ID_DIGITS], name, future)
+        with self._closing:  # because the writer ends after the last job that was queued before it closed
+            if self._closed:
+                raise Busy
+            self._waiting.put(job)
         return future
 
     def cached(self, aggregate_id: UUID, *, allow_stale: bool = False) -> Aggregate | None:

@@ -155,6 +155,18 @@ class TestInOrder:
         desk.close()
         assert all(future.done and error_of(future) is None for future in futures)
 
+    def test_a_request_that_comes_while_the_desk_closes_is_refused(self, referee: Referee) -> None:
+        desk = Desk(referee)
+        own_ids = desk._own_ids
+
+        def close_then_name() -> str:
+            desk.close()
+            return own_ids()
+
+        desk._own_ids = close_then_name
+        with pytest.raises(Busy):
+            desk.submit(Command(id=uuid4(), actor="official", request=opening()))
+
     def test_however_much_waits_at_once_is_stored(self, desk: Desk) -> None:
         """PostgreSQL would never acknowledge hundreds of kilobytes of rows in a pipeline."""
         long = msgspec.structs.replace(opening(players=8), players=("n" * 80,) * 8, tokens=("t" * 64,) * 8)
