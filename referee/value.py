@@ -1,7 +1,7 @@
 """The base type of all values, and the types of the API's single values.
 
-A type with a ``title`` has that name in the API's description. Bounds in ``extra_json_schema`` are only published: a
-value from a stored row is not checked.
+A type with a ``title`` has that name in the API's description. Bounds in ``extra_json_schema`` are only published,
+never checked.
 """
 
 from datetime import datetime
@@ -26,7 +26,7 @@ from referee.vocabulary import with_installed
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(field,))
 class Value(Struct, frozen=True, gc=False):
-    """A value. Its fields are given by name and never change.
+    """A value. Its fields never change.
 
     A value must not contain itself, because the garbage collector ignores values: the cycle would never be freed.
     """
@@ -47,15 +47,18 @@ def with_item(values: tuple[V, ...], place: int, value: V) -> tuple[V, ...]:
     return (*values[:place], value, *values[place + 1 :])
 
 
-def type_depends_on(by: str, what: str) -> Meta:
-    """Mark a field whose type depends on the field ``by`` of its object or an outer one. ``what`` names the type."""
-    return Meta(extra_json_schema={"x-tied": (by, what)})
+def type_depends_on(by: str, name: str) -> Meta:
+    """Mark a field whose type depends on the field ``by`` of its object or an outer one.
+
+    ``name``: key of the type in :mod:`api.http.schemas`.
+    """
+    return Meta(extra_json_schema={"x-tied": (by, name)})
 
 
 EVENTS_MAX = 100_000
-"""Maximum events of an aggregate."""
+"""Maximum events of a match or club, without :data:`OFFICIALS_MORE`."""
 OFFICIALS_MORE = 1000
-"""Events that officials may add to a full aggregate, for example to end it."""
+"""Maximum events that officials may add to a full match, for example to end it."""
 VERSION_MAX = EVENTS_MAX + OFFICIALS_MORE
 
 _SEAT_SAYS = "The number of a seat: 0 to n-1, clockwise."
@@ -72,7 +75,7 @@ CardText = Annotated[
     str,
     Meta(title="Card", description=_CARD_SAYS, examples=["SA"], extra_json_schema={"pattern": _CARD, "maxLength": 2}),
 ]
-"""Card in an answer."""
+"""Card in an event or answer."""
 
 RuleId = Annotated[
     str,
@@ -152,7 +155,7 @@ class SeatAndBid(TypedDict):
 
 
 def _word(title: str, values: str, says: str) -> Meta:
-    """Describe a code for the API. ``values``: a table in ``sentences.toml`` with the codes as keys."""
+    """Describe a code for the API. ``values``: the table of ``sentences.toml`` with its values as keys."""
     return Meta(title=title, description=says, extra_json_schema={"x-values": values})
 
 

@@ -1,4 +1,4 @@
-"""Events of a match, and the visibility of their fields."""
+"""Events, and the visibility of their fields."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,19 +16,19 @@ from referee.value import Seat, Value
 Viewer = Seat | Literal["official", "spectator"]
 """A seat, an official, or any other client."""
 Veil = Callable[[Any, str, Viewer], Any]
-"""Takes an event, a field's name and a viewer who may not see the field yet. Returns the value to show."""
+"""Takes an event, a hidden field's name and a viewer who is no official. Returns the value to show."""
 Audience = Literal["nobody", "sealed", "official", "open", "own", "by_seat"] | Veil
 """Viewers who may see a field.
 
-``nobody``: no viewer, ever. ``official``: only officials, always. All viewers see other fields when the deal is over.
-Until then ``sealed``: no viewer; ``open``: officials; ``own``: officials and the event's ``seat``; ``by_seat``:
-officials, and each seat its own item; a :data:`Veil`: officials see the field, other viewers the value returned.
+``nobody``: no viewer, ever. ``official``: only officials, always. Fields with any other value are public when the
+deal is over. Until then ``sealed``: no viewer; ``open``: officials; ``own``: officials and the event's ``seat``;
+``by_seat``: officials, and each seat its own item; a :data:`Veil`: officials, and other viewers the value it returns.
 """
 Hidden = Mapping[str, Audience]
 
 
 class Event(Value, omit_defaults=True):
-    """A fact of a match. All viewers see the fields that ``HIDDEN`` does not name."""
+    """A fact. All viewers see the fields that ``HIDDEN`` does not name."""
 
     TOPIC: ClassVar[str]
     HIDDEN: ClassVar[Hidden] = {}
@@ -43,7 +43,7 @@ _encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 
 
 class _Beginnings(dict[type, bytes]):
-    """The first bytes of an event as JSON, with its topic, by type of event."""
+    """The first bytes of an event as JSON, by its type."""
 
     def __missing__(self, kind: type[Event]) -> bytes:
         self[kind] = begun = b'{"topic":"%b",' % kind.TOPIC.encode()
@@ -66,8 +66,8 @@ def stored_with_topic(kind: type[Event], official: bool, public: bool) -> Callab
     """Return a function that adds the topic to the stored JSON of an event, without decoding the event.
 
     It returns the result of :func:`with_topic` for the event as the viewer may see it. It returns ``None`` if the
-    JSON has an escape, has a character that is not printable ASCII, or may have a hidden field. It returns ``None``
-    for events of installed games, because old rows may have fields that the type no longer has.
+    JSON is empty, has an escape, has a character that is not printable ASCII, or may have a hidden field. It always
+    returns ``None`` for installed games, because their old rows may have fields that the type no longer has.
     """
     hidden = _hidden(kind, official, public)
     if kind.__module__.partition(".")[0] != KERNEL or any(callable(instead) for _, instead in hidden):
@@ -141,7 +141,7 @@ SALT_BYTES = 16
 
 
 class OfAct(Protocol):
-    """An event with the fields that are equal in all events of an act."""
+    """The fields that are equal in all events of an act."""
 
     @property
     def at(self) -> datetime: ...
@@ -157,10 +157,11 @@ def differs_in_act(one: OfAct, before: OfAct) -> bool:
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """Event number ``originator_version`` of match ``originator_id``.
+    """Event number ``originator_version`` of aggregate ``originator_id``.
 
-    ``act_id``: the Idempotency-Key of its act. ``digest``: a hash of the request. ``prev``: the SHA-256 of the row
-    before. ``request``: as JSON, only with the first event of an act. ``salt``: random bytes; empty if not stored.
+    ``act_id``: the Idempotency-Key of its act, or an id with ``~``. ``digest``: a hash of the request. ``prev``:
+    hash of the row before. ``request``: as JSON, only in the first event of an act, except an opening. ``salt``:
+    random bytes; empty if not stored.
     """
 
     originator_id: UUID
@@ -180,7 +181,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 def with_act_numbers(events: Iterable[Recorded], first: int) -> Iterator[tuple[Recorded, int]]:
-    """Yield successive events, each with the number of the first event of its act: for the first act, ``first``."""
+    """Yield successive events, each with the number of the first event of its act. ``first``: that of the first."""
     number, before = first, None
     for one in events:
         if before is not None and one.begins_after(before):

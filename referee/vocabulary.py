@@ -19,7 +19,7 @@ INSTALLED_PACKAGES: tuple[str, ...] = tuple(sorted({point.module for point in en
 
 
 Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{1,40}\Z")]
-"""Code in requests, events and the notation."""
+"""Code in requests, events, answers and the notation."""
 FieldName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,39}\Z")]
 
 
@@ -43,14 +43,14 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     notation: dict[Word, str] = {}
     """Word that begins the line of an act in the notation, by the name of the act."""
     refusals: dict[Word, Any] = {}
-    """Texts as in the kernel's ``sentences.toml``; so are the next four fields."""
+    """Texts, by code, as in the kernel's ``sentences.toml``. So are the fields below."""
     phases: dict[Word, Any] = {}
     offences: dict[Word, Any] = {}
     kinds: dict[Word, Any] = {}
     wins: dict[Word, Any] = {}
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` if a fault has no text, or a field of the result has a reserved name."""
+        """Raise ``ValueError`` if ``offences`` lacks a fault, or a field of the result has a reserved name."""
         if missing := set(self.faults) - self.offences.keys():
             raise ValueError(f"faults without a text in offences: {', '.join(sorted(missing))}")
         if reserved := [name for name in self.result if name == "act" or iskeyword(name)]:
@@ -58,7 +58,7 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
     @property
     def values(self) -> frozenset[str]:
-        """All words that clients send or see as a value."""
+        """Words that clients send or see as values, except codes of refusals."""
         tables = self.phases, self.offences, self.kinds, self.wins
         return frozenset((*self.bids, *self.faults, *self.due, *(code for table in tables for code in table)))
 
@@ -68,7 +68,7 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 
 
 def _words_of(package: str) -> Words:
-    """Return the words of an installed game, without an import of its package; no words without the file.
+    """Return the words of an installed game without importing it. They are empty without the file.
 
     Raises ``ImportError`` if the package does not exist or the file cannot be used.
     """

@@ -13,11 +13,11 @@ from referee.requests import Request
 from referee.ruleset import Moment, Script
 from referee.visibility import Event
 
-Taking = Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
+Take = Callable[[Any, Request, Moment], tuple[tuple[Event, ...], Any]]
 
 
 def as_game_result(kind: type[msgspec.Struct], result: Result) -> Any:
-    """Return the result as the game's type. Raises ``AgainstTheRules`` for an unknown or missing field."""
+    """Return the result as the game's type. Raises ``AgainstTheRules`` if a field is missing or not of the game."""
     given = {name: value for name in result.__struct_fields__ if (value := getattr(result, name)) != _DEFAULTS[name]}
     fields = {field.name: field for field in msgspec.structs.fields(kind)}
     for name, value in given.items():
@@ -34,11 +34,11 @@ _DEFAULTS = {field.name: field.default for field in msgspec.structs.fields(Resul
 
 
 def result_decision(
-    kind: type[msgspec.Struct], script: Callable[[Any, Any], Script], take: Taking
+    kind: type[msgspec.Struct], script: Callable[[Any, Any], Script], take: Take
 ) -> Callable[[Any, Result, Moment], tuple[Event, ...]]:
-    """Return a decision on results. It returns the events of the acts in ``script``, or raises the first refusal.
+    """Return a decision on results. It returns ``ResultEntered`` and the events of the acts in ``script``.
 
-    ``facts["at"]`` of the refusal is a JSON pointer to the place in the result.
+    It raises the first refusal. ``facts["at"]`` is a JSON pointer to the place in the result.
     """
 
     def entered(state: Any, result: Result, moment: Moment) -> tuple[Event, ...]:

@@ -1,6 +1,6 @@
 """Types of the fields in events and answers, with bounds for the API's description.
 
-Nothing checks these bounds. Requests have other types, with bounds that are checked.
+Nothing checks these bounds. The bounds of requests are checked.
 """
 
 from typing import Annotated, TypeVar
@@ -12,7 +12,7 @@ from referee.value import VERSION_MAX, CardText, EventNumber, Seat, SeatAndCard
 SEATS_MAX = 8
 CARDS_MAX = 52
 ACTS_MAX = 1100
-"""Maximum acts listed for a seat: discards can have a thousand combinations."""
+"""Maximum acts for a seat, because discards can have a thousand combinations."""
 LINES_MAX = 1000
 """Maximum deals in one correction."""
 GAMES_MAX = 100
@@ -24,12 +24,12 @@ NAME = r"[^\s\x1c-\x1f\x85]"
 EVENT_BYTES_MAX = 65_536
 """Maximum bytes of an event as JSON."""
 TEXT_MAX = 2**31 - 1
-"""Maximum characters of a whole match as text."""
+"""Maximum characters of a text without a smaller limit."""
 SENTENCE_MAX = 2000
-"""Maximum characters of a rule or a ruling."""
+"""Maximum characters of a rule, ruling or title."""
 NOTE_MAX = 500
 NOTE = r"^[^\x00-\x1F\x7F]*$"
-"""No control characters."""
+"""Pattern: no control characters."""
 EXACT_MAX = 2**53 - 1
 """Greatest integer that all JSON readers read exactly."""
 
@@ -51,7 +51,7 @@ ListOfMany = Annotated[list[T], at_most(VERSION_MAX)]
 ListBySeat = Annotated[list[T], at_most(SEATS_MAX)]
 BySeat = Annotated[tuple[T, ...], at_most(SEATS_MAX)]
 Many = Annotated[tuple[T, ...], at_most(VERSION_MAX)]
-"""Tuple with at most as many items as a match has events."""
+"""Tuple with at most one item for each event."""
 
 Seats = BySeat[Seat]
 Name = Annotated[str, _text(NAME_MAX, NAME)]
@@ -101,7 +101,7 @@ MEMBERS_MAX = 10_000
 """Maximum members, evenings and keys that a club ever has."""
 MemberNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 Givers = Annotated[tuple[MemberNumber, ...], at_most(MEMBERS_MAX)]
-"""Members who gave a key or token, or saw its secret or its invitation's code."""
+"""Members who gave or confirmed a key or token, or may know its secret or invitation code."""
 EveningNumber = Annotated[int, _whole(1, MEMBERS_MAX)]
 TableNumber = Annotated[int, _whole(1, 999)]
 Years = Annotated[int, _whole(0, 100)]
@@ -116,12 +116,12 @@ ProposalNumber = Annotated[int, _whole(1, VERSION_MAX)]
 ClosingNumber = Annotated[int, _whole(1, VERSION_MAX)]
 
 Code = Annotated[str, _text(64, "^[A-Za-z0-9][A-Za-z0-9_-]*$")]
-"""Code, equal in all languages."""
+"""Code, not translated."""
 Topic = Annotated[str, _text(64, "^[a-z-]+/[a-z-]+$")]
 Codes = Annotated[tuple[Code, ...], at_most(RULES_MAX)]
 Note = Annotated[str, _text(NOTE_MAX, NOTE)]
 PROSE_MAX = 2000
-"""Maximum characters of a statement in a case."""
+"""Maximum characters of a person's text in a case."""
 Text = Annotated[str, _text(PROSE_MAX, NOTE)]
 Sentence = Annotated[str, _text(SENTENCE_MAX, r"\S")]
 

@@ -1,11 +1,10 @@
 """The eventsourcing library's PostgreSQL store, with faster and ordered writes.
 
-One statement writes a batch and its keyed acts (acts with an ``Idempotency-Key``), two to five times as fast as in
-the library.
+One statement writes a batch and its keyed acts, two to five times as fast as in the library.
 
-The library's writers do not wait for one another, so a reader that has passed a position misses an event that is
-committed there later. Our SQL function takes an advisory lock on schema and table,
-``hashtextextended('public.referee_events', 0)``. A lock on the table would wait for each VACUUM.
+Writers wait for one another, because a reader that has passed a position would miss an event committed there later.
+They take an advisory lock on schema and table, ``hashtextextended('public.referee_events', 0)``. The library locks
+the table, so it would wait for each VACUUM.
 """
 
 import secrets
@@ -31,15 +30,15 @@ from referee.store.connection import SILENCE_SECONDS, Postgres, parse_store_url
 from referee.store.pool import Pool, with_retries
 from referee.store.rows import Row
 
-CREATING = 0x6B6E61636B65
+CREATION_LOCK = 0x6B6E61636B65
 """Key of the advisory lock for creating tables."""
 PAGE = 5000
-"""Rows or acts read at a time to fill a new table of acts."""
-NEWER = (
+"""Rows read, or acts written, at a time by :meth:`Recorder._create_table`."""
+NEWER_ROWS = (
     "SELECT newer.* FROM unnest({asked}) AS asked (id, version),"
     " LATERAL (SELECT originator_id, originator_version, topic, state FROM {table}"
     " WHERE originator_id = asked.id AND originator_version > asked.version"
-    " ORDER BY originator_version OFFSET 0) AS newer"  # the offset makes PostgreSQL use the index for each aggregate
+    " ORDER BY originator_version OFFSET 0) AS newer"  # so that PostgreSQL uses the index for each aggregate
 )
 
 
@@ -95,7 +94,7 @@ class Recorder(PostgresApplicationRecorder):
                 function=function,
                 table=self._events,
                 acts=self._acts,
-                newer=SQL(NEWER).format(asked=SQL("known, at"), table=self._events),
+                newer=SQL(NEWER_ROWS).format(asked=SQL("known, at"), table=self._events),
                 channel=Identifier(self.channel_name),
                 key=self._writers_lock,
                 seconds=self.datastore.lock_timeout,
@@ -112,7 +111,7 @@ class Recorder(PostgresApplicationRecorder):
         self._store_rows = SQL(f"SELECT {{}}({rows})").format(function).as_bytes()
         self._store_all = SQL(f"SELECT * FROM {{}}({rows}, {acts}, {newer})").format(function).as_bytes()
         asked = SQL("%b::uuid[], %b::bigint[]")
-        self._select_newer = SQL(NEWER).format(asked=asked, table=self._events).as_bytes()
+        self._select_newer = SQL(NEWER_ROWS).format(asked=asked, table=self._events).as_bytes()
 
     def _create_table(self, curs: Cursor[DictRow]) -> None:
         """Create missing tables. Fill a new table of acts from the events."""
@@ -134,7 +133,7 @@ class Recorder(PostgresApplicationRecorder):
                     curs.execute(insert, _act_columns(page))
 
     def insert_events(self, stored_events: Sequence[StoredEvent], **_: Any) -> None:
-        """Store all rows or none. Raises the library's ``IntegrityError`` if a row exists."""
+        """Store all rows or none. Raises the library's ``IntegrityError`` if one exists."""
         self.store(stored_events, (), {})
 
     @with_retries
@@ -147,7 +146,7 @@ class Recorder(PostgresApplicationRecorder):
             [row.topic for row in rows],
             [row.state for row in rows],
         )
-        if not acts and not versions:  # nothing is returned, so no cursor is needed
+        if not acts and not versions:  # no cursor, because nothing is returned
             with self.datastore.get_connection() as connection:
                 connection.execute(self._store_rows, columns, prepare=True)
             return ()
@@ -157,7 +156,10 @@ class Recorder(PostgresApplicationRecorder):
 
     @with_retries
     def wait_for_writes(self) -> None:
-        """Wait until no transaction writes, even one whose connection was lost."""
+        """Wait until no transaction writes, even one whose connection was lost.
+
+        Raises the library's ``OperationalError`` if they take too long.
+        """
         with self.datastore.get_connection() as connection:
             connection.execute(self._wait_for_writers)
 
@@ -237,7 +239,7 @@ def _act_columns(acts: Sequence[KeyedAct]) -> tuple[list[Any], ...]:
 
 
 class Snapshots(PostgresAggregateRecorder):
-    """The library's recorder of snapshots, with the retries of :func:`~referee.store.pool.with_retries`."""
+    """The library's recorder of snapshots and attempts, with :func:`~referee.store.pool.with_retries`."""
 
     insert_events = with_retries(_without_retry(PostgresAggregateRecorder.insert_events))
     select_events = with_retries(_without_retry(PostgresAggregateRecorder.select_events))
@@ -268,7 +270,7 @@ class Factory(PostgresFactory):
     @contextmanager
     def _locked_for_creating(self) -> Iterator[None]:
         with self.pool.without_limit(), self.datastore.transaction(commit=True) as cursor:
-            # This connection is idle while a different one creates the tables.
+            # because this connection is idle while a different one creates the tables
             cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CREATING])
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [CREATION_LOCK])
             yield

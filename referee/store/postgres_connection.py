@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL. They are closed if the server is silent."""
+"""Connections to PostgreSQL."""
 
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -14,9 +14,9 @@ from referee.store.acts import NothingSent
 from referee.store.connection import SILENCE_SECONDS
 
 STATEMENT_SECONDS = 30
-"""Seconds after which the server aborts a statement, because the client may be gone."""
+"""Seconds after which the server aborts a statement, except on connections without ``silence``."""
 REST_SECONDS = 0.5
-"""Seconds after a failed connection in which further ones fail at once."""
+"""Seconds in which an :class:`Opener` fails at once after a failure."""
 
 T = TypeVar("T")
 
@@ -26,25 +26,28 @@ class Away(psycopg.OperationalError, NothingSent):
 
 
 class Connection(psycopg.Connection[Any]):
-    """A connection that is closed after ``silence`` seconds without data from the server; ``None``: never."""
+    """A connection that is closed if an awaited server is silent for ``silence`` seconds; ``None``: never.
+
+    It may be closed after two thirds of them.
+    """
 
     silence: float | None = SILENCE_SECONDS
 
     def wait(self, gen: Generator[Any, Any, T], interval: float = 0.1, timeout: float | None = None) -> T:
-        """Return the result of a generator of the driver, which calls this method for each wait."""
+        """Return the result of the driver's generator."""
         if self.silence is None or timeout is not None:
             return super().wait(gen, interval, timeout)
         try:
             return super().wait(gen, interval, self.silence / 3)
         except _WaitTimeout:
-            # Most statements end before this point, and watching for silence costs as much as such a statement.
+            # only now, because watching for silence costs as much as a short statement
             return super().wait(self._until_silent(gen, self.silence * 2 / 3), interval)
 
     def _until_silent(self, gen: Generator[Any, Any, T], seconds: float) -> Generator[Any, Any, T]:
-        """Wrap ``gen``: close the connection and raise ``OperationalError`` after ``seconds`` without data."""
+        """Run ``gen``. After ``seconds`` without data, close the connection and raise ``OperationalError``."""
         deadline = time.monotonic() + seconds
         try:
-            awaited = gen.send(Ready.NONE)  # the first wait has already started the generator
+            awaited = gen.send(Ready.NONE)  # because the first wait has started it
             while True:
                 ready = yield awaited  # ready is false after an interval without data
                 if ready:
@@ -58,7 +61,7 @@ class Connection(psycopg.Connection[Any]):
             return result
 
     def copy_rows(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """Add rows to a table. Raises the library's ``PersistenceError``."""
+        """Add rows to a table. Raises the library's ``PersistenceError`` if the driver fails."""
         into = SQL("COPY {} ({}) FROM STDIN").format(Identifier(table), SQL(", ").join(map(Identifier, columns)))
         try:
             with self.cursor() as cursor, cursor.copy(into) as copy:
@@ -69,7 +72,7 @@ class Connection(psycopg.Connection[Any]):
 
 
 class Opener:
-    """Opens connections. After a failure, it fails at once for :data:`REST_SECONDS`."""
+    """Opens connections. ``parameters``, ``more``: arguments of the driver's ``connect``."""
 
     def __init__(self, parameters: dict[str, Any], **more: Any) -> None:
         self._parameters = {**parameters, **more}
@@ -78,9 +81,9 @@ class Opener:
     def __call__(
         self, silence: float | None = SILENCE_SECONDS, begin: Callable[[Connection], None] | None = None
     ) -> Connection:
-        """Return a new connection in autocommit mode, after a call of ``begin`` with it.
+        """Return a new connection in autocommit mode, prepared by ``begin``.
 
-        Raises :class:`Away` if the server cannot be reached.
+        Raises :class:`Away` if the server cannot be reached, or could not :data:`REST_SECONDS` ago.
         """
         if time.monotonic() < self._retry_at:
             raise Away(self._last_error)

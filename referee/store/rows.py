@@ -1,9 +1,9 @@
 """Conversion between recorded events and stored rows: plain JSON, chained by hash.
 
 A row's topic names its event type. A row's state is ``{"v", "at", "actor", "act", "digest", "prev", "salt",
-"request"?, "event"}``. ``v`` is :data:`FORM`. The first row of an act has the ``request`` byte for byte. ``prev`` is
-the hash of the aggregate's previous row. A row's hash is also its leaf in the log
-(:func:`~referee.log.tree.leaf_hash`).
+"request"?, "event"}``. ``v`` is :data:`FORM`. ``digest`` is a hash of the request. Only the first row of an act has
+the ``request``. An opening has none, because its request is the event. ``prev`` is the hash of the aggregate's
+previous row. A row's hash is its leaf in the log.
 
 ``salt`` is 16 random bytes in base64, shown only with the whole row. Without it, a caller could check a guess of a
 hidden row against the public leaf.
@@ -31,11 +31,11 @@ Salt = Annotated[bytes, msgspec.Meta(min_length=SALT_BYTES, max_length=SALT_BYTE
 
 
 FORM: Literal[2] = 2
-"""Version of the form of rows. Earlier releases wrote a lower one or none."""
+"""Form of rows. Earlier releases wrote a lower one or none."""
 
 
 class Row(msgspec.Struct, frozen=True, gc=False):
-    """A row as read. The library's ``StoredEvent`` takes six times as long to make."""
+    """A row as read, because the library's ``StoredEvent`` takes six times as long to make."""
 
     originator_id: UUID
     originator_version: int
@@ -47,7 +47,7 @@ AnyRow = StoredEvent | Row
 
 
 class _Head(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True):
-    """Fields of a row before its event."""
+    """Fields of a row, except the event."""
 
     form: Literal[2] = msgspec.field(name="v")
     at: datetime
@@ -64,12 +64,12 @@ class _Row(_Head, Generic[E], frozen=True, kw_only=True):
 
 
 class RawRow(_Head, frozen=True, gc=False, kw_only=True):
-    """A row whose event is not decoded. Without a request, ``request`` is :data:`NO_REQUEST`."""
+    """A row whose event is not decoded."""
 
     event: msgspec.Raw
 
 
-class _Shape(msgspec.Struct):
+class _Form(msgspec.Struct):
     """Fields that show whether a row has an earlier form."""
 
     prev: str
@@ -90,7 +90,7 @@ R = TypeVar("R", bound=_Head)
 
 _encode: Callable[[Any], bytes] = msgspec.json.Encoder().encode
 act_of_row = msgspec.json.Decoder(ActOfRow).decode
-_shape_of_row = msgspec.json.Decoder(_Shape).decode
+_form_of_row = msgspec.json.Decoder(_Form).decode
 _decode_raw = msgspec.json.Decoder(RawRow).decode
 
 
@@ -109,7 +109,7 @@ def _raw_decoder(topic: str) -> Callable[[bytes], RawRow]:
 
 @lru_cache(1024)
 def _check_actor(text: str) -> None:
-    """Raise ``ValidationError`` if the text is no :data:`Actor`. The cache avoids the slow pattern."""
+    """Raise ``ValidationError`` if the text is no :data:`Actor`. Cached, because the pattern is slow."""
     msgspec.convert(text, Actor)
 
 
@@ -119,7 +119,7 @@ def prepare_decoders() -> None:
 
 
 def to_row(recorded: Recorded) -> StoredEvent:
-    """Return the row of a recorded event, which must have a salt."""
+    """Return the row of a recorded event. Raises ``AssertionError`` if it has no salt."""
     assert len(recorded.salt) == SALT_BYTES, "a row without a salt could be guessed by its hash"
     row = _Row(
         form=FORM,
@@ -154,7 +154,7 @@ def from_row(stored: AnyRow) -> Recorded:
 
 
 def raw_rows(stored: Iterable[AnyRow]) -> list[RawRow]:
-    """Decode rows, but not their events. Raises :class:`DamagedRow` if a row is otherwise unreadable."""
+    """Return rows with raw events. Raises :class:`DamagedRow` if a topic or the rest of a row is unreadable."""
     return _decoded(stored, _raw_decoder)
 
 
@@ -188,20 +188,20 @@ class OlderStore(Exception):
 
 
 def refuse_older(states: Iterable[Any]) -> None:
-    """Raise :class:`OlderStore` if all these states of rows, at least one, have an earlier form."""
-    shapes = [*map(_is_older, states)]
-    if shapes and all(shapes):
+    """Raise :class:`OlderStore` if there are states and all have an earlier form."""
+    older = [*map(_is_older, states)]
+    if older and all(older):
         raise OlderStore
 
 
 def _is_older(state: Any) -> bool:
     try:
-        return _shape_of_row(state).form < FORM
+        return _form_of_row(state).form < FORM
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError):
         return False
 
 
-@lru_cache(4096)  # formatting an id takes longer than hashing the row
+@lru_cache(4096)  # because formatting an id takes longer than hashing the row
 def _id_text(aggregate_id: UUID | str) -> str:
     return str(UUID(str(aggregate_id)))
 
@@ -212,7 +212,7 @@ def row_hash(stored: AnyRow) -> str:
 
 
 def row_hashes(rows: Sequence[Row]) -> list[str]:
-    """Return :func:`row_hash` of each row of an aggregate."""
+    """Return :func:`row_hash` of each row of one aggregate."""
     own = _id_text(rows[0].originator_id) if rows else ""
     leaves = [(0, own, row.originator_version, row.topic, row.state) for row in rows]
     digits = leaf_hashes(leaves, {own: own}).hex()

@@ -26,11 +26,11 @@ ACTS = "stored_acts"
 SECRET = "stored_secret"
 
 
-_uuid_of = lru_cache(4096)(UUID)  # parsing the id of a row takes longer than reading the row
+_uuid_of = lru_cache(4096)(UUID)  # because parsing an id takes longer than reading the row
 
 
 class Recorder(SQLiteApplicationRecorder):
-    """A recorder of events and keyed acts (:class:`~referee.store.acts.Store`)."""
+    """A recorder with the methods of :class:`~referee.store.acts.Store`."""
 
     def convert_originator_id(self, originator_id: str) -> UUID:
         return _uuid_of(originator_id)
@@ -45,7 +45,7 @@ class Recorder(SQLiteApplicationRecorder):
 
     def _create_table(self, c: SQLiteCursor) -> None:
         """Create missing tables. Fill a new table of acts from the events."""
-        # SQLite refuses a transaction that reads before it writes while a different one writes.
+        # so that SQLite does not refuse to write: it would after a read, if a different transaction writes
         if not self._has_tables_and_secret(c):
             c.execute("COMMIT")
             c.execute("BEGIN IMMEDIATE")
@@ -82,6 +82,7 @@ class Recorder(SQLiteApplicationRecorder):
         return super()._insert_events(c, stored_events)
 
     def _insert_acts(self, c: SQLiteCursor, acts: Iterable[KeyedAct], conflict: str = "") -> None:
+        """Insert acts. ``conflict``: SQL for acts that exist; empty: raise an error."""
         c.executemany(
             f"INSERT {conflict} INTO {ACTS} VALUES (?, ?, ?, ?)",
             ((act.aggregate_id.hex, act.key, act.first, act.last) for act in acts),
@@ -94,7 +95,7 @@ class Recorder(SQLiteApplicationRecorder):
         return self.select_newer(versions)
 
     def wait_for_writes(self) -> None:
-        """Do nothing: with SQLite a failed transaction is never stored later."""
+        """Do nothing, because SQLite stores no failed transaction later."""
 
     def select_acts(self, keys: Iterable[tuple[UUID, bytes]]) -> list[KeyedAct]:
         found = []
@@ -129,7 +130,7 @@ class Recorder(SQLiteApplicationRecorder):
         return [Row(aggregate_id, *row) for row in self._select_tuples(aggregate_id, gt=gt, lte=lte)]
 
     def _select_tuples(self, aggregate_id: UUID, **bounds: Any) -> list[tuple[int, str, bytes]]:
-        """Return number, topic and state of rows. A topic that is not UTF-8 has replacement characters."""
+        """Return number, topic and state of rows. In a topic, bytes that are not UTF-8 are replaced."""
         try:
             return self._select("topic", aggregate_id, **bounds)
         except OperationalError as error:
@@ -183,7 +184,7 @@ class Recorder(SQLiteApplicationRecorder):
             cursor.row_factory = None
             try:
                 return cursor.execute(query, parameters).fetchall()
-            except sqlite3.OperationalError:  # a text that is not UTF-8 must not block all other rows
+            except sqlite3.OperationalError:  # so that a text that is not UTF-8 blocks no rows
                 connection = cursor.connection
                 connection.text_factory = partial(str, encoding="utf-8", errors="replace")
                 try:
@@ -193,7 +194,7 @@ class Recorder(SQLiteApplicationRecorder):
 
 
 class Datastore(SQLiteDatastore):
-    """The library's datastore, but a writer that gets no connection lets the next one begin."""
+    """The library's datastore with its own lock, released even if a writer gets no connection."""
 
     def __init__(self, db_name: str, *, lock_timeout: int | None) -> None:
         super().__init__(db_name, lock_timeout=lock_timeout)
@@ -203,7 +204,7 @@ class Datastore(SQLiteDatastore):
     def get_connection(self, *, commit: bool) -> Iterator[SQLiteConnection]:
         """Lend a connection; with ``commit``, to one writer at a time.
 
-        Raises ``ConnectionUnavailableError`` if the wait is too long.
+        Raises ``ConnectionUnavailableError`` after ``pool_timeout`` seconds.
         """
         if self.pool.is_sqlite_memory_mode or not commit:
             with super().get_connection(commit=commit) as connection:
@@ -219,8 +220,6 @@ class Datastore(SQLiteDatastore):
 
 
 class Factory(SQLiteFactory):
-    """The library's factory with our recorder and datastore."""
-
     application_recorder_class = Recorder
 
     def __init__(self, env: Environment | EnvType | None) -> None:

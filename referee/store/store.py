@@ -1,4 +1,4 @@
-"""The event store (:class:`Referee`): rows and snapshots, in the eventsourcing library's recorders."""
+"""The event store, in the eventsourcing library's recorders."""
 
 import itertools
 import logging
@@ -33,7 +33,7 @@ class UnknownAggregate(LookupError):
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """An aggregate. ``head``: hash of its last row. ``kept``: version of its last snapshot; 0 without one."""
+    """An aggregate. ``head``: hash of its last row. ``kept``: version of its last snapshot, stored or due; else 0."""
 
     aggregate: Aggregate
     head: str
@@ -53,12 +53,12 @@ SNAPSHOT_TOPIC = "snapshot"
 SNAPSHOTS_TRIED = 3
 """Maximum snapshots to try before all rows are folded."""
 ACT_EVENTS = 32
-"""Rows in each read of :meth:`Referee.first_of_act`."""
+"""Maximum rows in each read of :meth:`Referee.first_of_act`."""
 
 
 @cache
 def shape_of(state_type: Any) -> str:
-    """Return a hash of the type's schema without descriptions. Snapshots with a different hash cannot be used."""
+    """Return a hash of the type's schema without descriptions."""
     schema = _without_descriptions(msgspec.json.schema(state_type))
     return sha256(msgspec.json.encode(schema, order="deterministic")).hexdigest()[:16]
 
@@ -85,7 +85,7 @@ def snapshot_row(loaded: Loaded) -> StoredEvent:
 
 
 def _from_snapshot(row: StoredEvent) -> Loaded | None:
-    """Return the aggregate in a snapshot row; ``None`` if its :func:`shape_of` has changed."""
+    """Return the aggregate of a snapshot; ``None`` if :func:`shape_of` its state has changed."""
     snapshot = msgspec.json.decode(row.state, type=Snapshot)
     kind = KINDS[snapshot.kind]
     raw = msgspec.json.decode(snapshot.aggregate)
@@ -101,7 +101,7 @@ def _from_snapshot(row: StoredEvent) -> Loaded | None:
 
 
 def _after_rows(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
-    """Return an aggregate after further rows; ``None`` before the first. Raises :class:`DamagedRow`."""
+    """Return an aggregate after further rows. ``None``: ``rows`` are its first. Raises :class:`DamagedRow`."""
     before, kept = (loaded.aggregate, loaded.kept) if loaded else (None, 0)
     try:
         after = fold(before, map(from_row, rows))
@@ -113,7 +113,7 @@ def _after_rows(loaded: Loaded | None, rows: Sequence[StoredEvent]) -> Loaded:
 
 
 def _first_unfit_row(aggregate: Aggregate | None, rows: Sequence[StoredEvent], error: Exception) -> Exception:
-    """Return a :class:`DamagedRow` for the first row that cannot be folded; ``error`` if all rows can."""
+    """Return a :class:`DamagedRow` for the first row that cannot be folded; ``error`` if all can."""
     for row in rows:
         try:
             aggregate = fold(aggregate, [from_row(row)])
@@ -128,9 +128,9 @@ def _hash_if_bytes(row: StoredEvent) -> str | None:
 
 
 def _check_unbroken(rows: Sequence[A], aggregate_id: UUID, after: int, to: int | None) -> Sequence[A]:
-    """Return ``rows``. Raises :class:`DamagedRow` if one after event ``after`` (up to ``to``) is missing."""
+    """Return ``rows``. Raises :class:`DamagedRow` for a gap after event ``after``, or an end before ``to``."""
     number = after + len(rows)
-    if rows and rows[-1].originator_version != number:  # numbers are unique and ascend
+    if rows and rows[-1].originator_version != number:  # because numbers are unique and ascend
         found = {row.originator_version for row in rows}
         missing = next(number for number in itertools.count(after + 1) if number not in found)
         raise DamagedRow(aggregate_id, missing, "missing")
@@ -148,7 +148,7 @@ def _rows_by_aggregate(rows: Iterable[StoredEvent]) -> dict[UUID, list[StoredEve
 
 
 def settings_for(url: str) -> dict[str, str]:
-    """Return the library's settings for a store URL. Raises ``ValueError`` (:func:`parse_store_url`)."""
+    """Return the library's settings for a store URL. Raises ``ValueError`` for an unknown one."""
     place = parse_store_url(url)
     if isinstance(place, SqliteFile):
         return {
@@ -173,7 +173,7 @@ class Referee(Application[UUID]):
     is_snapshotting_enabled = True
 
     def __init__(self, env: Mapping[str, str]) -> None:
-        """Open the store of :func:`settings_for`. Raises ``OlderStore`` if the rows have an earlier form."""
+        """Open the store of the settings ``env``. Raises ``OlderStore`` if the rows have an earlier form."""
         super().__init__(env)
         self._store = cast(Store, self.recorder)
         self.attempts_recorder = self.factory.aggregate_recorder("attempts")
@@ -188,8 +188,7 @@ class Referee(Application[UUID]):
         return JsonRows(transcoder=self.factory.transcoder())
 
     def rows(self, aggregate_id: UUID, *, after: int = 0, to: int | None = None) -> Sequence[Row]:
-        """Return an aggregate's rows after event ``after``, up to ``to``. Raises :class:`DamagedRow` if one is
-        missing."""
+        """Return an aggregate's rows after event ``after``, up to ``to``. Raises :class:`DamagedRow` for a gap."""
         rows = self._store.select_rows(aggregate_id, gt=after or None, lte=to)
         return _check_unbroken(rows, aggregate_id, after, to)
 
@@ -212,9 +211,9 @@ class Referee(Application[UUID]):
         return [from_row(row) for row in _check_unbroken(stored, aggregate_id, after, to if limit is None else None)]
 
     def first_of_act(self, recorded: Recorded, earlier: Sequence[Row] = ()) -> int:
-        """Return the number of the first event of the act that made ``recorded``. Raises :class:`DamagedRow`.
+        """Return the number of the first event of the act of ``recorded``. ``earlier``: rows just before it, if read.
 
-        ``earlier``: rows directly before it, if already read.
+        Raises :class:`DamagedRow` if one is missing or unreadable.
         """
         while recorded.request is None and (end := recorded.originator_version - 1):
             rows = earlier or self.rows(recorded.originator_id, after=max(0, end - ACT_EVENTS), to=end)
@@ -227,7 +226,7 @@ class Referee(Application[UUID]):
         return recorded.originator_version
 
     def load(self, aggregate_id: UUID, *, to: int | None = None) -> Loaded:
-        """Return an aggregate after event ``to``, by default the last.
+        """Return an aggregate after event ``to``, or after the last if there is no event ``to``.
 
         Raises :class:`UnknownAggregate` if it has no rows, :class:`DamagedRow` if one is missing or unusable.
         """
@@ -252,9 +251,9 @@ class Referee(Application[UUID]):
         return bool(self.recorder.select_events(aggregate_id, limit=1))
 
     def opening_act(self, aggregate_id: UUID, actor: Actor, key: str) -> KeyedAct | None:
-        """Return the act of this actor and key that opened an aggregate; ``None`` if it does not exist.
+        """Return the act of this actor and key in an aggregate; ``None`` if the aggregate does not exist.
 
-        Raises :class:`OpenedByAnother` if a different act opened it.
+        Raises :class:`OpenedByAnother` if the aggregate has no such act.
         """
         if not self.exists(aggregate_id):
             return None
@@ -264,21 +263,21 @@ class Referee(Application[UUID]):
         return act
 
     def replay(self, aggregate_id: UUID, at: int) -> Aggregate:
-        """Return an aggregate after event ``at``. Raises what :meth:`load` raises."""
+        """Return the aggregate of :meth:`load` with ``to=at``."""
         return self.load(aggregate_id, to=at).aggregate
 
     def newer_rows(self, known: Iterable[Loaded]) -> dict[UUID, list[StoredEvent]]:
-        """Return the rows after these versions of aggregates, by aggregate."""
+        """Return, by aggregate, rows after the known versions. Omits aggregates without such rows."""
         return _rows_by_aggregate(self._store.select_newer(_versions(known)))
 
     def after_rows(self, loaded: Loaded, rows: Sequence[StoredEvent]) -> Loaded:
-        """Return an aggregate after further rows. If they do not follow its last row, :meth:`load` it again."""
+        """Return an aggregate after at least one further row. If the first does not follow, :meth:`load` it again."""
         if from_row(rows[0]).prev != loaded.head:
             return self.load(loaded.aggregate.id)
         return _after_rows(loaded, rows)
 
     def acts(self, keys: Iterable[tuple[UUID, bytes]]) -> dict[tuple[UUID, bytes], KeyedAct]:
-        """Return the stored acts with these aggregates and keys, by aggregate and key."""
+        """Return, by aggregate and key, the stored acts. Reads an act with impossible numbers from the rows."""
         found = {(act.aggregate_id, act.key): act for act in self._store.select_acts(keys)}
         for name, act in list(found.items()):
             if not act.is_whole:
@@ -299,31 +298,32 @@ class Referee(Application[UUID]):
 
     @cached_property
     def secret(self) -> bytes:
-        """Random secret of this store, read at the first use."""
+        """Random secret of this store."""
         return self._store.select_secret()
 
     def insert(
         self, rows: Sequence[StoredEvent], acts: Sequence[KeyedAct], known: Iterable[Loaded] = ()
     ) -> dict[UUID, list[StoredEvent]]:
-        """Store rows and their keyed acts, all or none. Return what :meth:`newer_rows` returns for ``known``.
+        """Store rows and their keyed acts, all or none. Then return :meth:`newer_rows` for ``known``.
 
-        Raises the library's ``IntegrityError`` if a row exists.
+        Raises the library's ``IntegrityError`` if a row or act exists.
         """
         return _rows_by_aggregate(self._store.store(rows, acts, _versions(known)))
 
     def is_stored(self, row: StoredEvent) -> bool:
-        """Wait for transactions in progress, then return whether exactly this row is stored."""
+        """Wait for transactions in progress. Return whether exactly this row is stored."""
         self._store.wait_for_writes()
         version = row.originator_version
         return row in self.recorder.select_events(row.originator_id, gt=version - 1, lte=version)
 
     def take_snapshots(self, due: Sequence[Loaded]) -> None:
+        """Store snapshots that do not exist yet."""
         assert self.snapshots is not None
         rows = [snapshot_row(loaded) for loaded in due]
         try:
             self.snapshots.recorder.insert_events(rows)
         except IntegrityError:
-            for row in rows:  # a different process stored some of them first
+            for row in rows:  # because a different process stored some first
                 with suppress(IntegrityError):
                     self.snapshots.recorder.insert_events([row])
 
@@ -338,7 +338,7 @@ class Referee(Application[UUID]):
                 to = row.originator_version - 1
                 try:
                     snapshot = _from_snapshot(row)
-                except Exception:  # a snapshot only makes loading faster
+                except Exception:  # because a snapshot only makes loading faster
                     log.info("the snapshot of %s cannot be read: folding its history", aggregate_id)
                     continue
                 if snapshot is not None:
@@ -346,6 +346,8 @@ class Referee(Application[UUID]):
 
 
 def construct(url: str, **settings: Any) -> Referee:
-    """Open the store at ``url``. ``settings``: further settings of the library. Raises ``ValueError`` for an unknown
-    URL, and ``OlderStore``."""
+    """Open the store at ``url``. ``settings``: further settings of the library.
+
+    Raises ``ValueError`` for an unknown URL, and ``OlderStore``.
+    """
     return Referee(env={**settings_for(url), **{key: str(value) for key, value in settings.items()}})

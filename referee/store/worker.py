@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Runs work in a separate process, for any thread."""
+    """Runs work in a process, for any thread."""
 
     def __init__(
         self, settings: Mapping[str, str], *, seconds: float = WORK_SECONDS, idle_seconds: float = IDLE_SECONDS
@@ -38,9 +38,9 @@ class Worker:
         """``settings``: the library's settings of the store."""
         self._settings, self._seconds, self._idle_seconds = dict(settings), seconds, idle_seconds
         self._turn = threading.Lock()
-        """Lock of the thread that uses, starts or ends the process."""
+        """Held by the thread that uses, starts or ends the process."""
         self._guard = threading.Lock()
-        """Lock to start and end the process, so that none is started after :meth:`stop`."""
+        """Held to start or end the process, so that none is started after :meth:`stop`."""
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._idle: threading.Timer | None = None
@@ -56,7 +56,7 @@ class Worker:
         """Return the result of ``work``, called with the store and the other arguments, or raise its error.
 
         ``work`` must be a function of a module, its arguments and result picklable. Raises :class:`Busy` if the
-        process is stopped, cannot be started, ends, or answers too late.
+        process is busy too long, is stopped, cannot start, ends, or answers too late.
         """
         with self._taking_turn():
             try:
@@ -77,7 +77,7 @@ class Worker:
         return done
 
     def stop(self) -> None:
-        """Abort the present work, and refuse further work. Does not wait."""
+        """Abort the present work without waiting. Further calls raise :class:`Busy`."""
         with self._guard:
             self._closed = True
             if self._process is not None:
@@ -107,8 +107,7 @@ class Worker:
             self._turn.release()
 
     def _answer_to(self, work: Any) -> Any:
-        """Return the work's result and error. Raises :class:`Busy`, or ``EOFError`` or ``OSError`` if the process
-        ends."""
+        """Return result and error. Raises :class:`Busy`, or ``EOFError`` or ``OSError`` if the process ends."""
         pipe = self._running_pipe()
         pipe.send(work)
         if not pipe.poll(self._seconds):

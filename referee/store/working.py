@@ -1,6 +1,6 @@
 """The program of the process of :class:`~referee.store.worker.Worker`.
 
-Usage: ``python -m referee.store.working DESCRIPTOR``, the descriptor of a pipe to the service.
+Usage: ``python -m referee.store.working DESCRIPTOR``, the file descriptor of a pipe to the service.
 """
 
 import gc
@@ -23,25 +23,23 @@ from referee.store.store import Referee
 NICENESS = 5
 """Number added to the niceness, which lowers the priority."""
 MEMORY_MAX = 700_000_000
-"""Maximum bytes of memory of the process."""
+"""Maximum bytes of data (``RLIMIT_DATA``) of the process."""
 
 
-class Store:
-    """The store, opened at the first use."""
-
+class _LazyStore:
     def __init__(self, settings: Mapping[str, str]) -> None:
         self._settings = {**settings, "CREATE_TABLE": "n"}
         self._referee: Referee | None = None
 
     def opened(self) -> Referee:
-        """Return the store. Creates no tables."""
+        """Open the store if necessary, without creating tables, and return it."""
         if self._referee is None:
             self._referee = Referee(self._settings)
         return self._referee
 
 
 def _read_messages(pipe: Connection, received: "SimpleQueue[bytes]") -> None:
-    """Queue messages. End the process if the service closes the pipe or is killed."""
+    """Queue messages until the service closes the pipe or is killed, then end the process."""
     with suppress(EOFError, OSError):
         while True:
             received.put(pipe.recv_bytes())
@@ -49,7 +47,7 @@ def _read_messages(pipe: Connection, received: "SimpleQueue[bytes]") -> None:
 
 
 def _limit_memory() -> None:
-    """Limit the memory, and let the system end this process first if memory runs out."""
+    """Limit the memory. Let the system end this process first if its memory runs out."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
     with suppress(OSError, ValueError):
@@ -57,8 +55,8 @@ def _limit_memory() -> None:
         setrlimit(RLIMIT_DATA, (MEMORY_MAX if hard == RLIM_INFINITY else min(MEMORY_MAX, hard), hard))
 
 
-def _run_work(store: Store, message: bytes) -> tuple[Any, Exception | None]:
-    """Run a piece of work. Return its result and ``None``, or ``None`` and its error."""
+def _run_work(store: _LazyStore, message: bytes) -> tuple[Any, Exception | None]:
+    """Return the result of work and ``None``, or ``None`` and its error."""
     try:
         work, args, kwargs = loads(message)
         return work(store.opened(), *args, **kwargs), None
@@ -69,16 +67,16 @@ def _run_work(store: Store, message: bytes) -> tuple[Any, Exception | None]:
 
 def main(descriptor: int) -> None:
     """Run the work that the service sends, one piece at a time. Never returns."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # the service decides when this process ends
+    for number in (signal.SIGINT, signal.SIGTERM):  # because the service decides when this process ends
         signal.signal(number, signal.SIG_IGN)
     _limit_memory()
     gc.disable()  # because it would often scan the whole history during work
     pipe, received = Connection(descriptor), SimpleQueue[bytes]()
     threading.Thread(target=_read_messages, args=(pipe, received), daemon=True).start()
-    store = Store(loads(received.get()))
+    store = _LazyStore(loads(received.get()))
     message = received.get()
     with suppress(OSError):
-        os.nice(NICENESS)  # only now, because a client waits while the process starts
+        os.nice(NICENESS)  # only now, because a client waits for the start
     while True:
         result, error = _run_work(store, message)
         try:
