@@ -1,6 +1,6 @@
 """The projection of case files: knocks, statements, rulings and penalties.
 
-Events are stored with all fields. Queries hide an event's fields that the viewer may not see yet.
+Events are stored whole. Queries hide fields that the viewer may not see yet.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -74,7 +74,7 @@ ENDS: tuple[type[Event], ...] = (*MATCH_ENDS, ProtocolCorrected)
 DECODERS = {kind.TOPIC: msgspec.json.Decoder(kind).decode for kind in FACTS}
 
 
-class Entry(NamedTuple):
+class CaseEvent(NamedTuple):
     """An event of a case, and the time when it was stored."""
 
     event: int
@@ -88,7 +88,7 @@ class Case(NamedTuple):
     take-back."""
 
     case: int
-    entries: tuple[Entry, ...]
+    entries: tuple[CaseEvent, ...]
 
 
 def fine_of(facts: Iterable[Any]) -> int:
@@ -314,7 +314,7 @@ class Cases:
         return connection.scalar(select(self.matches.c.version).where(self.matches.c.match == match_id)) or 0
 
     def last(self, connection: Connection, match_id: UUID) -> int:
-        """Return the number of a match's last case; 0 without cases."""
+        """Return the number of a match's last case; 0: none."""
         return connection.scalar(select(func.max(self.cases.c.case)).where(self.cases.c.match == match_id)) or 0
 
     def answer(
@@ -339,7 +339,7 @@ class Cases:
     ) -> tuple[tuple[Listed, ...], str | None]:
         """Return a page of the cases that the caller officiates, in order of opening, and the next page's cursor.
 
-        ``at`` decides whether a ruling is final. Raises: ValueError if ``after`` is not a cursor of this list.
+        ``at`` decides whether a ruling is final. Raises ValueError if ``after`` is not a cursor of this list.
         """
         assert limit > 0, "a page has room for a case"
         filters = {"ruleset": ruleset, "rule": rule}
@@ -349,7 +349,7 @@ class Cases:
         return self._order.page(found, limit)
 
     def _query_of(self, status: str | None, given: frozenset[str], limit: int) -> Select[Any]:
-        """Return the query of :meth:`page` with parameters of the ``given`` names."""
+        """Return the query of :meth:`page`. ``given``: names of its parameters."""
         cases = self.official_cases.c
         filters = {
             "ruleset": cases.ruleset == bindparam("ruleset"),
@@ -388,12 +388,12 @@ class Cases:
     ) -> tuple[tuple[Listed, CaseRuled], ...]:
         """Return the ``limit`` latest cases that officials decided by these rules, the latest opening first.
 
-        Each has its last ruling as the viewer may see it. By default they are of all matches that the caller
+        Each has its last ruling as the viewer may see it. Without ``match``, they are of all matches that the caller
         officiates.
         """
         cases = self.official_cases.c
         whose = _official_of(sight)
-        # One match's cases are not held back, because parties may read its rulings.
+        # A token does not hide the given match's cases, because parties may read its rulings.
         given = whose if match is None else whose.keys() - {"by_token"}
         query = self._cases_of_official(given).where(cases.rule.in_(rules), cases.status.in_(("ruled", "final")))
         query = query.where(cases.official.is_not(None))
@@ -416,7 +416,7 @@ class Cases:
         return tuple((one, rulings[one.match, one.case]) for one in found)
 
     def _cases_of_official(self, given: Collection[str]) -> Select[Any]:
-        """Return the query for an official's cases, with parameters of the ``given`` names (:func:`_official_of`).
+        """Return the query for an official's cases. ``given``: names of its parameters (:func:`_official_of`).
 
         The query excludes matches in which the official plays, and unfinished matches in which a member plays who may
         know the credential.
@@ -442,7 +442,7 @@ class Cases:
     ) -> dict[StandingsRow, tuple[int, int]]:
         """Return, by row of the standings, the numbers of upheld and dismissed knocks on these evenings of a club.
 
-        Members' cases of offences count as knocks. ``matches``: query by
+        Members' cases of offences count as knocks, unless withdrawn. ``matches``: query by
         :meth:`~projections.matches.Matches.with_currency`.
         """
         cases = self.official_cases.c
@@ -473,7 +473,7 @@ class Cases:
         to: int,
         others: Collection[int] = (),
     ) -> tuple[Case, ...]:
-        """Return cases opened about ``deal``, or begun after event ``after`` and up to event ``to``, or numbered
+        """Return cases about ``deal``, cases begun after event ``after`` up to event ``to``, and cases numbered
         ``others``."""
         this, entries = self.cases.c, self.entries.c
         within = select(this.case).where(this.match == match_id, this.event > after, this.event <= to)
@@ -492,7 +492,7 @@ class Cases:
         this = self.entries.c
         query = select(self.entries).where(this.match == match_id, *which).order_by(this.case, this.event)
         return tuple(
-            Case(number, tuple(_entry_for(row, viewer, public_to) for row in rows))
+            Case(number, tuple(_case_event_for(row, viewer, public_to) for row in rows))
             for number, rows in groupby(connection.execute(query), lambda row: row.case)
         )
 
@@ -507,7 +507,7 @@ def _member_at(members: str, seat: int | None) -> int | None:
 
 
 def _official_of(sight: Sight) -> dict[str, Any]:
-    """Return parameters for a caller's cases as an official."""
+    """Return the parameters of :meth:`Cases._cases_of_official` for a caller."""
     whose: dict[str, Any] = {"official": sight.official}
     if sight.club is None:
         return whose | {"by_token": True}
@@ -521,5 +521,5 @@ def _listed_case(row: Any) -> Listed:
     return Listed(*columns, *opening)
 
 
-def _entry_for(row: Any, viewer: Viewer, public_to: int) -> Entry:
-    return Entry(row.event, row.at, as_seen_by(DECODERS[row.topic](row.fact), viewer, row.event <= public_to))
+def _case_event_for(row: Any, viewer: Viewer, public_to: int) -> CaseEvent:
+    return CaseEvent(row.event, row.at, as_seen_by(DECODERS[row.topic](row.fact), viewer, row.event <= public_to))

@@ -1,4 +1,4 @@
-"""The base type of all values, and the types of the API's single values.
+"""The base class of values, and types of fields that many values share.
 
 A type with a ``title`` has that name in the API's description. Bounds in ``extra_json_schema`` are only published,
 never checked.
@@ -28,7 +28,7 @@ from referee.vocabulary import with_installed
 class Value(Struct, frozen=True, gc=False):
     """A value. Its fields never change.
 
-    A value must not contain itself, because the garbage collector ignores values: the cycle would never be freed.
+    It must not contain itself, because the garbage collector ignores values and would never free it.
     """
 
 
@@ -155,7 +155,7 @@ class SeatAndBid(TypedDict):
 
 
 def _word(title: str, values: str, says: str) -> Meta:
-    """Describe a code for the API. ``values``: the table of ``sentences.toml`` with its values as keys."""
+    """Describe a code for the API. ``values``: the table of ``sentences.toml`` whose keys are the codes."""
     return Meta(title=title, description=says, extra_json_schema={"x-values": values})
 
 

@@ -15,7 +15,6 @@ from msgspec import Meta
 
 ENTRY_POINT_GROUP = "knacka.games"
 INSTALLED_PACKAGES: tuple[str, ...] = tuple(sorted({point.module for point in entry_points(group=ENTRY_POINT_GROUP)}))
-"""Packages of the installed games, in alphabetical order."""
 
 
 Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_]{1,40}\Z")]
@@ -24,7 +23,7 @@ FieldName = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,39}\Z")]
 
 
 class ResultField(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """A field of a whole deal's result. ``says`` is its description in English."""
+    """A field of the act `result`, which enters a whole deal. ``says``: description in English."""
 
     kind: Literal["flag", "seat", "seats", "count", "counts", "cards"]
     says: str
@@ -39,18 +38,18 @@ class Words(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     due: tuple[Word, ...] = ()
     """Acts that may be due before the play goes on."""
     result: dict[FieldName, ResultField] = {}
-    """Fields of a whole deal's result."""
+    """Fields of the act `result`."""
     notation: dict[Word, str] = {}
     """Word that begins the line of an act in the notation, by the name of the act."""
     refusals: dict[Word, Any] = {}
-    """Texts, by code, as in the kernel's ``sentences.toml``. So are the fields below."""
+    """Texts by code, as in the kernel's ``sentences.toml``. The fields below have the same form."""
     phases: dict[Word, Any] = {}
     offences: dict[Word, Any] = {}
     kinds: dict[Word, Any] = {}
     wins: dict[Word, Any] = {}
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` if ``offences`` lacks a fault, or a field of the result has a reserved name."""
+        """Raise ``ValueError`` if ``offences`` lacks a fault, or a result field is `act` or a Python keyword."""
         if missing := set(self.faults) - self.offences.keys():
             raise ValueError(f"faults without a text in offences: {', '.join(sorted(missing))}")
         if reserved := [name for name in self.result if name == "act" or iskeyword(name)]:
@@ -89,7 +88,6 @@ def _words_of(package: str) -> Words:
 
 
 INSTALLED: dict[str, Words] = {package: _words_of(package) for package in INSTALLED_PACKAGES}
-"""Words of the installed games, by package."""
 
 
 def with_installed(own: tuple[str, ...], kind: Literal["bids", "faults", "due", "offences"]) -> tuple[str, ...]:

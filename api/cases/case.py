@@ -11,7 +11,7 @@ from api.http.headers import number_in_letters
 from api.http.problems import rule_page
 from api.http.replies import PRIVATE
 from projections.case_rows import opener_of
-from projections.cases import FACTS, Entry, fine_of
+from projections.cases import FACTS, CaseEvent, fine_of
 from referee import sentences, wire_types
 from referee.actors import Actor, seat_of
 from referee.acts import Result
@@ -143,21 +143,21 @@ class Case(Value):
     appeal_until: Time | None
 
 
-def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_to: int = 0) -> tuple[Entry, ...]:
+def entries_of(recorded: Iterable[Recorded], case: int, caller: Caller, public_to: int = 0) -> tuple[CaseEvent, ...]:
     """Return the events of a case as the caller may see them. The deals of events up to ``public_to`` are over."""
     return tuple(
-        Entry(one.originator_version, one.at, as_seen_by(one.event, caller.deal_viewer(public), public))
+        CaseEvent(one.originator_version, one.at, as_seen_by(one.event, caller.deal_viewer(public), public))
         for one in recorded
         for public in (one.originator_version <= public_to,)
         if isinstance(one.event, FACTS) and getattr(one.event, "case", None) == case
     )
 
 
-def entries_of_kind(entries: Sequence[Entry], kind: type[Any]) -> list[Entry]:
+def entries_of_kind(entries: Sequence[CaseEvent], kind: type[Any]) -> list[CaseEvent]:
     return [entry for entry in entries if isinstance(entry.fact, kind)]
 
 
-def case_of(match: Match, entries: Sequence[Entry], version: int, language: Language, at: datetime) -> Case:
+def case_of(match: Match, entries: Sequence[CaseEvent], version: int, language: Language, at: datetime) -> Case:
     """Return a case with its status at a time.
 
     ``entries``: its events as the caller may see them. ``version``: the version that the answer names.
@@ -207,7 +207,7 @@ def case_of(match: Match, entries: Sequence[Entry], version: int, language: Lang
     )
 
 
-def _case_of_take_back(match: Match, entry: Entry, version: int, language: Language) -> Case:
+def _case_of_take_back(match: Match, entry: CaseEvent, version: int, language: Language) -> Case:
     """Return the case of an act that a seat took back without a ruling (J11)."""
     fact: ActTakenBack = entry.fact
     assert fact.seat is not None, "a take-back by a ruling begins no case"
@@ -242,7 +242,7 @@ def _case_of_take_back(match: Match, entry: Entry, version: int, language: Langu
     )
 
 
-def status_of(entries: Sequence[Entry], at: datetime) -> CaseStatus:
+def status_of(entries: Sequence[CaseEvent], at: datetime) -> CaseStatus:
     """Return the status at a time of a case that began with no take-back."""
     status: CaseStatus = "pending"
     for entry in entries:
@@ -257,7 +257,7 @@ def status_of(entries: Sequence[Entry], at: datetime) -> CaseStatus:
     return status
 
 
-def _ruling_made(entry: Entry) -> RulingMade:
+def _ruling_made(entry: CaseEvent) -> RulingMade:
     fact = entry.fact
     fields: dict[str, Any]
     if isinstance(fact, CaseRuled):
@@ -288,7 +288,7 @@ def _ruling_made(entry: Entry) -> RulingMade:
     )
 
 
-def _statement_made(entry: Entry) -> StatementMade:
+def _statement_made(entry: CaseEvent) -> StatementMade:
     fact = entry.fact
     return StatementMade(
         event=entry.event,
@@ -301,16 +301,16 @@ def _statement_made(entry: Entry) -> StatementMade:
     )
 
 
-def _was_overtaken(entries: Sequence[Entry]) -> bool:
+def _was_overtaken(entries: Sequence[CaseEvent]) -> bool:
     """Return whether the case was withdrawn because an act followed the misclick."""
     return any(entry.fact.overtaken for entry in entries_of_kind(entries, CaseWithdrawn))
 
 
-def _rule_before_ruling(entries: Sequence[Entry]) -> str:
+def _rule_before_ruling(entries: Sequence[CaseEvent]) -> str:
     return TAKE_BACK_RULE if _was_overtaken(entries) else RULE_OF_OPEN_CASE
 
 
-def _why_sentence(match: Match, entries: Sequence[Entry], verdict: str, language: Language, fine: int) -> str:
+def _why_sentence(match: Match, entries: Sequence[CaseEvent], verdict: str, language: Language, fine: int) -> str:
     """Return the sentence that explains the last ruling or, before a ruling, the status."""
     players, first = match.opened.players, entries[0].fact
     ruled = [entry.fact for entry in entries if isinstance(entry.fact, Ruling)]

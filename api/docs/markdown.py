@@ -60,7 +60,7 @@ _PARSER.core.ruler.push("call_links", _link_calls)
 
 
 def to_html(markdown: str) -> str:
-    """Return Markdown as HTML, with links at headings and calls."""
+    """Return Markdown as HTML, with links at headings and calls. Raw HTML is escaped."""
     html: str = _PARSER.render(markdown)
     return html
 
@@ -74,7 +74,10 @@ class Section(NamedTuple):
 
 
 def sections(markdown: str) -> Iterator[Section]:
-    """Yield the sections of a page without blocks of code. Text before the first heading is dropped."""
+    """Yield a page's sections without blocks of code. Without headings, the page is one section.
+
+    Otherwise text before the first heading is dropped.
+    """
     name, title, parts = "", "", list[str]()
     tokens = _PARSER.parse(markdown)
     for before, token in pairwise([Token("", "", 0), *tokens]):

@@ -2,7 +2,7 @@
 
 Each call counts for a holder: a club, or the address of a caller without one. A free thread runs a call of the holder
 with the fewest running calls. If the queue is full, a new call may replace the newest waiting call of the holder with
-the most calls. So holders with waiting calls share threads and queue about equally.
+the most calls. So holders with waiting calls have about equal shares of the threads and the queue.
 """
 
 import asyncio
@@ -93,7 +93,7 @@ class Threads:
     def _make_room(self, holder: str) -> _Call:
         """Remove and return the newest waiting call of the holder that has the most calls.
 
-        Raises Busy if no call waits, or ``holder`` would have at least as many with its new call.
+        Raises Busy if no call waits, or the new call gives ``holder`` at least as many calls.
         """
         most = max(self._waiting, key=self._calls_by_holder.__getitem__, default=holder)
         if self._calls_by_holder[most] <= self._calls_by_holder[holder] + 1:
@@ -140,7 +140,7 @@ class Threads:
     def _take_next(self) -> _Call | None:
         """Remove and return the next waiting call, or ``None``.
 
-        It is the oldest of the holder with the fewest running calls. Holders with equally many running take turns.
+        It is the oldest of the holder with the fewest running calls. Holders with equally many take turns.
         """
         holder = None
         for one in self._waiting:

@@ -18,7 +18,7 @@ from api.log.bundle_schemas import (
     RULED,
     Bundle,
     BundleAbout,
-    Extended,
+    FromSize,
     Last,
     bundle_of,
     decode_placed,
@@ -74,7 +74,7 @@ def sees_whole(match: Match, placed: Placed, caller: Caller) -> bool:
 async def get_bundle(
     request: ApiCall,
     match_id: MatchId,
-    from_: Extended = None,
+    from_: FromSize = None,
     min_version: MinVersion = 0,
 ) -> Reply:
     service = request.service

@@ -134,7 +134,7 @@ class BundleAggregate(Value):
     null: the service has no key."""
 
 
-Extended = Annotated[
+FromSize = Annotated[
     int | None,
     QueryParameter(
         name="from",

@@ -22,7 +22,7 @@ from api.log.bundle_schemas import (
     Bundle,
     BundleAbout,
     BundleSettlement,
-    Extended,
+    FromSize,
     Last,
     bundle_of,
     decode_placed,
@@ -53,11 +53,11 @@ ENTRIES_MAX = 2000
     operation_id="get_club_bundle",
     summary="Get the proof of a closing",
     description="Returns stored rows, each with the proof that it is in the signed log. From the club: the rows from "
-    "the previous closing, or the first row, to this closing. From each match entered in that period: the rows from "
-    "the opening to the last agreement to its stakes, and from its end to the closing. The club and each match have "
-    "a signed statement of their last row at the closing. `settlements` has the results of the matches, and "
+    "the previous closing, or the first row, to this closing. From each match with an entry in that period: its rows "
+    "from the opening to the last answer about its stakes, and from its end to the closing. The club and each match "
+    "have a signed statement of their last row at the closing. `settlements` has the results of the matches, and "
     "`entries` the entries since the previous closing. [verify.py](/docs/verify.py) calculates the closing's digest "
-    "from these alone, and finds each entry in a row. The bundle has no names.\n\n"
+    "from the bundle alone, and finds each entry in a row. The bundle has no names.\n\n"
     "Requires `audit` or `treasury`. `treasury` alone gets 403 `scope-missing` if the closing includes a private "
     "match, or a decision of officials after a match. A checkpoint is signed soon after the closing; until then the "
     "call gets 409 `not-signed-yet`. More than 2000 entries or 10000 rows get 409 `bundle-too-large`.",
@@ -69,7 +69,7 @@ async def get_club_bundle(
     request: ApiCall,
     club_id: ClubId,
     closing: Annotated[int, QueryParameter(description="Number of a closing, from 1.", schema_extra=NUMBER)],
-    from_: Extended = None,
+    from_: FromSize = None,
     min_version: ClubMinVersion = 0,
 ) -> Reply:
     service = request.service
@@ -82,8 +82,9 @@ async def get_club_bundle(
     def read(connection: Connection, club_id: UUID) -> tuple[Closing, ...]:
         return service.projections.ledger.closings_of(connection, club_id)[max(0, closing - 2) : closing]
 
-    *previous, this = await ask_the_books(service, caller.club, read, fresh=False)
-    count = this.through - (previous[0].through if previous else 0)
+    *earlier, this = await ask_the_books(service, caller.club, read, fresh=False)
+    previous = earlier[0] if earlier else None
+    count = this.through - (previous.through if previous else 0)
     if count > ENTRIES_MAX:
         raise Problem("bundle_too_large", count=count, most=ENTRIES_MAX)
     signed = await last_signed(service)
@@ -117,7 +118,7 @@ class IncludedMatch(NamedTuple):
     """A match with an entry since the previous closing."""
 
     log_index: int
-    """Index of its first result in the log, by which the matches are sorted."""
+    """Index in the log of the row that first ended the match. Matches are sorted by it."""
     rows: list[Placed]
     """Rows from the opening to the last answer about the stakes, and from the match's end to the closing."""
     settlement: BundleSettlement | None
@@ -127,20 +128,20 @@ class ClosingRows:
     """Reads the entries of a closing, and the rows that prove them."""
 
     def __init__(
-        self, service: Service, connection: Connection, caller: ClubCaller, previous: list[Closing], this: Closing
+        self, service: Service, connection: Connection, caller: ClubCaller, previous: Closing | None, this: Closing
     ) -> None:
+        """Read the entries and the club's rows."""
         self._service, self._connection, self._caller = service, connection, caller
-        club, after = caller.club.id, previous[0].through if previous else 0
+        club, after = caller.club.id, previous.through if previous else 0
         self.entries = tuple(service.projections.ledger.read(connection, club, after=after, to=this.through))
-        """Entries since the previous closing."""
         self._last_events: dict[UUID, int] = {}
         """Number, by match, of the last event that made an entry."""
         for entry in self.entries:
             whose, _, number = entry.cause.partition("/")
             if UUID(whose) != club:
                 self._last_events[UUID(whose)] = int(number)
-        self.club_rows = rows_of(service, connection, club, previous[0].event if previous else 1, this.event)
-        """Rows of the club from the previous closing, or the first row, to this closing."""
+        self.club_rows = rows_of(service, connection, club, previous.event if previous else 1, this.event)
+        """The club's rows from the previous closing, or the first row, to this closing."""
         self.size = self.club_rows[-1].leaf + 1 if self.club_rows else 0
         """Rows of the log at the closing; 0: not yet in the tree."""
 

@@ -1,7 +1,7 @@
-"""Proposals: acts that wait until another member confirms or declines them.
+"""Proposals: commands that wait until another member confirms or declines them.
 
-An act is decided when it is sent and again when it is confirmed. A member who confirms a proposal of a program or the
-operator becomes its sender. The act may then need yet another member.
+A command is decided when it is sent and again when it is confirmed. A member who confirms a proposal of a program or
+the operator becomes its sender. The command may then need yet another member.
 """
 
 from collections.abc import Callable
@@ -23,9 +23,7 @@ from referee.ruleset import Moment
 from referee.visibility import Event
 
 PROPOSALS_MAX = 1000
-"""Maximum proposals that wait at the same time."""
 SECOND_PERSON_SCOPES: tuple[Scope, ...] = ("keys", "audit")
-"""Scopes of a second person. If two members have any, the acts of :func:`needs_second_person` wait."""
 STRONG_SCOPES: tuple[Scope, ...] = ("keys", "treasury", "audit", "officiate")
 """Scopes for which an invitation to a key needs two persons."""
 NEEDS_SECOND: dict[str, Callable[[Any, Any], bool]] = {
@@ -35,14 +33,14 @@ NEEDS_SECOND: dict[str, Callable[[Any, Any], bool]] = {
     "stakes_need": lambda now, new: new == "secretary" != now,
     "stake_limit": lambda now, new: now is not None and new > now,
 }
-"""Functions by setting: whether the change from its present to a new value needs a second person."""
+"""Functions by setting. Each returns whether a change from the first value to the second needs a second person."""
 
 
-# Acts that need two persons
+# Commands that need two persons
 
 
 def needs_second_person(club: Club, request: commands.ClubRequest, actor: Actor) -> bool:
-    """Return whether an act must be confirmed if the club has a second person."""
+    """Return whether a command must be confirmed if the club has a second person or a program sends it."""
     match request:
         case commands.CloseBooksSent():
             return True
@@ -60,14 +58,15 @@ def needs_second_person(club: Club, request: commands.ClubRequest, actor: Actor)
 
 
 def has_second_person(club: Club, at: datetime) -> bool:
-    """Return whether two members have redeemed keys with `keys` or `audit`.
-
-    A revoked key counts until ``counts_until``.
-    """
+    """Return whether at least two members have keys of :func:`_counts_as_second`."""
     return len({key.member for key in club.keys if key.member is not None and _counts_as_second(key, at)}) > 1
 
 
 def _counts_as_second(key: Key, at: datetime) -> bool:
+    """Return whether a key is redeemed, has `keys` or `audit`, and has not expired.
+
+    A revoked key counts until ``counts_until``.
+    """
     if not key.hash or not any(scope in key.scopes for scope in SECOND_PERSON_SCOPES):
         return False
     ends_at = key.counts_until if key.revoked else key.expires_at
@@ -80,7 +79,7 @@ def _counts_as_second(key: Key, at: datetime) -> bool:
 def refusal_to_confirm(club: Club, proposal: Proposal, actor: Actor, at: datetime) -> Refused | None:
     """Return the refusal if a caller may not confirm a proposal, else ``None``.
 
-    A proposing member's key must still be valid, unless the act is `pay`.
+    A proposing member's key must still be valid, unless the command is `pay`.
     """
     me, act = member_of_actor(club, actor), proposal.act
     if me is None:
@@ -99,7 +98,7 @@ def refusal_to_confirm(club: Club, proposal: Proposal, actor: Actor, at: datetim
 
 
 def scopes_to_confirm(act: ProposedAct) -> tuple[Scope, ...]:
-    """Return the scopes of which a member needs one to confirm or decline. A party of a payment needs `self`."""
+    """Return the scopes, apart from a party's `self`, of which a member needs one to confirm or decline."""
     match act:
         case commands.CloseBooksSent():
             return ("treasury", *SECOND_PERSON_SCOPES)
@@ -109,13 +108,13 @@ def scopes_to_confirm(act: ProposedAct) -> tuple[Scope, ...]:
 
 
 def _refusal_without_any(club: Club, actor: Actor, scopes: tuple[Scope, ...]) -> NotGranted | None:
-    """Return the refusal if a caller has none of these scopes, else ``None``."""
+    """Return the refusal if a caller has none of these scopes."""
     mine = scopes_of(club, actor)
     return None if any(one in mine for one in scopes) else NotGranted("confirmed_with", None, scopes=scopes)
 
 
 def _refusal_of_ended_key(club: Club, proposal: Proposal, at: datetime) -> Refused | None:
-    """Return the refusal if the proposing key is revoked or expired, else ``None``."""
+    """Return the refusal if the proposing key is revoked or expired."""
     key = key_of_actor(club, proposal.by)
     assert key is not None, "a member proposed it with a key"
     if not key.revoked and at < key.expires_at:
@@ -124,7 +123,7 @@ def _refusal_of_ended_key(club: Club, proposal: Proposal, at: datetime) -> Refus
 
 
 def parties_of(proposal: Proposal) -> frozenset[int]:
-    """Return payer and payee if the act records or reverses a payment between members; else none."""
+    """Return payer and payee if the command records or reverses a payment between members; else none."""
     draft = proposal.draft
     if draft is None or "pay" not in (draft.kind, draft.reversed_kind):
         return frozenset()
@@ -136,7 +135,7 @@ def other_parties(proposal: Proposal) -> tuple[int, ...]:
 
 
 def waiting_proposal(club: Club, number: int) -> Proposal:
-    """Return the proposal. Raises ``AgainstTheClub`` for an unknown number, ``ClubState`` for a settled one."""
+    """Return the proposal. Raises ``AgainstTheClub`` for an unknown number, ``ClubState`` if it waits no more."""
     proposal = club.proposals.get(number)
     if proposal is None and number > club.proposed:
         raise AgainstTheClub("no_such_proposal", None, proposal=number, last=club.proposed)
@@ -149,9 +148,9 @@ def waiting_proposal(club: Club, number: int) -> Proposal:
 
 
 def propose(club: Club, request: commands.ClubRequest, events: tuple[Event, ...], moment: Moment) -> ProposalMade:
-    """Propose an act. Raises ``ClubState`` if too many proposals wait.
+    """Propose a command. Raises ``ClubState`` if too many proposals wait.
 
-    ``events``: the act's events without confirmation. The proposal keeps only the draft of an entry.
+    ``events``: those that the command would make now. The proposal keeps only the draft of an entry.
     """
     if len(club.proposals) >= PROPOSALS_MAX:
         raise ClubState("proposals_wait", None, most=PROPOSALS_MAX)
@@ -165,7 +164,7 @@ def decline(club: Club, request: commands.Decline, moment: Moment) -> tuple[Even
     """Decline a proposal. Raises what :func:`waiting_proposal` raises.
 
     Raises ``NotGranted`` unless the caller has the proposing key, or is a member with a scope of
-    :func:`scopes_to_confirm`, or with `self` as the proposer or a party of the payment.
+    :func:`scopes_to_confirm`. For the proposer and a payment's parties, `self` is enough.
     """
     proposal = waiting_proposal(club, request.proposal)
     me, act = member_of_actor(club, moment.actor), proposal.act

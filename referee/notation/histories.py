@@ -1,4 +1,4 @@
-"""Make a deal of the notation from stored rows."""
+"""Converts the recorded events of a finished deal to the notation."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 
 def steps_of(events: Sequence[Recorded]) -> tuple[Step, ...]:
-    """Return the acts of a finished deal with their events. ``events``: all since the previous deal was scored."""
+    """Return the acts and automatic draws of a finished deal. ``events``: all since the previous deal was scored."""
     return _steps(events)[0]
 
 
@@ -46,9 +46,8 @@ def deal_of_history(
 ) -> Deal:
     """Return a finished deal from its recorded events. Cards that the house dealt are written as if dealt at a table.
 
-    ``history``: from the score of the previous deal, or the opening, at least to the score of this deal and the win
-    that it brings, if any. ``state``: the game's state after the first of these events. ``corrections``: all of the
-    match.
+    ``history``: from the previous deal's score or the opening at least to this deal's score and any win by it.
+    ``state``: the game's state after the first of them. ``corrections``: all of the match.
     """
     before = history[0].event
     last = next(place for place, one in enumerate(history) if place and isinstance(one.event, DealScored))
@@ -78,6 +77,7 @@ def _header_of(
     without_act: tuple[Event, ...],
     state: Any,
 ) -> Header:
+    """Return the header without default options. ``before``: the previous deal's score, if any."""
     defaults = msgspec.to_builtins(msgspec.convert({}, RULESETS[opened.ruleset].options))
     duel = next((getattr(event, "seats", ()) for event in without_act if hasattr(event, "seats")), ())
     return Header(
@@ -99,7 +99,7 @@ def _header_of(
 
 
 def _corrected_header(header: Header, opened: MatchOpened, state: Any, by: ProtocolCorrected) -> Header:
-    """Return the header of a deal after earlier deals were scored again."""
+    """Return the header with the values of a correction of earlier deals."""
     rules = RULESETS[opened.ruleset]
     assert rules.resumed is not None, "its deals can be corrected"
     return msgspec.structs.replace(
@@ -108,7 +108,10 @@ def _corrected_header(header: Header, opened: MatchOpened, state: Any, by: Proto
 
 
 def _points_at_opening(opened: MatchOpened, score: DealScored) -> tuple[int, ...]:
-    """Return the points at the opening, as lines count them. A voided deal may change ``score.before``."""
+    """Return the opening points, doubled if the line counts half points.
+
+    ``score.before`` may include penalties of a voided deal.
+    """
     return tuple(2 * points for points in opened.points) if score.halves else opened.points
 
 
@@ -138,7 +141,10 @@ def _correction(by: CorrectedBy) -> Correction:
 
 
 def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, ...]]:
-    """Return the acts and automatic draws with their events, and events of officials' requests or of no request."""
+    """Return the acts and automatic draws with their events, and events of officials' requests or of no request.
+
+    Omits :data:`OMITTED_REQUESTS`, draws for the first dealer, and draws and cuts that a correction made void.
+    """
     steps: list[Step] = []
     without_act: list[Event] = []
     for stored, group in _requests_with_events(events):
@@ -151,7 +157,7 @@ def _steps(events: Sequence[Recorded]) -> tuple[tuple[Step, ...], tuple[Event, .
         elif not isinstance(request, OMITTED_REQUESTS):
             steps.append(Step(Done(actor=group[0].actor, act=request, ruling=_ruling_of(group)), group))
         if any(isinstance(one.event, FirstDealerDrawn) for one in group):
-            # Leave out the draw, because the header has the dealer.
+            # The header has the dealer.
             steps = [step for step in steps if not isinstance(step.done.act, Draw)]
     return tuple(steps), tuple(without_act)
 
@@ -204,7 +210,7 @@ def _with_dealt_cards(steps: tuple[Step, ...]) -> tuple[Done, ...]:
 
 
 def _with_received_cards(act: RequestCards, steps: tuple[Step, ...]) -> RequestCards:
-    """Return the request, with the cards received if the stock was shuffled again."""
+    """Return the request. It has the cards received if the stock was shuffled again."""
     for event in (one.event for step in steps for one in step.events):
         hands = getattr(event, "hands", None)
         if hands is None or act.seat not in getattr(event, "seats", ()):

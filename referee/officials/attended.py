@@ -1,6 +1,6 @@
-"""Matches with a docket: the cases, shuffle and take-backs around a game.
+"""The rules for matches with a docket: the state of cases, shuffle and take-backs.
 
-:class:`Procedure` decides the requests in :data:`FOR_OFFICIALS`. It passes all others to the game.
+:class:`Procedure` decides some requests, or revises the game's decision (:data:`NOT_BY_GAME_ALONE`).
 """
 
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ OFFICIALS_DECIDE: Mapping[type, Decision] = {
     Correct: corrections.correct,
     TakeBack: takeback.take_back,
 }
-"""Decisions in a match with officials."""
+"""Decisions in a match with officials; in others the game decides."""
 ALWAYS_DECIDED: Mapping[type, Decision] = {Entropy: shuffle.add_entropy}
 """Decisions that need no officials."""
 EVOLVE: Mapping[type[Event], Evolution] = {
@@ -59,8 +59,7 @@ EVOLVE: Mapping[type[Event], Evolution] = {
 }
 CHECKS: tuple[Check, ...] = (cases.check_not_held, shuffle.with_seed)
 REVISIONS: Mapping[type, Revision] = {Report: cases.revise_report, Result: cases.revise_result}
-FOR_OFFICIALS: frozenset[type] = frozenset((*OFFICIALS_DECIDE, *ALWAYS_DECIDED, *REVISIONS))
-"""Requests that the game may not decide alone."""
+NOT_BY_GAME_ALONE: frozenset[type] = frozenset((*OFFICIALS_DECIDE, *ALWAYS_DECIDED, *REVISIONS))
 _UPDATES: tuple[DocketUpdates, ...] = (
     incidents.DOCKET_UPDATES,
     cases.DOCKET_UPDATES,
@@ -75,6 +74,7 @@ CONSEQUENCES: tuple[Consequence, ...] = (takeback.withdraw_overtaken, rulings.ru
 
 
 def has_docket(opened: MatchOpened) -> bool:
+    """Return whether a match has officials or a shuffle that clients can check."""
     return opened.adjudication is not None or opened.shuffle is not None
 
 
@@ -103,7 +103,7 @@ EventsAndMatch = tuple[tuple[Event, ...], AttendedState]
 
 
 class Procedure:
-    """The rules for the matches of a game that have a docket (:class:`~referee.store.aggregate.Rules`)."""
+    """Implements :class:`~referee.store.aggregate.Rules` with a docket."""
 
     def __init__(self, rules: Ruleset) -> None:
         self.rules = rules
@@ -130,13 +130,13 @@ class Procedure:
         docket = state.docket
         if docket.takes_back is not None:
             state = takeback.before_request(state, request, moment.actor, moment.version + 1)
-        if type(request) in FOR_OFFICIALS:
-            return self._take_for_officials(state, request, moment)
+        if type(request) in NOT_BY_GAME_ALONE:
+            return self._take_with_docket(state, request, moment)
         if not docket.cases and docket.shuffle is None:  # no check or consequence applies
             events, play = self.rules.take(state.play, request, moment)
             docket = _docket_after(state.docket, play, events, moment.version)
             return events, Attended(play=play, docket=docket, before=state.before)
-        # Only the game gets the derived seed, which is published later. The next commitment needs the secret seed.
+        # Pass the derived seed to the game alone: it is published later. The next commitment needs the secret seed.
         events, play = self.rules.take(state.play, request, self._checked(state, request, moment))
         docket = _docket_after(state.docket, play, events, moment.version)
         return self._with_consequences(events, Attended(play=play, docket=docket, before=state.before), moment)
@@ -149,7 +149,7 @@ class Procedure:
         docket = _docket_after(state.docket, play, (event,), number - 1)
         return Attended(play=play, docket=docket, before=state.before)
 
-    def _take_for_officials(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
+    def _take_with_docket(self, state: AttendedState, request: Request, moment: Moment) -> EventsAndMatch:
         kind, has_officials = type(request), state.docket.terms is not None
         decision = ALWAYS_DECIDED.get(kind) or (OFFICIALS_DECIDE.get(kind) if has_officials else None)
         if decision is not None:
@@ -166,7 +166,7 @@ class Procedure:
         return moment
 
     def _with_consequences(self, events: tuple[Event, ...], state: AttendedState, moment: Moment) -> EventsAndMatch:
-        """Return ``events``, which lead to ``state``, with all consequences, and the match after these."""
+        """Return ``events`` and all consequences, and the match after them. ``state``: the match after ``events``."""
         while _may_have_consequences(state.docket):
             after = rulings.moment_after(moment, events)
             news = next(filter(None, (follow(self.rules, state, after) for follow in CONSEQUENCES)), ())

@@ -153,7 +153,7 @@ _match_won = partial(won_by_house_rule, house_rule="A-O32")
 
 
 def _new_duel(table: Table, seats: tuple[int, ...], rule: str) -> DuelCalled:
-    """Return the event of a duel. Its first seat clockwise after the last dealer deals (A56, A-O5, A-O21)."""
+    """Return the event of a duel, dealt by its first seat clockwise after the last dealer (A56, A-O5, A-O21)."""
     return DuelCalled(seats=seats, dealer=forehand_first(table.dealer, seats, table.seats)[0], rule=rule)
 
 
