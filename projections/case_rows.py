@@ -1,4 +1,4 @@
-"""Calculates the rows of :mod:`projections.cases`: of events, and of cases."""
+"""Calculates the rows of cases and of their events for :mod:`projections.cases`."""
 
 from typing import Any
 
@@ -61,7 +61,7 @@ def _opening_columns(event: Any) -> dict[str, Any]:
 
 
 def changes_of(event: Any) -> dict[str, Any]:
-    """Return the columns that an event changes in its case's row; empty: none. (J11)"""
+    """Return the columns that an event changes in its case's row; empty if it changes none (J11)."""
     match event:
         case CaseOpened():
             return {"status": "pending"}

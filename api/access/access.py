@@ -29,11 +29,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Matches(Clubs, Protocol):
-    """Finds matches and clubs. Each method raises ``UnknownAggregate`` (404) if the match or club does not exist.
-
-    Each method raises ``DamagedRow`` (503) if a row that it needs cannot be read.
-    """
+class MatchesAndClubs(Clubs, Protocol):
+    """Methods raise ``UnknownAggregate`` (404) for a missing match or club, and ``DamagedRow`` (503) for an
+    unreadable row that they need."""
 
     async def match(self, match_id: UUID, min_version: int = 0) -> Match:
         """Return the match at ``min_version`` or later. Raises Problem (409 version_not_reached)."""
@@ -42,7 +40,7 @@ class Matches(Clubs, Protocol):
         """Return the match; it may lack its newest events."""
 
     async def match_at_opening(self, match_id: UUID) -> Match:
-        """Return the match after its first event, the only row that it needs."""
+        """Return the match after its first event. Read no other row."""
 
     async def newest_match(self, match: Match) -> Match: ...
 
@@ -52,7 +50,7 @@ class Names(Protocol):
         """Return the texts of members in answers about the match, for a caller who may read them."""
 
     async def with_names(self, match: Match, texts: MemberTexts) -> tuple[Match, MemberTexts]:
-        """Return the match with its players' names, and ``texts`` with the ETag mark for these names."""
+        """Return the match with its players' names, and ``texts`` with the names' mark for the ETag."""
 
 
 class InThread(Protocol):
@@ -66,17 +64,16 @@ def check_authorization(request: Req) -> None:
 
 
 class Access:
-    """Identifies callers.
+    """Methods raise ``UnknownAggregate`` (404 no_such_match) if the caller may not see the match.
 
-    Its methods raise ``UnknownAggregate`` (404 no_such_match) if the caller may not see the match. They raise
-    Problem (401 token_unknown, key_unknown, key_expired, key_revoked) for an invalid credential. Methods that read
-    the credential from the request also raise the Problems of :func:`credential_of`. Without a match, no
-    token is checked.
+    They raise Problem (401 token_unknown, key_unknown, key_expired, key_revoked) for an invalid credential. Methods
+    that read the credential from the request also raise the Problems of :func:`credential_of`. Methods without a
+    match check keys, but no tokens.
     """
 
     def __init__(
         self,
-        matches: Matches,
+        matches: MatchesAndClubs,
         names: Names,
         limits: Limits,
         tickets: Tickets,
@@ -112,7 +109,7 @@ class Access:
     ) -> tuple[Match, Caller]:
         """Return the match, perhaps not in its newest version, and a caller who may make these requests.
 
-        ``noted``: record a refused request for the officials (J12); False: record only a caller who is held back.
+        ``noted``: note each request, so that its refusal is recorded (J12). False: record only a caller held back.
         Raises the Problems (403) of :meth:`Caller.must_act` and :meth:`Caller.must_be_allowed`.
         """
         match, caller = await self._match_and_caller(match_id, credential)
@@ -130,7 +127,7 @@ class Access:
         return match, replace(caller, texts=texts)
 
     async def current_caller(self, match: Match, caller: Caller) -> Caller:
-        """Return the caller with their key as it is now, and held back if they now are. Other rights do not change.
+        """Return the caller with the newest state of their key. Their rights change only if they are now held back.
 
         Raises Problem (401) if the credential is now invalid.
         """
@@ -153,7 +150,6 @@ class Access:
             return None
 
     async def sight_of(self, request: Req) -> Sight:
-        """Return which matches and cases the caller sees in lists."""
         credential = credential_of(request)
         if credential is None:
             return Sight()
@@ -170,7 +166,8 @@ class Access:
     ) -> tuple[Match, Caller]:
         """Return the match and the caller to whom the ticket was given. Delete the ticket unless ``keep_ticket``.
 
-        Raises Problem (401 ticket_unknown if the ticket or its credential is invalid; 409 version_not_reached).
+        Raises Problem (401 ticket_unknown for an invalid ticket or credential; 409 version_not_reached). An invalid
+        ticket raises ``UnknownAggregate`` if the match is not public.
         """
         tickets = self._tickets
         try:
@@ -212,7 +209,7 @@ class Access:
         return await self._identify(match, credential, key)
 
     async def _must_see_damaged(self, match_id: UUID, credential: Credential | None, key: KeyHolder | None) -> None:
-        """Raise ``UnknownAggregate`` (404) unless the caller could see the match when it was opened."""
+        """Raise ``UnknownAggregate`` (404) unless the match, as opened, is public or visible to the caller."""
         match = await self._matches.match_at_opening(match_id)
         if caller_without_credential(match) is None and _caller_of(match, credential, key) is None:
             raise UnknownAggregate(str(match_id))
@@ -227,7 +224,7 @@ class Access:
     async def _identify(
         self, match: Match, credential: Credential | None, key: KeyHolder | None
     ) -> tuple[Match, Caller]:
-        """Return the match, perhaps in a newer version, and the caller. Note that a token is valid."""
+        """Return the match, perhaps in a newer version, and the caller. Mark a token as valid in the limits."""
         caller = _caller_of(match, credential, key)
         if caller is None and credential is not None and key is None:
             # Read again, because a different process may just have issued the token.

@@ -19,7 +19,7 @@ from api.http.problems import RETRY_AFTER_MOST_SECONDS, Problem
 from api.http.threads import count_calls_for
 
 SECOND = 1_000_000_000
-"""Nanoseconds. They are whole numbers, so that sums are exact."""
+"""Nanoseconds in a second. Whole numbers keep sums exact."""
 WINDOW_SECONDS = 60
 REMEMBERED_MAX = 65_536
 """Maximum number of callers in a :class:`Pace`, and of valid tokens and keys in :class:`Limits`."""
@@ -28,11 +28,9 @@ OVERFLOW = "rest"
 
 INVALID_CREDENTIAL_CODES = frozenset({"token_unknown", "key_malformed", "key_unknown", "key_expired", "key_revoked"})
 INVALID_CREDENTIAL_COST = 10
-"""Number of requests that one costs."""
+"""Requests that such a problem costs the address."""
 BUSY_SHARE = 10
-"""A caller is busy after using more than 1 / ``BUSY_SHARE`` of its allowance."""
 BUSY_MIN = 20
-"""Used requests up to which a caller is not busy, unless none is left."""
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -78,12 +76,16 @@ class Pace:
         return max(0, (self._window_ns - until + now) // self._request_ns), until - now
 
     def is_busy(self, left: int) -> bool:
-        """Return whether a caller with ``left`` requests left must wait for turns."""
+        """Return whether a caller with ``left`` requests left must wait for turns.
+
+        It must if it is over its limit, or has used more than :data:`BUSY_MIN` requests and more than
+        1 / :data:`BUSY_SHARE` of its allowance.
+        """
         return left < 0 or self.most - left > max(BUSY_MIN, self.most // BUSY_SHARE)
 
     def _entry_for_new(self, caller: str, now: int) -> tuple[int, str]:
-        """Return the used-until time and the name for a caller without an entry. If there is no room, first delete
-        expired entries, at most once a second."""
+        """Return, for a caller without an entry, its time in ``_used_until`` and its name. If there is no room, first
+        delete expired entries, at most once a second."""
         if len(self._used_until) >= REMEMBERED_MAX and now - self._tidied >= SECOND:
             self._used_until, self._tidied = (
                 {one: until for one, until in self._used_until.items() if until > now},
@@ -97,7 +99,6 @@ class Policy:
     """The limits of one kind of request, ``act`` or ``read``."""
 
     def __init__(self, name: str, pace: Pace, of_address: Pace) -> None:
-        """``of_address``: the shared allowance of an address."""
         self.name, self.pace, self.of_address = name, pace, of_address
         self._policy_header = (b"ratelimit-policy", b'"%s";q=%d;w=%d' % (name.encode(), pace.most, pace.seconds))
         self._left = b'"%s";' % name.encode() + b"r=%d;t=%d"
@@ -108,12 +109,14 @@ class Policy:
 
 
 class Counted(NamedTuple):
+    """``left``, ``wait_ns`` and ``most`` are the caller's, or its address's if that has fewer left."""
+
     policy: Policy
     counts_as: str
     """Club, token or address that the request counts for."""
     address: Address
     left: int
-    wait: int
+    wait_ns: int
     """Nanoseconds that :meth:`Pace.take` returned."""
     most: int
     """Allowed requests a minute."""
@@ -152,8 +155,8 @@ class Limits:
         """Names under which valid keys and tokens count, by their SHA-256; the least recently used first."""
 
     def mark_valid(self, secret_hash: str, club: UUID | None = None, *, is_key: bool = False) -> None:
-        """Note that a token or key is valid. ``club``: the club of the key or of the token's match; the caller's next
-        calls in threads count for it."""
+        """Note that a token or key is valid. The caller's next calls in threads count for ``club``, the club of the
+        key or of the token's match."""
         if club is not None:
             count_calls_for(f"club {club}")
         if secret_hash in self._counts_as:
@@ -169,7 +172,7 @@ class Limits:
         counted = notes.counted = self._count_request(scope, notes)
         if counted is None or counted.left >= 0:
             return None
-        wait = min(seconds_rounded_up(counted.wait), RETRY_AFTER_MOST_SECONDS)
+        wait = min(seconds_rounded_up(counted.wait_ns), RETRY_AFTER_MOST_SECONDS)
         policy = counted.policy
         headers = {"Retry-After": str(wait)}
         return Problem("slow_down", headers=headers, policy=policy.name, per_minute=counted.most)
@@ -181,11 +184,11 @@ class Limits:
     def headers(self, counted: Counted | None, problem: str | None = None) -> Headers:
         """Return the RateLimit headers of a request; none without ``counted``.
 
-        First charge the address if ``problem`` is in :data:`INVALID_CREDENTIAL_CODES`.
+        First charge the address, and show its allowance, if ``problem`` is in :data:`INVALID_CREDENTIAL_CODES`.
         """
         if counted is None:
             return []
-        left, wait = counted.left, counted.wait
+        left, wait = counted.left, counted.wait_ns
         if problem in INVALID_CREDENTIAL_CODES:
             own = counted.counts_as == counted.address.limit_key
             left, wait = counted.policy.pace.charge(counted.address.limit_key, INVALID_CREDENTIAL_COST - own)

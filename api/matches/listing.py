@@ -101,7 +101,7 @@ class MatchPage(Value):
 
 
 def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
-    """Return a match as listed. ``names``: by number, the members' names that the caller may see."""
+    """Return a match for the list. ``names``: by member number, names to show instead of the stored ones."""
     fields = msgspec.structs.asdict(entry)
     del fields["currency"]
     if names:
@@ -112,8 +112,8 @@ def _listed(entry: Listed, names: Mapping[int, str]) -> MatchListed:
 def _utc_time(parameter: str, text: str | None) -> datetime | None:
     """Return a parameter's time in UTC, or None without ``text``.
 
-    A time that is outside the range of ``datetime`` in UTC becomes midnight of its first or last day. Raises
-    Problem (400) unless ``text`` is a time with a zone.
+    A time too early or late for ``datetime`` in UTC becomes :data:`EARLIEST` or :data:`LATEST`. Raises Problem
+    (400) unless ``text`` is a time with a zone.
     """
     if text is None:
         return None
@@ -132,9 +132,10 @@ def _utc_time(parameter: str, text: str | None) -> datetime | None:
     operation_id="list_matches",
     summary="List the matches that the caller may see",
     description="Returns one page of matches in the order in which they were opened. A caller without a "
-    "credential sees public matches; a key of a club also those of its club. `player` is a whole name; `evening` "
-    "and `member` need `club` (else 422 `no-club-named`). For the next page send `next` as `cursor` with the "
-    "same filters.\n\n"
+    "credential sees public matches. A key of a club also shows the matches of its club. Of these, private matches "
+    "need a key with `open`, `officiate` or `audit`, or with `play` and a member who plays in them. A token shows no "
+    "further matches. `player` is a whole name; `evening` and `member` need `club` (else 422 `no-club-named`). For "
+    "the next page send `next` as `cursor` with the same filters.\n\n"
     "The list may lag behind the events. Each match has the `version` that the list has read, and `behind` "
     "counts the events that the list does not include yet. With `fresh=true` the request waits a few seconds for "
     "all events that were stored before it.",

@@ -47,14 +47,14 @@ from referee.value import VERSION_MAX, EventNumber, Time, Value
 
 
 class TrialLine(Value):
-    """An account's balance, in the books and from the rows. A debit is above zero."""
+    """An account's balance. A debit is above zero."""
 
     account: Account
     currency: wire_types.Currency
     books: wire_types.Money
     """Minor units in the books."""
     rows: wire_types.Money
-    """Minor units that follow from the rows."""
+    """Minor units calculated from the rows."""
 
 
 class DifferenceSeen(Difference):
@@ -105,11 +105,12 @@ class Reversal(Value):
     reverses: wire_types.EntryNumber | None
     date: Day
     by: Author
-    """Actor who sent the act, or who corrected or took back the match's result."""
+    """Actor whose command, correction or take-back made the entry."""
 
 
 class ViewRefused(Value):
-    """Refused requests for the officials' view of a match, with a key or token that a player held or gave."""
+    """A caller's refused requests for the officials' view of a match. A player of the match held or gave
+    their key or token."""
 
     match: wire_types.MatchId
     at: Time
@@ -170,7 +171,7 @@ class Audit(Value):
     related: Annotated[tuple[ActOfTwo, ...], wire_types.at_most(LISTED_MAX)]
     """Acts by two persons related by invitations."""
     stakes: Annotated[tuple[StakesAnswered, ...], wire_types.at_most(LISTED_MAX)]
-    """Stakes answered for other members, or by invited members."""
+    """Answers to stakes for other members, or by invited members."""
     waiting: Annotated[tuple[MatchWaiting, ...], wire_types.at_most(LISTED_MAX)]
     """Finished matches for money whose stakes wait for agreement."""
     attempts: Annotated[tuple[ViewRefused, ...], wire_types.at_most(LISTED_MAX)]
@@ -187,25 +188,24 @@ Describe = Callable[[Difference], str]
 
 
 def settlement_basis(opened: MatchOpened) -> SettlingRules | None:
-    """Return the rules by which a match is settled; ``None`` without stakes or a known rule for money."""
+    """Return the rules by which a match is settled; ``None`` without stakes, for an unknown ruleset, or if
+    ruleset or options exclude money."""
     rules = RULESETS.get(opened.ruleset)
     basis = None if rules is None or opened.stakes is None else rules.basis(opened.options)
     return None if rules is None or basis is None else SettlingRules(basis, rules.has_pot)
 
 
 class TextsOfClub:
-    """Reads the texts of a club for its audit."""
-
     def __init__(self, names: Names, club: UUID) -> None:
         self._names, self._club = names, club
 
     def stored_texts(self, refs: Collection[str]) -> Mapping[str, TextFound]:
-        """Return, by ref, whether the stored text matches, and the ref of its replacement, if any."""
+        """Return, by ref, whether the stored text is intact, and the ref of its replacement, if any."""
         found = self._names.read_checked(self._club, refs)
         return {ref: TextFound(kept is not None, kept.redacted if kept else None) for ref, kept in found.items()}
 
     def redactions(self) -> Mapping[str, Redactions]:
-        """Return, by digest, the changes of each erasure that match the digest."""
+        """Return, by digest, the changes of each erasure. Omit those with a wrong digest."""
         with self._names.reader.connect() as connection:
             return changes_by_digest(connection, self._club)
 
@@ -219,9 +219,9 @@ def audit_books(
     describe: Describe,
     members: Mapping[int, Ref],
 ) -> Audit:
-    """Return the audit by the rows up to position ``to``, which the books must have reached.
+    """Return the audit of the rows up to position ``to``. The caller ensures that the books have reached it.
 
-    ``signed``: the last checkpoint. ``members``: names by member.
+    ``signed``: the last checkpoint. ``members``: refs of names, by member number.
     """
     findings = Findings()
 
@@ -266,7 +266,7 @@ def audit_books(
 def _compare_books(
     projections: Projections, rows: Rows, to: int, signed: Checkpoint | None, findings: Findings
 ) -> tuple[int, tuple[TrialLine, ...]]:
-    """Compare books and log with the rows, and add the differences to ``findings``.
+    """Compare the ledger and the log's tree with the rows, and add the differences to ``findings``.
 
     Return the number of the last entry by the rows, and the trial balance.
     """
@@ -327,7 +327,7 @@ def _audited_keys(rows: Rows, members: Mapping[int, Ref]) -> tuple[KeyAudited, .
 
 
 def _refused_views(projections: Projections, club: UUID, history: History) -> tuple[ViewRefused, ...]:
-    """Return the last refused request for the officials' view of each match and actor, by time; at most 1000."""
+    """Return the last 1000 :class:`ViewRefused` in order of time, one for each match and actor."""
     with projections.engine.connect() as connection:
         sight = Sight(club=club, whole_club=True)
         matches = connection.scalars(projections.matches.of_club(club, sight)).all()
@@ -344,7 +344,7 @@ def _refused_views(projections: Projections, club: UUID, history: History) -> tu
 
 
 def _trial_lines(compared: Compared) -> tuple[TrialLine, ...]:
-    """Return the trial balance, without damaged account names."""
+    """Return the trial balance, without malformed account names."""
     theirs, ours = ({(one.currency, one.account): one.amount for one in some} for some in compared.trial())
     return tuple(
         TrialLine(account=key[1], currency=key[0], books=theirs.get(key, 0), rows=ours.get(key, 0))

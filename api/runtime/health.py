@@ -1,4 +1,4 @@
-"""The health of the process: its troubles, the lag of its projections, and its gauges."""
+"""Reports the health of the process."""
 
 import time
 from contextlib import suppress
@@ -18,7 +18,7 @@ from referee.store.store import Referee, UnknownAggregate
 STUCK_SECONDS = 5.0
 """Seconds after which a transaction of the desk counts as stuck."""
 FAILED_SECONDS = 30.0
-"""Seconds for which a failed transaction counts as a trouble, until one succeeds."""
+"""Seconds for which a failed write counts as a trouble, unless a later write succeeds."""
 NAMED_SET_ASIDE_MAX = 100
 """Maximum number of matches in the gauge ``book_set_aside_at``. The log names all."""
 
@@ -39,7 +39,7 @@ class Health:
 
     @property
     def troubles(self) -> list[Reason]:
-        """Known reasons why the process is not ready."""
+        """Reasons why the process is not ready: its clock, desk, projections or signer."""
         found: list[Reason] = []
         try:
             utc_now()
@@ -62,7 +62,7 @@ class Health:
         return found
 
     def lag(self) -> int:
-        """Touches the database."""
+        """Return how many events the slowest projection lacks. Touches the database."""
         return self._projections.lag()
 
     def gauges(self) -> Gauges:

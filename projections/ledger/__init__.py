@@ -1,8 +1,8 @@
-"""The ledger: double entries for the results of a club's matches and the acts of its treasurer.
+"""The ledger: double entries for the results of a club's matches for money and the acts of its treasurer.
 
 A club's entries are numbered from 1 in log order. They never change: a later entry reverses a wrong one.
 A match is entered when it is over and all seats have agreed to the stakes.
-If a row is bad, the clubs that it may concern get no entries, because a rebuild must give the same numbers.
+A bad row stops the entries of clubs that it may concern, so that a rebuild gives entries equal numbers.
 """
 
 from collections.abc import Iterable, Sequence
@@ -65,8 +65,8 @@ class Ledger(Tables):
         writing.write_versions(reached, versions.keys())
 
     def stop(self, connection: Connection, aggregate: UUID, row: Row) -> Sequence[UUID]:
-        """Stop entries for the clubs that a row may concern: all clubs if its match is unknown. Return them
-        without ``aggregate``."""
+        """Stop entries for the clubs that a row may concern: all clubs if the ledger does not know its match.
+        Return them without ``aggregate``."""
         clubs, matches = self.clubs.c, self.matches.c
         known = {row.club: row.keeping for row in connection.execute(select(clubs.club, clubs.keeping))}
         match = connection.execute(select(matches.money).where(matches.match == aggregate)).one_or_none()

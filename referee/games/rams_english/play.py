@@ -6,7 +6,7 @@ from referee.acts import Play
 from referee.cards import BIT, SUIT_OF, Cards, texts_of
 from referee.events import Breach, CardPlayed, PlayEnded, TrickTaken
 from referee.games.rams_english.deal import OFFENCE_BY_RULE, check_in_pack, fault_breach
-from referee.games.rams_english.states import HAND_SIZE, Denial, Playing, Table, Taken
+from referee.games.rams_english.states import HAND_SIZE, DeniedCards, Playing, Table, Taken
 from referee.offences import noted
 from referee.refusals import AgainstTheRules, NoSuchCard, NotInPlay, OutOfTurn, WrongPhase
 from referee.ruleset import Moment
@@ -155,7 +155,7 @@ def _faults_shown(state: Playing, seat: int, bit: Cards) -> tuple[Breach, ...]:
     return tuple(shown)
 
 
-def _denials_after(state: Playing, seat: int, bit: Cards, number: int) -> tuple[Denial, ...]:
+def _denials_after(state: Playing, seat: int, bit: Cards, number: int) -> tuple[DeniedCards, ...]:
     """Return the denials after a card: a new one, and earlier ones that the card does not disprove."""
     denials = tuple(
         denial
@@ -166,7 +166,7 @@ def _denials_after(state: Playing, seat: int, bit: Cards, number: int) -> tuple[
         return denials
     follow, trump, head = denied_cards(state, bit)
     if follow or trump or head:
-        denials += (Denial(seat=seat, event=number, lead=state.lead, follow=follow, trump=trump, head=head),)
+        denials += (DeniedCards(seat=seat, event=number, lead=state.lead, follow=follow, trump=trump, head=head),)
     return denials
 
 

@@ -18,7 +18,7 @@ PACK: tuple[str, ...] = tuple(card for card in WHOLE_PACK if card[1] in "789TJQK
 """32 cards (D6-D8)."""
 IN_PACK: Cards = cards_of(PACK)
 HAND_SIZE = 5
-"""Cards in a hand and the widow, tricks in a deal, and tricks for a stake (D3, D15, D17)."""
+"""Cards in a hand or the widow, tricks in a deal, and tricks that a stake is worth (D3, D15, D17)."""
 
 Word = Literal["join", "lie_down", "widow", "generalrams", "pay"]
 """Declarations: to play, not to play, to play with the widow, to promise all tricks, or to pay and end the deal."""
@@ -32,7 +32,7 @@ Kind = Literal["played", "generalrams_won", "generalrams_lost", "paid", "misdeal
 
 
 class Options(Value, forbid_unknown_fields=True):
-    """The choices that the rulebook leaves to the table. Each names its rule or open point."""
+    """The choices that the rulebook leaves to the table."""
 
     late_generalrams: Annotated[
         bool, Meta(description="D35, D-O4: all who have joined may announce generalrams until the first lead.")
@@ -74,7 +74,7 @@ class Staked(Event):
 
 
 class Declared(Event):
-    """A seat made a declaration. ``hand`` contains the widow's cards, for the seat that took them."""
+    """A seat made a declaration. ``hand``: the widow's cards, if taken and known."""
 
     TOPIC: ClassVar[str] = "declarations/spoken"
     HIDDEN: ClassVar[Hidden] = {"hand": "own"}
@@ -90,7 +90,9 @@ class DeclarationsClosed(Event):
     order: wire_types.Seats
     leader: Seat
     rule: RuleId
+    """Rule that decides the leader: D48, or D49 after a generalrams."""
     announcer: Seat | None = None
+    """Seat that announced a generalrams."""
 
 
 class TurnUpTaken(Event):
@@ -105,7 +107,7 @@ class TurnUpTaken(Event):
 
 
 class SecondEntered(Event):
-    """The seat with the best card of players without fault was entered in a tally, for one trick (D71)."""
+    """The seat with the best card among players without fault was entered for a trick of a tally (D71)."""
 
     TOPIC: ClassVar[str] = "trick/second-told"
     seat: Seat
@@ -128,7 +130,7 @@ class Table(phases.Table):
 
     options: Options
     stake: int
-    """Worth of five tricks, in points (D10, D15, D-O17)."""
+    """Minor units that five tricks are worth; without stakes 5 (D10, D15, D-O17)."""
 
 
 class Drawing(Value, tag="drawing"):
@@ -139,7 +141,7 @@ class Drawing(Value, tag="drawing"):
 
 
 class Undealt(Value, tag="undealt"):
-    """The dealer stakes and deals next. ``staked``: the number of the stake event, or 0 before the stake."""
+    """The dealer stakes and deals next. ``staked``: the number of the stake event, or 0."""
 
     table: Table
     staked: int = 0
@@ -150,7 +152,9 @@ class DealtCards(Value):
     order: tuple[int, ...]
     """Seats with cards, clockwise from forehand."""
     known: bool
+    """False: closed hands."""
     widow: int
+    """Mask of its cards; 0: unknown."""
     turn_up: str
     """Turned-up card; empty in a tally."""
     trumps: int
@@ -165,9 +169,10 @@ class Declarations(Value):
     lain: tuple[int, ...] = ()
     """Seats that lay down. After a generalrams they play nevertheless."""
     widow: int | None = None
+    """Seat that took the widow."""
     announcer: int | None = None
     exchanged: int = 0
-    """Number of the event of the dealer's exchange, or 0."""
+    """Event number of the dealer's exchange, or 0."""
 
 
 class Declaring(Value, tag="declaring"):
@@ -178,10 +183,10 @@ class Declaring(Value, tag="declaring"):
     said: Declarations = Declarations()
 
 
-class Denial(Value):
+class DeniedCards(Value):
     """The cards that a closed hand cannot have if its play was right (D50-D53).
 
-    ``follow``, ``trump`` and ``head`` name the duty.
+    ``follow``, ``trump`` and ``head`` are their masks, one for each duty.
     """
 
     seat: int
@@ -198,7 +203,7 @@ class Taken(Value):
     cards: tuple[tuple[int, str], ...]
     """Pairs of seat and card; empty in a tally."""
     second: int | None = None
-    """Seat with the best card among players without fault, as entered in a tally (D71)."""
+    """Seat of the second-best card, as entered in a tally (D71)."""
 
 
 class Playing(Value, tag="playing"):
@@ -209,7 +214,6 @@ class Playing(Value, tag="playing"):
     said: Declarations
     hands: tuple[int, ...]
     order: tuple[int, ...]
-    """Seats that play, clockwise from forehand."""
     turn: int
     led: int = 0
     """Suit led, as a mask, or 0."""
@@ -219,7 +223,7 @@ class Playing(Value, tag="playing"):
     """Event number of the lead to the trick."""
     trick: tuple[tuple[int, str], ...] = ()
     won: tuple[Taken, ...] = ()
-    denials: tuple[Denial, ...] = ()
+    denials: tuple[DeniedCards, ...] = ()
 
 
 class Outcome(Value):

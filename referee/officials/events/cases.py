@@ -1,6 +1,7 @@
 """Events of a case (J1-J7, J10, J11).
 
-Until a deal is over, only the writer and the officials see a text that was written during the deal.
+Until a deal is over, only the writer and the officials see a text that was written during the deal. Each function
+is a :data:`~referee.visibility.Veil`, which is called only until then.
 """
 
 from typing import Any, ClassVar
@@ -29,18 +30,18 @@ class Remedy(Value, omit_defaults=True):
     result: Result | None = None
     """Right result of the deal."""
     strike: wire_types.Deals = ()
-    """Deals to strike, because they were played only as the result of a wrong number."""
+    """Deals to strike, played only because of a wrong score."""
 
 
 def text_for_writer(event: Any, field: str, viewer: Viewer) -> str:
-    """Return a text; empty if written during the deal and the viewer is not the writer."""
+    """Return a text; empty if written during a deal by another viewer."""
     writer = seat_of(event.by) if isinstance(event, CaseOpened) else event.seat
     text: str = getattr(event, field)
     return text if not event.within_deal or viewer == writer else ""
 
 
 def result_without_notes(opened: Any, field: str, viewer: Viewer) -> Result | None:
-    """Return a result, without notes if written during the deal and the viewer is not the opener."""
+    """Return a result, with empty notes if opened during a deal by another viewer."""
     result: Result | None = getattr(opened, field)
     if result is None or not result.knocks or not opened.within_deal or viewer == seat_of(opened.by):
         return result
@@ -48,7 +49,7 @@ def result_without_notes(opened: Any, field: str, viewer: Viewer) -> Result | No
 
 
 def text_after_deal(ruled: Any, field: str, viewer: Viewer) -> str:
-    """Return an official's text; empty if written during the deal."""
+    """Return an official's text; empty if written during a deal."""
     text: str = getattr(ruled, field)
     return "" if ruled.within_deal else text
 
@@ -129,7 +130,7 @@ class CaseRuled(Event):
     penalty: wire_types.WholePoints = 0
     """Points that the payer pays; 0: none."""
     rests_on: wire_types.Events = ()
-    """Events that prove the ruling."""
+    """Events that the ruling rests on."""
     reason: wire_types.Text = ""
     precedents: wire_types.Many[Precedent] = ()
     remedy: Remedy = Remedy()
