@@ -25,7 +25,7 @@ class SettingsError(ValueError):
 
 
 class Settings(Value, forbid_unknown_fields=True):
-    """The settings of a process. `knacka serve --help` and the guide for operators show the fields' docstrings."""
+    """`knacka serve --help` and the guide for operators show the fields' docstrings."""
 
     database_url: str = "sqlite:///./knacka.db"
     """URL of the event store: `sqlite:///relative.db`, `sqlite:////absolute/path.db` or
@@ -54,7 +54,7 @@ class Settings(Value, forbid_unknown_fields=True):
     reads_per_minute: Annotated[int, Meta(ge=0, le=1_000_000)] = 1200
     """Other requests per minute of one club, token or address, in each process; 0: no limit."""
     address_times: Annotated[int, Meta(ge=1, le=1_000_000)] = 5
-    """Limit for all keys and tokens of one address, as a multiple of the two limits per minute."""
+    """Factor: all keys and tokens of one address share each limit per minute times this number."""
     address_connections: Annotated[int, Meta(ge=1, le=10_000)] = 256
     """Maximum number of open connections of one address."""
     limit_loopback: bool = False
@@ -78,7 +78,7 @@ class Settings(Value, forbid_unknown_fields=True):
     log_origin: str = ""
     """Name of the log, for a key without a name (PEM)."""
     log_file: str = ""
-    """File with the last signed checkpoint; empty: next to a SQLite file, and none for PostgreSQL."""
+    """File with the last signed checkpoint; empty: beside the SQLite file, or no file for PostgreSQL."""
     log_seconds: Annotated[int, Meta(ge=1, le=86_400)] = 60
     """Minimum seconds between two checkpoints, except after a closing of the books."""
     start_wait_seconds: Annotated[float, Meta(ge=0, le=3600)] = 60
@@ -88,6 +88,7 @@ class Settings(Value, forbid_unknown_fields=True):
 
 
 def _check_database(url: str) -> None:
+    """Raise ValueError for an invalid URL or a SQLite database in memory."""
     if isinstance(parse_store_url(url), SqliteFile):
         books_file(url)
 
@@ -97,7 +98,10 @@ CHECKS = {"database_url": _check_database, "cors_origins": cors_of, "trusted_pro
 
 
 def signing_keys(settings: Settings) -> tuple[SigningKey, ...]:
-    """Return the keys that sign the log, first the new key. Raises SettingsError; its message never has a key."""
+    """Return the keys that sign the log, the new first.
+
+    Raises SettingsError if a key is unusable, both are equal, or only the old one is set. No message has a key.
+    """
     keys: list[SigningKey] = []
     for name in ("log_key", "log_key_old"):
         if text := getattr(settings, name):

@@ -25,9 +25,9 @@ from referee.value import Value
 from referee.visibility import Viewer
 
 NEWEST_SECRET_NEEDED = (AgreeStakes, Invite)
+"""Requests that a replaced key may not make."""
 SCRIBE_REQUESTS = (SeatAct, Knock)
 ROLES_OF_PROGRAMS = ("scribe", "watcher")
-"""Roles to which a key with the scope `open` may invite."""
 
 
 def seat_of_key(key: KeyHolder, match: Match) -> int | None:
@@ -47,7 +47,7 @@ ViewerSeen = Annotated[
 
 
 def viewer_seen(viewer: Viewer) -> ViewerSeen:
-    """Return the name of a viewer in answers, for example `seat:2`."""
+    """Return the name of a viewer in answers."""
     return actor_at(viewer) if isinstance(viewer, int) else viewer
 
 
@@ -64,15 +64,15 @@ class Caller(Value):
     audits: bool = False
     """True: the caller sees finished deals as the official does."""
     held_back: bool = False
-    """True: the views of officials and auditors are hidden until the match is over, because a member who holds or
-    gave the caller's key or token plays in it."""
+    """True: a member who holds or gave the caller's key or token plays in the match. Until it is over, the views of
+    officials and auditors are hidden."""
 
     def deal_viewer(self, public: bool) -> Viewer:
         """Return the viewer whose view of a deal the caller sees. ``public``: the deal is over."""
         return "official" if self.audits and public else self.viewer
 
     def knows_names(self, match: Match) -> bool:
-        """Return whether the caller may read names: they have a token of the match or a key of its club."""
+        """Return whether the caller has a token of the match or a key of its club."""
         return self.token_hash is not None or (self.key is not None and self.key.club.id == match.opened.club)
 
     @property
@@ -99,18 +99,18 @@ class Caller(Value):
 
     @property
     def required_actor(self) -> Actor:
-        """Use it only after :meth:`must_act`."""
+        """The caller's actor. Use it only after :meth:`must_act`."""
         assert self.actor is not None, "must_act refuses callers who may only watch"
         return self.actor
 
     def note_attempt(self, http_request: Req, match: Match, attempt: Value) -> None:
-        """Note the attempt on the HTTP request. Call this before checks that can refuse it."""
+        """Note the attempt on the HTTP request, before checks that can refuse it."""
         notes_in(http_request.scope).tried = match.id, self.required_actor, attempt
 
     def command(
         self, match_id: UUID, request: Request, *, key: str | None = None, expected: int | None = None
     ) -> Command:
-        """Return the caller's request as a command for the desk.
+        """Return the request as the caller's command.
 
         ``key``: the Idempotency-Key. ``expected``: the version that the match must have.
         """
@@ -132,8 +132,9 @@ class Caller(Value):
     def must_be_allowed(self, match: Match, request: Request) -> None:
         """Raise Problem (403) unless the caller may make this request.
 
-        Codes: secret_replaced for :data:`NEWEST_SECRET_NEEDED`; plays_in_match; confirmed_by_members or
-        invited_by_members for requests that a program may not make; for_seats, not_your_seat, for_officials.
+        Codes: secret_replaced for :data:`NEWEST_SECRET_NEEDED` with a replaced key; plays_in_match;
+        confirmed_by_members or invited_by_members for requests that a program may not make; for_seats,
+        not_your_seat, for_officials.
         """
         if isinstance(request, NEWEST_SECRET_NEEDED) and self.key is not None and self.key.is_replaced:
             raise problem_of_stale_key(self.key)
@@ -169,17 +170,17 @@ class Caller(Value):
     def must_know_acts(self, match: Match, viewer: Viewer) -> None:
         """Raise Problem (403) unless the caller may see the legal acts of ``viewer``.
 
-        In a tally, or for a viewer without a seat, every caller with an actor may. Codes: scope_missing,
-        only_looks_on, for_seats, not_your_seat.
+        Those of a seat, except in a tally, are only for this seat and for callers with its view or the official's.
+        Codes: scope_missing, only_looks_on, for_seats, not_your_seat.
         """
         self.must_act(match, "play")
         if isinstance(viewer, int) and self.viewer not in (viewer, "official") and match.opened.dealing != "tally":
             must_be_seat(self.required_actor, viewer)
 
     def with_open_scope(self, match: Match, request: IssueToken | Invite) -> "Caller":
-        """Return the caller, with the key as actor and without texts if its scope `open` allows this request.
+        """Return the caller; if the key's scope `open` allows this request, with only viewer, key and its actor.
 
-        The scope allows tokens and invitations to :data:`ROLES_OF_PROGRAMS`; nothing if the key is of a different
+        The scope allows any IssueToken, and Invite to :data:`ROLES_OF_PROGRAMS`; nothing if the key is of a different
         club or its member plays in the match.
         """
         key = self.key
@@ -195,11 +196,11 @@ class Caller(Value):
         return Caller(viewer=self.viewer, actor=key.actor, key=key)
 
     def _must_allow_invitation(self, match: Match, request: Invite) -> None:
-        """Raise Problem (403) unless the caller may make this invitation.
+        """Raise Problem (403) unless the caller may make this invitation. A seat may invite to itself.
 
-        Codes: for_officials unless the caller is an official or invites to their own seat; plays_in_match if a caller
-        who is held back invites to a seat whose cards the server deals, because they could then see its cards;
-        invited_by_members if a program invites to a seat in a club's match for money.
+        Code for_officials unless the caller is an official. Codes for a seat: plays_in_match if the caller is held
+        back and the server deals, because they could then see the seat's cards; invited_by_members if a program
+        invites in a club's match for money.
         """
         if request.role == "seat" and request.seat is not None and self.actor == actor_at(request.seat):
             return

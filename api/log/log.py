@@ -120,5 +120,5 @@ async def get_consistency(
     if not from_ <= end <= signed.size:
         raise Problem("no_such_size", size=signed.size)
 
-    proof = await ask_signed_tree(service, signed, lambda _, tree: tree.first(end).consistency(from_))
+    proof = await ask_signed_tree(service, signed, lambda _, tree: tree.older(end).consistency(from_))
     return await proof_reply(request, ConsistencyProof(from_=from_, to=end, proof=in_base64(proof)), OPEN)

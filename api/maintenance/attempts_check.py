@@ -10,7 +10,7 @@ from api.maintenance.raw_store import Row
 from api.maintenance.replay_check import History, number_after
 from referee.store.attempts import read_attempt
 from referee.store.damaged import DamagedAttempt
-from referee.store.rows import FIRST, row_hash
+from referee.store.rows import HASH_BEFORE_FIRST, row_hash
 
 
 class AttemptCheck:
@@ -23,7 +23,7 @@ class AttemptCheck:
         """Attempts, by number of the event that they name, each with the hash named."""
         self._hashes: dict[int, str] = {}
         """Hashes of the named events' rows, by event number."""
-        number, prev = 0, FIRST
+        number, prev = 0, HASH_BEFORE_FIRST
         for row in attempts:
             if not isinstance(row.number, int):
                 self._problems.append(f"attempt {row.number}: this is not the number of an attempt")

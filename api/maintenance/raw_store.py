@@ -45,7 +45,7 @@ from referee.store.match import check_installed
 from referee.store.rows import refuse_older
 
 ID = Text().with_variant(Uuid(as_uuid=False), "postgresql")
-"""Column type of aggregate ids: a UUID on PostgreSQL, text on SQLite."""
+"""Column type of aggregate ids."""
 IDS_PER_QUERY, ROWS_PER_QUERY = 500, 2000
 SQLITE_LOCK_SECONDS = 10
 POSTGRESQL_ANSWER_SECONDS = 30.0
@@ -73,7 +73,8 @@ class Row(NamedTuple):
 
 
 class StoreReader:
-    """Methods raise ``SQLAlchemyError``, and ``FileNotFoundError`` if the events' SQLite file is missing."""
+    """Reads one store. Methods raise ``SQLAlchemyError``, and ``FileNotFoundError`` if the events' SQLite file is
+    missing."""
 
     def __init__(self, url: str) -> None:
         """Raises ``ValueError`` if the URL does not name a store."""
@@ -176,7 +177,7 @@ class StoreReader:
         )
 
     def ids_per_table(self, projection: Projection) -> list[Iterator[str]]:
-        """Return an iterator over the ordered aggregate ids of each table of a projection."""
+        """Return, for each table of a projection, an iterator over its aggregate ids in order."""
         tables = [table(name, column("match", ID)) for name in projection.metadata.tables]
         return [self._distinct_ids(self.projections, one.c.match) for one in tables]
 
@@ -195,7 +196,7 @@ class StoreReader:
             yield [Row(*row) for row in page]
 
     def snapshots(self, aggregate_id: str) -> list[tuple[int, bytes]]:
-        """Return the aggregate's snapshots, each after the number of its last event."""
+        """Return each snapshot's last event number and bytes, in order."""
         this = self.snapshots_table.c
         query = select(this.originator_version, this.state).where(this.originator_id == aggregate_id)
         return [
@@ -220,7 +221,7 @@ class StoreReader:
     def acts(self, aggregate_id: str) -> dict[bytes, tuple[int, int]] | None:
         """Return, by hash of actor and Idempotency-Key, an act's first and last event number.
 
-        Return None without their table, which the service creates when it starts.
+        Return None before the service has created the table of acts.
         """
         if not self._has_acts:
             return None
@@ -271,7 +272,7 @@ class StoreReader:
             return {row.ref: row.redacted for row in connection.execute(query)}
 
     def changes_by_erasure(self, club: UUID) -> dict[str, Redactions]:
-        """Return the changes of each planned or finished erasure of a club, by digest. Omit wrong lists."""
+        """Return, by digest, changes of a club's planned and finished erasures. Omit those with a wrong digest."""
         with self._names_connection() as connection:
             if connection is None or not inspect(connection).has_table(ERASED.name):
                 return {}
@@ -296,7 +297,7 @@ class StoreReader:
             yield connection if inspect(connection).has_table(NAMES_TABLE.name) else None
 
     def positions(self) -> dict[str, int]:
-        """Return, by key, the projections' positions in the log; empty before the first start."""
+        """Return, by ``Projection.key``, positions in the log; empty before the service first starts."""
         if POSITIONS.name not in self.projection_tables():
             return {}
         with self.projections.connect() as connection:

@@ -17,7 +17,7 @@ from referee.store.acts import OWN_KEY_PREFIX, key_of
 from referee.store.aggregate import KINDS, Aggregate, fold, with_known_state
 from referee.store.damaged import DamagedRow
 from referee.store.desk import digest_of
-from referee.store.rows import FIRST, from_row, row_hash, to_row
+from referee.store.rows import HASH_BEFORE_FIRST, from_row, row_hash, to_row
 from referee.store.store import Loaded, Snapshot, snapshot_row
 from referee.visibility import Event, Recorded
 
@@ -62,7 +62,7 @@ class History:
         self._problems: list[tuple[int, str]] = []
         self._kind: str | None = None
         self._snapshots = dict(snapshots)
-        self._number, self._prev = 0, FIRST
+        self._number, self._prev = 0, HASH_BEFORE_FIRST
         self._aggregate: Aggregate | None = None
         self._folds = True
         self._act: list[_ReadRow] = []

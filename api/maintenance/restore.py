@@ -1,6 +1,6 @@
-"""``knacka restore``: installs a backup in an empty store after a check.
+"""``knacka restore``: installs a backup in an empty store.
 
-It loads the backup into a temporary SQLite store, carries out the recorded erasures, and verifies the store. Then it
+It loads the backup into a temporary SQLite store, carries out the recorded erasures, and verifies it. Then it
 moves the files, the events last. Into PostgreSQL it copies all rows in one transaction. So an interrupted restore
 leaves no events.
 """
@@ -59,7 +59,7 @@ class Connections(NamedTuple):
 def staged_store(archive: Archive, folder: Path | None, say: Say) -> Iterator[str]:
     """Load a backup into a temporary store in ``folder`` (None: the system's), and yield the store's URL.
 
-    Carry out its erasures. Raises :class:`~api.maintenance.archive.Damaged`.
+    Carry out the recorded erasures. Raises :class:`~api.maintenance.archive.Damaged`.
     """
     with TemporaryDirectory(prefix="knacka-restore-", dir=folder) as temporary:
         url = f"sqlite:///{quote(str(Path(temporary).absolute() / 'knacka.db'))}"
@@ -70,7 +70,10 @@ def staged_store(archive: Archive, folder: Path | None, say: Say) -> Iterator[st
 
 
 def install(url: str, staged_url: str) -> None:
-    """Move or copy a staged store to ``url``. Raises :class:`NotEmpty` and the databases' errors."""
+    """Move a staged store within its file system, or copy it to PostgreSQL.
+
+    Raises :class:`NotEmpty`, ``OSError`` and the databases' errors.
+    """
     refuse_unless_empty(url)
     if store_files(url):
         _move_files(staged_url, url)
@@ -95,7 +98,7 @@ def refuse_unless_empty(url: str) -> None:
 
 
 def _refuse_stored_rows(connection: Connection, stored: StoreReader) -> None:
-    """Raise :class:`NotEmpty` if a table other than the secret or the projections has rows."""
+    """Raise :class:`NotEmpty` if a table of the events or names, except the secret, has rows."""
     for part in existing_parts(connection, (*parts_of_events(stored), *parts_of_names())):
         if part.name != "secret" and not is_empty(connection, part):
             raise NotEmpty(
@@ -134,7 +137,7 @@ def load(archive: Archive, url: str, say: Say) -> None:
 
 
 def _usable_projections(archive: Archive, say: Say) -> frozenset[str]:
-    """Return the keys of the projections that the backup has with this release's columns. Report the others."""
+    """Return the keys of projections in the backup whose tables have this release's columns. Report the others."""
     keys = set()
     for projection in all_projections():
         parts = parts_of_projections([projection])[len(SHARED_PARTS) :]
@@ -151,7 +154,7 @@ def _has_same_columns(archive: Archive, part: Part) -> bool:
 
 
 def _fill_table(archive: Archive, connection: Connection, part: Part, keys: frozenset[str]) -> None:
-    """Fill a table that the backup has, in a shared part only with rows of projections with ``keys``.
+    """Fill a table if the backup has it. If projections share it, take only rows of those in ``keys``.
 
     Raises ``Damaged`` if rows cannot be read, or if the columns are of a different release.
     """

@@ -51,7 +51,7 @@ class OfficialGiven(Value):
     """Actor in the official's events."""
     name: wire_types.Name
     token: wire_types.Token | None
-    """Token; null: the request named the official's own token."""
+    """Token; null: the request has the SHA-256 of the official's own token."""
 
 
 class MatchMade(Value):
@@ -72,7 +72,8 @@ class MatchMade(Value):
     official_token: wire_types.Token | None
     adjudication: Adjudication | None
     officials: Annotated[tuple[OfficialGiven, ...], wire_types.at_most(wire_types.OFFICIALS_MAX)]
-    """Officials, in the order of the request; empty without `adjudication`. `official_token` is of the first."""
+    """Officials, in the order of the request; `official_token` is of the first. Empty without `adjudication`: the one
+    official is not listed."""
     club: UUID | None
     evening: wire_types.EveningNumber | None
     table: wire_types.TableNumber | None
@@ -93,15 +94,15 @@ def _match_links() -> dict[str, Any]:
     "/matches",
     operation_id="open_match",
     summary="Open a match",
-    description="Opens a match and returns its tokens: one for each seat and one for the official, shown this "
-    "once. A seat's token acts for the seat; the official sees everything and may void a deal. 422 if the game "
+    description="Opens a match and returns the tokens of the seats and officials, which no other call shows. "
+    "A seat's token acts for the seat; the official sees everything and may void a deal. 422 if the game "
     "does not allow the number of players, an option or one of the settings.\n\n"
     "`dealing`: the server deals (`house`), or the players use real cards (`table`). With `tally` no cards are "
     "entered, only the winner of each trick (`trick`) or a whole deal in the form of its score sheet (`result`). "
     "In a tally any token of the match acts for all seats. `enforcement`: an act against the rules is refused "
     "(`refuse`), or counts until a player knocks (`penalise`). `opening` takes over a match begun on paper. In "
-    "Rams its `points` are the balances; they and `pot` are minor units of money if `stakes` are set, else "
-    "tricks.\n\n"
+    "Rams the `points` of `opening` are the balances. They and `pot` are minor units of money if `stakes` are set, "
+    "else tricks.\n\n"
     "`stakes` are for games whose source says who pays whom; other games need the house rule `money`, an option. "
     "`get_settlement` has the result. **A club's match for money has no tokens for seats.** The club's books "
     "count such a match only when each of its members has agreed to the stakes. A member agrees by redeeming the "
@@ -117,7 +118,7 @@ def _match_links() -> dict[str, Any]:
     "hours: the same key and body return the same match and tokens, from any process and after a restart. A "
     "different body gets 422, and the key of a different caller 409. The key and the body together give the "
     "tokens, so use a random UUID and keep it secret. The key is not stored: the events have the id of the "
-    "match instead.",
+    "match, which is derived from key and body, instead.",
     tags=["Matches"],
     operation_class=described(
         body=OpenMatch,
@@ -135,7 +136,7 @@ async def open_match(request: ApiCall) -> Reply:
     key, body = request.secret_idempotency_key, await BODY.read(request)
     club, actor = await _opener(service, request, body)
     secret = await in_thread(lambda: service.referee.secret)
-    tokens = _tokens_for(body, secret, key)
+    tokens = _id_and_tokens_for(body, secret, key)
     match_id, own_key = tokens.match_id, None if key is None else str(tokens.match_id)
     before = None if own_key is None else await in_thread(service.referee.opening_act, match_id, actor, own_key)
     if before is None:
@@ -160,7 +161,7 @@ class _Tokens(NamedTuple):
     official_token_hashes: tuple[str, ...]
 
 
-def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
+def _id_and_tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
     """Return the id and tokens of a new match: derived from ``key`` and body, or random without a key."""
     make: Callable[[str], str]
     if key is None:
@@ -182,7 +183,10 @@ def _tokens_for(body: OpenMatch, secret: bytes, key: str | None) -> _Tokens:
 
 
 def _first_event(body: OpenMatch, tokens: _Tokens, secret: bytes, club: Club | None, actor: Actor) -> MatchOpened:
-    """Return the first event. Raises what :func:`opening_event` raises."""
+    """Return the first event, with the members behind the opener's key.
+
+    Raises Problem (422) or ``Refused`` as :func:`opening_event`.
+    """
     match_id, hashes = tokens.match_id, tokens.official_token_hashes
     seats = tuple(hash_in_match(match_id, hash_of(token)) for token in tokens.seat_tokens)
     attending = tuple(hash_in_match(match_id, one) for one in hashes)
@@ -225,7 +229,7 @@ def _match_made(match: Match, version: int, tokens: _Tokens) -> MatchMade:
 
 
 async def _store_opening(service: Service, command: Command, opened: MatchOpened) -> Outcome:
-    """Store the opening. In a club, refs replace the officials' names, so that the names can be erased."""
+    """Store the opening. In a club, refs replace the officials' names."""
     names = official_names(opened)
     if opened.club is None or not names:
         return await service.commands.do(command)
@@ -251,7 +255,7 @@ async def _opener(service: Service, request: ApiCall, body: OpenMatch) -> tuple[
 async def _check_quota(service: Service, request: ApiCall, club: UUID | None) -> None:
     """Raise Problem (403) for too many open matches in the club.
 
-    Without a club, count the opening for the caller's address, whose openings are limited.
+    Without a club, count the opening, and refuse too many from the caller's address.
     """
     if club is None:
         service.quotas.count_opening(request)

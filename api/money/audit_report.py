@@ -13,7 +13,7 @@ from api.money.ledger_access import Day
 from api.personal_data.erasures import Redactions, changes_by_digest
 from api.personal_data.names import Names
 from api.runtime.projections import Projections, decode_row
-from projections.audit.books import Compared, entries_of_club
+from projections.audit.books import Comparison, entries_of_club
 from projections.audit.findings import CHECKS, DIFFERENCES_MAX, Check, Difference, Findings, is_account
 from projections.audit.history import (
     LISTED_MAX,
@@ -282,7 +282,7 @@ def _compare_books(
         return next((row[0] for row in found if row[2] == number), None)
 
     with projections.engine.connect() as kept:
-        compared = Compared(rows, kept, projections.ledger, position_of, to, findings)
+        compared = Comparison(rows, kept, projections.ledger, position_of, to, findings)
         compared.compare()
         compare(rows, kept, projections.tree, to, signed, event_at, findings)
         return compared.last, _trial_lines(compared)
@@ -343,9 +343,9 @@ def _refused_views(projections: Projections, club: UUID, history: History) -> tu
     return tuple(sorted(found.values(), key=lambda one: one.at))[-LISTED_MAX:]
 
 
-def _trial_lines(compared: Compared) -> tuple[TrialLine, ...]:
+def _trial_lines(compared: Comparison) -> tuple[TrialLine, ...]:
     """Return the trial balance, without malformed account names."""
-    theirs, ours = ({(one.currency, one.account): one.amount for one in some} for some in compared.trial())
+    theirs, ours = ({(one.currency, one.account): one.amount for one in some} for some in compared.trial_balances())
     return tuple(
         TrialLine(account=key[1], currency=key[0], books=theirs.get(key, 0), rows=ours.get(key, 0))
         for key in sorted({*theirs, *ours})

@@ -1,4 +1,4 @@
-"""Compares a club's books (``kept``, ``theirs``) with the audit's ledger of the rows (``made``, ``ours``)."""
+"""Compares a club's books (``kept``, ``theirs``) with the ledger made from the rows (``made``, ``ours``)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +24,7 @@ Stored = Callable[[UUID, int], int | None]
 
 
 class Written(NamedTuple):
-    """An entry and its postings: account, currency, and in minor units the amount and the balance after it."""
+    """An entry. A posting is account, currency, amount and the balance after the posting, both in minor units."""
 
     number: int
     date: date
@@ -41,16 +41,18 @@ class Written(NamedTuple):
         return self.cause, self.kind
 
 
-def entries_of_club(connection: Connection, ledger: Tables, club: UUID, to: int | None = None) -> Iterator[Written]:
-    """Yield the entries up to number ``to`` (None: all), in order of number."""
+def entries_of_club(
+    connection: Connection, ledger: Tables, club: UUID, last_number: int | None = None
+) -> Iterator[Written]:
+    """Yield the entries up to ``last_number`` (None: all), in order of number."""
     entries, postings, after = ledger.entries.c, ledger.postings.c, -1
     columns: list[Column[Any]] = [entries.number, entries.date, entries.kind, entries.currency, entries.cause]
     columns += [entries.evening, entries.reverses, entries.by]
     own = (postings.number, postings.account, postings.currency, postings.amount, postings.balance)
     while True:
         query = select(*columns).where(entries.club == club, entries.number > after)
-        if to is not None:
-            query = query.where(entries.number <= to)
+        if last_number is not None:
+            query = query.where(entries.number <= last_number)
         found = connection.execute(query.order_by(entries.number).limit(READ_AT_ONCE)).all()
         if not found:
             return
@@ -63,20 +65,20 @@ def entries_of_club(connection: Connection, ledger: Tables, club: UUID, to: int 
             yield Written._make((*row, tuple(parts[row.number])))
 
 
-class Compared:
+class Comparison:
     def __init__(
-        self, rows: Rows, kept: Connection, ledger: Ledger, stored: Stored, to: int, findings: Findings
+        self, rows: Rows, kept: Connection, ledger: Ledger, stored: Stored, last_position: int, findings: Findings
     ) -> None:
-        """``to``: position up to which the rows were read."""
+        """``last_position``: position of the last row read."""
         self.rows, self.kept, self.ledger = rows, kept, ledger
-        self.stored, self.to, self.findings = stored, to, findings
+        self.stored, self.last_position, self.findings = stored, last_position, findings
         self.club = rows.club
         self.last = 0 if rows.keeping is None else rows.keeping.last
         self._running: dict[tuple[str, str], int] = defaultdict(int)
         self._day: date | None = None
 
     def compare(self) -> None:
-        """Report all differences. Unreadable books are one."""
+        """Report all differences, also unreadable books."""
         parts: tuple[tuple[Check, Callable[[], None]], ...] = (
             ("numbers", self._compare_entry_lists),
             ("running_balances", self._compare_balances),
@@ -87,11 +89,11 @@ class Compared:
         for check, part in parts:
             try:
                 part()
-            except UNREADABLE as error:  # because a damaged cell may have any value
+            except UNREADABLE as error:
                 self.findings.add(check, "books_unreadable", stands=f"{type(error).__name__}: {error}")
 
     def _compare_entry_lists(self) -> None:
-        """Ignore extra entries whose event was stored after the rows were read."""
+        """Report missing and different entries, and extra ones unless stored after the rows were read."""
         last = self._last_stored_number()
         kept = _Lookahead(self._stored_entries(last))
         made = _Lookahead(entries_of_club(self.rows.made, self.rows.ledger, self.club, self.last))
@@ -133,7 +135,7 @@ class Compared:
             position = self.stored(UUID(aggregate), int(number))
         except ValueError:  # because a damaged cell may have any value
             return False
-        return position is not None and position > self.to
+        return position is not None and position > self.last_position
 
     def _stored_entries(self, last: int | None) -> Iterator[Written]:
         """Yield and check the entries of the books."""
@@ -161,7 +163,7 @@ class Compared:
             yield one
 
     def _compare_entries(self, ours: Written, theirs: Written, shifted: bool) -> None:
-        """``shifted``: ignore dates and reversed numbers, because earlier entries differ."""
+        """Report differences. ``shifted``: ignore ``date`` and ``reverses``, because entries are missing or extra."""
         entry = theirs.number
         if ours.cause != theirs.cause:
             self.findings.add("numbers", "entry_cause", entry=entry, stands=theirs.cause, should=ours.cause)
@@ -197,15 +199,15 @@ class Compared:
                 differing = {"stands": f"{decimal(stands)} {currency}", "should": f"{decimal(should)} {currency}"}
                 self.findings.add("running_balances", "balance", account=account, **differing)
 
-    def trial(self) -> tuple[tuple[Balance, ...], tuple[Balance, ...]]:
-        """Return the balances after the rows' last entry: of the books (empty if unreadable), and of the rows."""
+    def trial_balances(self) -> tuple[tuple[Balance, ...], tuple[Balance, ...]]:
+        """Return the balances of the books (empty if unreadable) and of the rows, each after the rows' last entry."""
         theirs: tuple[Balance, ...] = ()
         with suppress(*UNREADABLE):
             theirs = self.ledger.balances_at(self.kept, self.club, self.last)
         return theirs, self.rows.ledger.balances_at(self.rows.made, self.club, self.last)
 
     def _check_pot(self) -> None:
-        """Report each posting of the rows after which the pot is above 0 (debit)."""
+        """Report each posting of the rows' ledger after which the pot has a debit balance (above 0)."""
         ledger = self.rows.ledger
         postings = ledger.postings.c
         query = select(postings.number, postings.currency, postings.balance)
@@ -287,7 +289,10 @@ class _Lookahead:
 
 
 def _steps_to_equal(made: _Lookahead, kept: _Lookahead) -> tuple[int, int] | None:
-    """Return how many entries of each side to skip to reach equal ones; ``None`` beyond :data:`LOOKAHEAD_MAX`."""
+    """Return how many entries of ``made`` and ``kept`` (one is 0) to skip until cause and kind agree.
+
+    Return ``None`` beyond :data:`LOOKAHEAD_MAX`.
+    """
     ours, theirs = made.peek(0), kept.peek(0)
     for further in range(1, LOOKAHEAD_MAX + 1):
         if (one := made.peek(further)) is not None and theirs is not None and one.identity == theirs.identity:

@@ -43,7 +43,7 @@ from projections.refs import refs_in
 from referee import wire_types
 from referee.clubs.facts import BooksClosed, ClubFounded, Ref, account_of
 from referee.events import MatchAbandoned, MatchClosed, MatchOpened, MatchWon
-from referee.log.tree import FIRST, HASH_BYTES
+from referee.log.tree import HASH_BEFORE_FIRST, HASH_BYTES
 from referee.officials.events.corrections import ProtocolCorrected
 from referee.officials.events.takeback import ActTakenBack
 from referee.value import EventNumber, Value
@@ -111,7 +111,7 @@ class _Own:
     ) -> None:
         self.id, self.club, self.how = aggregate_id, opened is None, how
         self.opened = None if opened is None or how is None else (opened.evening, opened.members)
-        self.version, self.head, self.ended_by = 0, FIRST, 0
+        self.version, self.head, self.ended_by = 0, HASH_BEFORE_FIRST, 0
         self.closings: list[int] = []
         """Closings between the opening and the result's entry."""
 

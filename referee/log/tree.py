@@ -14,20 +14,19 @@ HASH_BYTES, PAIR_BYTES = 32, 64
 TILE_HEIGHT = 8
 TILE_WIDTH = 1 << TILE_HEIGHT
 TILE_BYTES = TILE_WIDTH * HASH_BYTES
-FIRST = "0" * 64
-"""Hash of the row before an aggregate's first row, in hex."""
+HASH_BEFORE_FIRST = "0" * 64
+"""Hash before an aggregate's first row, in hex."""
 EMPTY = sha256().digest()
 
 _pairs = Struct(f"{PAIR_BYTES}s").iter_unpack
 Hash = bytes
 Tiles = Callable[[int, int], bytes]
-"""Function that returns the concatenated hashes of a tile by level and number: at least those that the tree needs."""
+"""Function that returns a tile's concatenated hashes by level and number, perhaps more than the tree needs."""
 
 
-def leaf_hash(aggregate_id: str, version: int, topic: str, state: bytes) -> Hash:
-    """Return the hash of a row: over a zero byte, three lines (the aggregate's id, the row's number, its topic) and
-    the stored bytes."""
-    return sha256(f"\0{aggregate_id}\n{version}\n{topic}\n".encode() + state).digest()
+def leaf_hash(aggregate_id: str, version: int, topic: str, stored: bytes) -> Hash:
+    """Return the SHA-256 of a zero byte, three lines (aggregate id, row number, topic) and the row's stored bytes."""
+    return sha256(f"\0{aggregate_id}\n{version}\n{topic}\n".encode() + stored).digest()
 
 
 def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], id_texts: Mapping[str, str]) -> bytes:
@@ -37,8 +36,8 @@ def leaf_hashes(rows: Iterable[tuple[int, str, int, str, bytes]], id_texts: Mapp
     """
     return b"".join(
         [
-            sha256(f"\0{id_texts[aggregate_id]}\n{version}\n{topic}\n".encode() + state).digest()
-            for _, aggregate_id, version, topic, state in rows
+            sha256(f"\0{id_texts[aggregate_id]}\n{version}\n{topic}\n".encode() + stored).digest()
+            for _, aggregate_id, version, topic, stored in rows
         ]
     )
 
@@ -48,7 +47,10 @@ def node_hash(left: Hash, right: Hash) -> Hash:
 
 
 def root_of(hashes: bytes) -> Hash:
-    """Return the root over concatenated hashes of subtrees of one size. Only the last subtree may be smaller."""
+    """Return the root over concatenated hashes of equal subtrees (the last may be smaller).
+
+    Return :data:`EMPTY` without hashes.
+    """
     while len(hashes) > HASH_BYTES:
         last = hashes[-HASH_BYTES:] if len(hashes) % PAIR_BYTES else b""
         whole = hashes[: len(hashes) - len(last)]
@@ -65,8 +67,7 @@ class Tree(Value):
     def root(self) -> Hash:
         return self._root_over(0, self.size)
 
-    def first(self, size: int) -> "Tree":
-        """Return the tree over the first ``size`` leaves."""
+    def older(self, size: int) -> "Tree":
         assert size <= self.size, "an older tree is no larger"
         return Tree(size=size, tiles=self.tiles)
 
@@ -87,8 +88,10 @@ class Tree(Value):
         return tuple(self._root_over(*part) for part in _subtrees_between(size, 0, self.size, True))
 
     def _root_over(self, first: int, end: int) -> Hash:
-        """Return the root over leaves ``first`` to ``end - 1``. ``first`` must be a multiple of a power of two that
-        is at least their number."""
+        """Return the root over leaves ``first`` to ``end - 1``.
+
+        A power of two that is at least ``end - first`` must divide ``first``.
+        """
         many = end - first
         if not many:
             return EMPTY
@@ -102,7 +105,8 @@ class Tree(Value):
 
 
 def _halfway(first: int, end: int) -> int:
-    """Return the first leaf of the second half. The first has the largest power of two of leaves, but not all."""
+    """Return where the second half of two or more leaves begins: after the largest power of two below their
+    number."""
     return first + (1 << (end - first - 1).bit_length() - 1)
 
 
@@ -118,7 +122,7 @@ def _subtrees_beside(index: int, first: int, end: int) -> Iterator[tuple[int, in
 def _subtrees_between(size: int, first: int, end: int, known: bool) -> Iterator[tuple[int, int]]:
     """Yield the subtrees that prove the first ``size`` leaves part of the tree over ``first`` to ``end - 1``.
 
-    ``known``: the older root is over leaves ``first`` to ``size - 1``.
+    ``known``: leaves ``first`` to ``size - 1`` are the older tree, whose root is not yielded.
     """
     if size == end:
         if not known:

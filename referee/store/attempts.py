@@ -20,7 +20,7 @@ from eventsourcing.persistence import AggregateRecorder, IntegrityError, Persist
 from referee import wire_types
 from referee.actors import Actor
 from referee.store.damaged import DamagedAttempt, DamagedRow
-from referee.store.rows import FIRST, from_row, row_hash, to_row
+from referee.store.rows import HASH_BEFORE_FIRST, from_row, row_hash, to_row
 from referee.value import RuleId, Version
 from referee.visibility import SALT_BYTES, Event, Recorded
 
@@ -92,7 +92,7 @@ class _Stream:
     """Number and hash of a match's last row of attempts, and the match's counts."""
 
     def __init__(self, rows: Iterable[StoredEvent]) -> None:
-        self.number, self.prev = 0, FIRST
+        self.number, self.prev = 0, HASH_BEFORE_FIRST
         self.stored_counts: dict[tuple[Actor, str], int] = {}
         """Count in the last row with an actor and code."""
         self.since: Counter[tuple[Actor, str]] = Counter()

@@ -48,7 +48,7 @@ from referee.store.command import (
     TokenNotValid,
 )
 from referee.store.damaged import DamagedRow
-from referee.store.rows import FIRST, row_hash, to_row
+from referee.store.rows import HASH_BEFORE_FIRST, row_hash, to_row
 from referee.store.store import Loaded, Referee, UnknownAggregate
 from referee.store.whole import Decided, decide
 from referee.store.worker import Worker
@@ -439,7 +439,7 @@ class Desk:
     ) -> tuple[list[Recorded], str]:
         """Add the events' rows to ``work``. Return the recorded events and the last row's hash."""
         command = job.command
-        version, prev = (loaded.aggregate.version, loaded.head) if loaded else (0, FIRST)
+        version, prev = (loaded.aggregate.version, loaded.head) if loaded else (0, HASH_BEFORE_FIRST)
         request_json = msgspec.json.encode(command.request)
         digest = digest_of(request_json)
         # The request of an opening is its first event, so it is not stored again.

@@ -19,7 +19,7 @@ import msgspec
 from eventsourcing.persistence import Mapper, StoredEvent
 
 from referee.actors import Actor
-from referee.log.tree import FIRST as FIRST
+from referee.log.tree import HASH_BEFORE_FIRST as HASH_BEFORE_FIRST
 from referee.log.tree import leaf_hash, leaf_hashes
 from referee.store.aggregate import event_type, event_types
 from referee.store.damaged import DamagedRow

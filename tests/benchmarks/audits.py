@@ -24,7 +24,7 @@ from api.personal_data.names import Names
 from api.runtime.projections import Projections
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchOpened, Stakes
-from referee.store.rows import FIRST, row_hash
+from referee.store.rows import HASH_BEFORE_FIRST, row_hash
 from referee.store.store import construct
 from referee.visibility import Recorded
 from tests.benchmarks.books import AT_ONCE, EVENTS, ROUNDS, UNDER_WAY, Kept, decode, fill
@@ -68,7 +68,7 @@ def matches(many: int) -> Iterator[Kept]:
     played = [agreed_by_all(history_of({**kind, "stakes": SEK}, seed)) for kind in KINDS for seed in range(3)]
 
     def match() -> Iterator[Kept]:
-        match_id, prev = UUID(int=chance.getrandbits(128), version=4), FIRST
+        match_id, prev = UUID(int=chance.getrandbits(128), version=4), HASH_BEFORE_FIRST
         for one in chance.choice(played):
             event = one.event
             if isinstance(event, MatchOpened):

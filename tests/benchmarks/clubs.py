@@ -26,7 +26,7 @@ from api.access.keys import make_key_text
 from api.personal_data.names import Names
 from referee.clubs.facts import SCOPES, ClubFounded, EveningOpened, KeyIssued, MemberJoined
 from referee.events import MatchOpened, Visibility
-from referee.store.rows import FIRST, row_hash
+from referee.store.rows import HASH_BEFORE_FIRST, row_hash
 from referee.visibility import Event, Recorded
 from tests.benchmarks.books import Kept, built, fill
 from tests.benchmarks.measure import SHORT, floor, side_by_side, table
@@ -54,7 +54,7 @@ def club_id(number: int) -> UUID:
 
 def rows_of(aggregate_id: UUID, events: list[Event]) -> Iterator[Kept]:
     """Yield events of a club or a match as they are stored, a second apart."""
-    prev = FIRST
+    prev = HASH_BEFORE_FIRST
     for number, event in enumerate(events, 1):
         row = row_of(Recorded(aggregate_id, number, NOW, "operator", "~", "", prev, event))
         prev = row_hash(row)
@@ -112,7 +112,9 @@ def matches(many: int, in_clubs: bool) -> Iterator[Kept]:
                 players=players,
                 visibility=visibility,
             )
-        row = row_of(Recorded(match_id, 1, NOW + timedelta(seconds=number), "official", "~", "", FIRST, event))
+        row = row_of(
+            Recorded(match_id, 1, NOW + timedelta(seconds=number), "official", "~", "", HASH_BEFORE_FIRST, event)
+        )
         yield match_id, 1, row.topic, row.state
 
 

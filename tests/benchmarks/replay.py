@@ -23,7 +23,7 @@ from referee.store.aggregate import fold
 from referee.store.command import Command
 from referee.store.desk import Desk
 from referee.store.match import Match
-from referee.store.rows import FIRST, from_row, row_hash
+from referee.store.rows import HASH_BEFORE_FIRST, from_row, row_hash
 from referee.store.store import construct
 from referee.visibility import Event, Recorded
 from tests.benchmarks.measure import floor, side_by_side, table
@@ -47,7 +47,7 @@ def long_history() -> list[StoredEvent]:
         for event in rules.decide(state, act, Moment(len(history), NOW, f"{len(history)}")):
             history.append(event)
             state = rules.evolve(state, event, len(history))
-    rows, prev = [], FIRST
+    rows, prev = [], HASH_BEFORE_FIRST
     for number, event in enumerate(history[:EVENTS], 1):
         rows.append(row_of(Recorded(UUID(int=7), number, NOW, "seat:1", "~" + "0" * 32, "0" * 16, prev, event)))
         prev = row_hash(rows[-1])

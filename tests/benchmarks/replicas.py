@@ -20,7 +20,7 @@ from eventsourcing.persistence import StoredEvent
 from referee.actors import actor_at
 from referee.events import MatchOpened
 from referee.store.desk import digest_of
-from referee.store.rows import FIRST, row_hash
+from referee.store.rows import HASH_BEFORE_FIRST, row_hash
 from referee.store.store import construct
 from referee.tokens import hash_in_match
 from referee.visibility import Recorded
@@ -47,7 +47,7 @@ def histories(ids: Sequence[UUID], events: int, keyed: bool) -> tuple[list[Store
     played = list(islice(game(), events + ACTS))
     for match_id in ids:
         tokens = tuple(hash_in_match(match_id, sha256(b"%d" % seat).hexdigest()) for seat in range(PLAYERS))
-        prev, number = FIRST, 0
+        prev, number = HASH_BEFORE_FIRST, 0
         for place, (seat, body, made) in enumerate(played):
             if number >= events:
                 break

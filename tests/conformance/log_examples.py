@@ -18,7 +18,7 @@ from referee.events import MatchWon
 from referee.log.facts import LogSigned
 from referee.log.notes import Checkpoint, SigningKey, signed_note
 from referee.log.tree import Tree, changed_tiles, leaf_hash
-from referee.store.rows import FIRST, row_hash
+from referee.store.rows import HASH_BEFORE_FIRST, row_hash
 from referee.visibility import Event, Recorded
 from tests.support.random_matches import opening
 from tests.support.salted_rows import row_of
@@ -34,7 +34,7 @@ def answers(begun: Any) -> dict[str, tuple[str, Any]]:
     """Return the media type and the answer of each operation of the log."""
     opened = opening(ruleset="kalabrias", players=2)
     won = MatchWon(seat=1, by="points", rule="E51", points=(312, 505))
-    first = row_of(Recorded(MATCH, 1, begun, "official", f"~{'0' * 24}", "0" * 16, FIRST, opened))
+    first = row_of(Recorded(MATCH, 1, begun, "official", f"~{'0' * 24}", "0" * 16, HASH_BEFORE_FIRST, opened))
     ended = begun + timedelta(hours=1)
     last = row_of(Recorded(MATCH, 2, ended, "seat:1", f"~{'1' * 24}", "1" * 16, row_hash(first), won))
     others = [leaf_hash(str(MATCH), number, "none/such", b"") for number in range(2 * BEFORE)]

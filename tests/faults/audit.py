@@ -10,7 +10,7 @@ from eventsourcing.persistence import StoredEvent
 
 from projections.protocols import Protocol, after_event
 from referee.actors import Actor
-from referee.store.rows import FIRST, from_row, row_hash
+from referee.store.rows import HASH_BEFORE_FIRST, from_row, row_hash
 from tests.faults.play import Ledger
 
 
@@ -33,7 +33,7 @@ def audit(rows: Iterable[StoredEvent], ledger: Ledger) -> dict[str, list[StoredE
         by_match[str(row.originator_id)].append(row)
     stored = defaultdict[tuple[str, Actor, str], list[int]](list)
     for match, history in by_match.items():
-        prev = FIRST
+        prev = HASH_BEFORE_FIRST
         for number, row in enumerate(history, 1):
             read = _decode(row.state)
             if (row.originator_version, read.prev) != (number, prev):

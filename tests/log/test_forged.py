@@ -31,7 +31,7 @@ from referee.log.tree import Tree, changed_tiles
 from referee.officials.events.corrections import Ended, ProtocolCorrected, Why
 from referee.officials.events.seating import StakesAgreed, StakesDeclined
 from referee.officials.events.takeback import ActTakenBack
-from referee.store.rows import FIRST, row_hash, to_row
+from referee.store.rows import HASH_BEFORE_FIRST, row_hash, to_row
 from referee.visibility import Event, Recorded
 from tests.log.bundle_checks import KEY, ORIGIN, Checked, checked
 from tests.support.agreed_stakes import AGREED
@@ -70,7 +70,7 @@ def corrected(won: Ended | None = None) -> ProtocolCorrected:
 
 def rows_of(*events: Event, of: UUID = MATCH) -> list[Placed]:
     """Return the rows of these events."""
-    rows, before = [], FIRST
+    rows, before = [], HASH_BEFORE_FIRST
     for number, event in enumerate(events, 1):
         row = row_of(Recorded(of, number, AT, "official", f"~{number:024}", "0" * 16, before, event))
         before = row_hash(row)

@@ -21,7 +21,7 @@ from referee.store import attempts as module
 from referee.store.attempts import Attempt, AttemptRefused, Attempts
 from referee.store.connection import SqliteFile, parse_store_url
 from referee.store.desk import Desk
-from referee.store.rows import FIRST, from_row, row_hash
+from referee.store.rows import HASH_BEFORE_FIRST, from_row, row_hash
 from referee.store.store import Referee, construct
 from tests.support.edited_stores import Editor, differences, said
 from tests.support.match_driver import NOON
@@ -45,7 +45,7 @@ def settled(attempts: Attempts) -> None:
 def events_of(referee: Referee, match_id: UUID) -> list[AttemptRefused]:
     """Return the attempts of a match; check that its rows are numbered and chained."""
     rows = referee.attempts_recorder.select_events(match_id)
-    prev, events = FIRST, []
+    prev, events = HASH_BEFORE_FIRST, []
     for number, row in enumerate(rows, 1):
         recorded = from_row(row)
         assert (recorded.originator_version, recorded.prev) == (number, prev)

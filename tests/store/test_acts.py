@@ -18,7 +18,7 @@ from referee.store import postgres
 from referee.store.aggregate import fold
 from referee.store.command import Command, KeyReused, Outcome
 from referee.store.desk import Desk
-from referee.store.rows import FIRST, row_hash
+from referee.store.rows import HASH_BEFORE_FIRST, row_hash
 from referee.store.store import Loaded, Referee, construct, settings_for
 from tests.store.counting_store import Counting
 from tests.support.random_matches import legal_acts, opened, send
@@ -223,7 +223,7 @@ class TestOthers:
         for match_id in ids:
             history = referee.history(match_id)
             assert [one.originator_version for one in history] == list(range(1, len(history) + 1))
-            hashes = [FIRST, *map(row_hash, referee.rows(match_id))]
+            hashes = [HASH_BEFORE_FIRST, *map(row_hash, referee.rows(match_id))]
             assert [one.prev for one in history] == hashes[:-1]
             for at in (desk, other):
                 with pytest.raises(Refused):  # which makes it look

@@ -20,7 +20,7 @@ from api.runtime.service import Service
 from projections.audit.tree import Checkpoint
 from referee.events import PenaltyImposed
 from referee.log.facts import LogSigned
-from referee.log.tree import FIRST, leaf_hash
+from referee.log.tree import HASH_BEFORE_FIRST, leaf_hash
 from referee.officials.events.corrections import Why
 from referee.officials.rescoring import script
 from referee.requests import Correct
@@ -207,7 +207,7 @@ class Copy(Editor):
         rows = self.run(
             "SELECT originator_version, topic, state FROM {events} WHERE originator_id = ? ORDER BY 1", whose
         )
-        head = FIRST
+        head = HASH_BEFORE_FIRST
         for version, topic, state in rows:
             row = msgspec.json.decode(state)
             if version == number:

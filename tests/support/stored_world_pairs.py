@@ -19,7 +19,7 @@ from referee.clubs.facts import SCOPES
 from referee.events import MatchOpened, TokenMade, Visibility
 from referee.games import request_of
 from referee.store.desk import Desk
-from referee.store.rows import FIRST, row_hash
+from referee.store.rows import HASH_BEFORE_FIRST, row_hash
 from referee.store.store import Referee
 from referee.tokens import hash_in_match
 from referee.visibility import Event, Recorded
@@ -196,7 +196,7 @@ class Kept:
 
 def stored(referee: Referee, match_id: UUID, history: Iterable[Recorded]) -> None:
     """Write a history into the store as a match of this id."""
-    prev, rows = FIRST, []
+    prev, rows = HASH_BEFORE_FIRST, []
     for recorded in history:
         row = row_of(replace(recorded, originator_id=match_id, prev=prev))
         prev = row_hash(row)

@@ -1,6 +1,6 @@
 """An auction of rising bids in which a seat speaks at most once (A17-A26, B28-B38).
 
-In rödskägg, the highest bid, all six tricks win the match, and a lost trick eliminates the bidder.
+Rödskägg is the highest bid: its bidder wins the match with all six tricks, and is out otherwise.
 """
 
 from collections.abc import Callable
@@ -56,7 +56,8 @@ def bid_decision(cap: Callable[[Any, int], int | None], cites: CitedRules) -> ph
 
 
 def automatic_events(state: Auction[Any], moment: Moment) -> tuple[Event, ...]:
-    """Return the event that ends the auction, after rödskägg or when all have spoken (A23-A26, B36-B38)."""
+    """After rödskägg or when all have spoken, return AuctionWon, or PlayEnded if all passed; else no event (A23-A26,
+    B36-B38)."""
     if state.to_speak and state.highest != RODSKAGG:
         return ()
     if state.highest is None:
@@ -71,7 +72,7 @@ def bid_made(state: Auction[T], event: BidMade, number: int) -> Auction[T]:
 
 
 def auction_won_evolution(playing: type[P]) -> Callable[[Auction[Any], AuctionWon, int], P]:
-    """Return the evolution to the phase ``playing``, in which the declarer leads (A29, B41)."""
+    """Return the function that begins the phase ``playing``, in which the declarer leads (A29, B41)."""
 
     def auction_won(state: Auction[Any], event: AuctionWon, number: int) -> P:
         contract = Contract(event=number, declarer=event.seat, bid=event.contract, calls=state.calls)

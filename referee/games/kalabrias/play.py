@@ -35,7 +35,7 @@ def playable_cards(state: Playing, hand: int) -> int:
 
 
 def possible_cards(state: Playing, seat: int) -> int:
-    """Return the cards that a closed hand may have; in the last trick, only a turn-up still held."""
+    """Return the cards that a closed hand may have: in the last trick only the turn-up, if still held."""
     hand, cards = state.hand(seat), state.cards
     last = len(state.won) + 1 == tricks_in_deal(state.table.seats)
     return cards.taken if last and seat == cards.taken_by and cards.taken & hand else hand

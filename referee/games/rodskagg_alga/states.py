@@ -29,12 +29,14 @@ class Options(Value, forbid_unknown_fields=True):
     duel_fail_winner: Annotated[
         Literal["most_tricks"], Meta(description="A58, A-O3: the winner when the declarer of a duel fails.")
     ] = "most_tricks"
-    duel_fold_question: Annotated[bool, Meta(description="A-O4, A-O25: the question is also put in a duel.")] = False
+    duel_fold_question: Annotated[
+        bool, Meta(description="A-O4, A-O25: in a duel too, the declarer asks who goes along.")
+    ] = False
     forgotten_question_effect: Annotated[
         Literal["deemed_one_late_trick", "normal_value"],
         Meta(
-            description="A45-A47, A-O9: points that players without one of the first four tricks subtract "
-            "after a forgotten question."
+            description="A45-A47, A-O9: how players with none of the first four tricks score after a "
+            "forgotten question."
         ),
     ] = "deemed_one_late_trick"
     forgotten_question_penalty: Annotated[
@@ -42,7 +44,7 @@ class Options(Value, forbid_unknown_fields=True):
     ] = 0
     uncontested_tricks: Annotated[
         Literal["to_declarer", "void"],
-        Meta(description="A-O12, A-O30: tricks five and six when all others have folded."),
+        Meta(description="A-O12, A-O30: whether the declarer gets tricks five and six when all others have folded."),
     ] = "to_declarer"
     honour_redeal: Annotated[
         bool, Meta(description="A11-A16, A-O14: a hand without ace or court card may be exchanged.")
@@ -56,7 +58,8 @@ class Options(Value, forbid_unknown_fields=True):
         Meta(
             ge=0,
             le=60,
-            description="A-O23: seconds in which only the asker may lead to trick five; without effect here (A29).",
+            description="A-O23: seconds in which only the asker may lead to trick five; no effect here, because the "
+            "declarer always leads (A29).",
         ),
     ] = 0
     money: Annotated[
