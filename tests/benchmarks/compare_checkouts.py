@@ -25,9 +25,10 @@ from typing import NamedTuple
 
 from tests.benchmarks.http import DURABLE
 from tests.benchmarks.measure import floor, table
+from tests.demo.ports import free_port
 from tests.support.databases import empty_database, running_postgres
 from tests.support.paths import ROOT
-from tests.support.running_service import environment_of, free_port
+from tests.support.running_service import environment_of
 
 TURNS = 12
 SECONDS = 1.5

@@ -23,8 +23,8 @@ from referee.store.rows import from_row
 from referee.store.store import construct
 from tests.benchmarks.measure import floor, table
 from tests.benchmarks.replay import long_history
+from tests.demo.ports import free_port
 from tests.support.databases import Postgres, empty_database, running_postgres
-from tests.support.running_service import free_port
 
 CLIENTS = (1, 32, 128)
 COMPARED = 32

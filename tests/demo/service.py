@@ -1,7 +1,6 @@
 """Starts and stops a service for the demo, or finds a running one."""
 
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from tests.demo.client import Client, Unexpected
+from tests.demo.ports import free_port
 
 STORE = "knacka.db"
 START_SECONDS = 30
@@ -40,7 +40,7 @@ def running() -> Iterator[Running]:
 
 @contextmanager
 def _started(folder: str) -> Iterator[str]:
-    port = _free_port()
+    port = free_port()
     settings = {
         "KNACKA_DATABASE_URL": f"sqlite:///{folder}/{STORE}",
         "KNACKA_HOST": "127.0.0.1",
@@ -68,13 +68,6 @@ def _signing_key() -> str:
     """Return a new key that signs the log."""
     command = [sys.executable, "-m", "api", "log", "key", "demo.example/log"]
     return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout.strip()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_until_ready(process: "subprocess.Popen[bytes]", url: str) -> None:

@@ -4,7 +4,6 @@ import json
 import os
 import resource
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -20,18 +19,11 @@ import httpx
 from api.app import create_app
 from api.server import Server, config_of
 from api.settings import Settings
+from tests.demo.ports import free_port
 from tests.support.forked_processes import Forked
 from tests.support.paths import ROOT
 
 START_SECONDS_MAX = 60
-
-
-def free_port() -> int:
-    """Return a port that is not in use."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def is_ready(port: int) -> bool:

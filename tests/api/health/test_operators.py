@@ -18,9 +18,9 @@ from api.runtime.service import Service
 from api.settings import Settings, SettingsError, from_environment
 from projections.follow.engine import engine_for_writes
 from tests.conformance.description_check import resolved
+from tests.demo.ports import free_port
 from tests.support.match_client import HANDS, KORTOXEN, Table
 from tests.support.paths import ROOT
-from tests.support.running_service import free_port
 from tests.support.service_in_memory import Client, client_of
 from tests.support.store_faults import held, taking_nothing, without
 

@@ -18,10 +18,11 @@ from eventsourcing.persistence import OperationalError
 
 from api import cli, startup
 from api.server import UNANSWERED
+from tests.demo.ports import free_port
 from tests.support.failing_proxy import Proxy, target_of
 from tests.support.forked_processes import Forked
 from tests.support.paths import ROOT
-from tests.support.running_service import START_SECONDS_MAX, free_port, is_ready, running
+from tests.support.running_service import START_SECONDS_MAX, is_ready, running
 
 CONNECT = sqlite3.connect
 
