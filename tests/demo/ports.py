@@ -4,7 +4,10 @@ import secrets
 import socket
 
 PORTS = range(10_240, 32_768)
-"""Ports below those that Linux gives to outgoing connections, and to servers that name no port."""
+"""Ports below those that Linux gives to outgoing connections, and to servers that name no port.
+
+From a port above them, a client that waits for its service could connect to itself, and keep the port.
+"""
 
 
 def free_port() -> int:

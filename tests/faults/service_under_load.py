@@ -3,7 +3,6 @@
 import asyncio
 import random
 import signal
-import socket
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
@@ -13,6 +12,7 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 from referee.log.notes import SigningKey
+from tests.demo.ports import free_port
 from tests.faults.audit import audit, protocol_of
 from tests.faults.books_check import Seen, look
 from tests.faults.http_client import LOST, Client
@@ -31,18 +31,6 @@ LOG_BYTES = 5000
 """Bytes shown of the service's output before it ended unasked."""
 
 
-def quiet_port() -> int:
-    """Return an unused port outside the range for clients: a client that connects to itself would keep it."""
-    while True:
-        port = random.randrange(20_000, 32_000)
-        with socket.socket() as free:
-            try:
-                free.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-
-
 class Field:
     """The service, its store and its players. The ledger has all counts."""
 
@@ -50,7 +38,7 @@ class Field:
         """``proxy``: through which the service reaches the store, if not directly."""
         self.store, self.proxy, self.seed = store, proxy, seed
         self.chance = random.Random(seed)
-        self.ledger, self.port = Ledger(), quiet_port()
+        self.ledger, self.port = Ledger(), free_port()
         self.log = TemporaryFile()  # noqa: SIM115  # closed with the field
         self.service: Process | None = None
         self.players: list[Player] = []

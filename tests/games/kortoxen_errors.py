@@ -64,7 +64,6 @@ ERRORS = (
     Error("led_out_of_turn", P2, "B11", (Reported,), reported("led_out_of_turn")),
 )
 EVERY_ERROR = pytest.mark.parametrize("error", ERRORS, ids=[error.offence for error in ERRORS])
-ALL_BUT_MISDEAL = [error for error in ERRORS if error.offence != "misdeal"]
 
 
 def fresh(**match: Any) -> Table:
