@@ -36,9 +36,9 @@ def sequence_points(table: Table, deal: Outcome, contract: TrumpContract, scorin
     """Return the points for sequences, by seat (E24, E53, E-O10, E-O12, E-O14). ``scoring``: the seats that score."""
     options, sequences = table.options, deal.sequences
     points = [0] * table.seats
-    points_of = _known_points if deal.known else _claim_points
     for seat in scoring:
-        points[seat] = points_of(options, deal, contract, seat)
+        hand = deal.hands[seat] if deal.known else _proven_cards(options, deal, contract, seat)
+        points[seat] = _hand_points(options, hand, contract.trumps)
     if not scoring and sequences.best is not None and options.equal_sequences == "ten_each":
         for seat in (sequences.best.seat, *sequences.level):
             points[seat] = TEN_EACH if deal.known or _has_equal_sequence(options, deal, contract, seat) else 0
@@ -87,25 +87,21 @@ def _hand_points(options: Options, hand: int, trumps: str) -> int:
     return max(sequence_worth(options, min(length, 5)) for length in lengths)
 
 
-def _known_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """Return the points for the sequences of a known hand."""
-    return _hand_points(options, deal.hands[seat], contract.trumps)
+def _proven_cards(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
+    """Return the cards of a closed hand's proven claim and sequences shown; 0 if unproven (E-O33, E-O34).
 
-
-def _claim_points(options: Options, deal: Outcome, contract: TrumpContract, seat: int) -> int:
-    """Return the points of a closed hand for its proven claim and sequences shown; 0 if unproven (E-O33, E-O34)."""
+    If only the best sequence counts, the claim is the winner's only one.
+    """
     hand, best = deal.hands[seat], deal.sequences.best
-    evidence = 0
+    proven = 0
     if best is not None and best.seat == seat:
-        evidence = _evidence(best, hand, contract.trumps, options.longer_sequence_wins)
-        if not evidence:
-            return 0
-        if not options.winner_scores_all_sequences:
-            return sequence_worth(options, evidence.bit_count())
+        proven = _evidence(best, hand, contract.trumps, options.longer_sequence_wins)
+        if not proven or not options.winner_scores_all_sequences:
+            return proven
     for who, cards, _ in deal.sequences.shown:
         if who == seat and not cards & ~hand:
-            evidence |= cards
-    return _hand_points(options, evidence, contract.trumps)
+            proven |= cards
+    return proven
 
 
 def _evidence(claim: Claim, hand: int, trumps: str, longer_wins: bool) -> int:
