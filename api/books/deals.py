@@ -222,14 +222,15 @@ def record_of(
     score. ``first_of_act``: the first event's number of the act that made ``events[0]``."""
     parts = _DealParts()
     acts = {step.events[-1].originator_version: step for step in steps_of(events)}
-    for recorded in without_taken_back(events):
+    kept = without_taken_back(events)
+    for recorded in kept:
         parts.add_event(match.event_seen_by(recorded, caller.deal_viewer(public=True)))
         if step := acts.get(recorded.originator_version):  # after its events, because a result also has a dealing
             parts.add_act(step.done.act, step.events[0].originator_version)
     score, dealt = events[-1].event, parts.dealt
     assert isinstance(score, DealScored), "a finished deal ends with its score"
     line = line or LineHistory(score, None, (), None)
-    of_game = [one for one in without_taken_back(events) if isinstance(one.event, match.rules.events)]
+    of_game = [one for one in kept if isinstance(one.event, match.rules.events)]
     act_numbers = {one.originator_version: number for one, number in with_act_numbers(events, first_of_act)}
     return {
         "deal": score.deal,
