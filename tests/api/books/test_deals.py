@@ -14,6 +14,7 @@ from projections import protocols
 from projections.protocols import LINES_PER_READ, VOIDED
 from referee import notation
 from referee.store.store import construct
+from tests.api.cases.test_cases import ANNA, BERIT, REVOKE, RULING, ask, attended, finish
 from tests.projections.every_game import KINDS, history_of
 from tests.support.random_matches import cases_in, deal_of, first_of_act, of_the_deal
 from tests.support.salted_rows import row_of
@@ -92,3 +93,31 @@ def test_a_record_is_read_from_the_rows_of_its_deal(
                 patch.setattr(recorder, "select_events", counted)
                 assert service.get(f"/v1/matches/{match_id}/deals/{deal}").status_code == 200
             assert sum(read) == ends[deal] - ends[deal - 1]
+
+
+class TestRulings:
+    """An official's rulings during the deal."""
+
+    @pytest.mark.rule("J5", "J6")
+    def test_it_has_the_penalties_of_rulings(self, client: Client) -> None:
+        heard = attended(client)
+        ask(heard, "", ANNA, REVOKE)
+        ask(heard, "/1/ruling", "official", RULING)
+        finish(heard)
+        record = heard.get("/deals/1", "official").json()
+        assert record["score"]["penalties"] == [0, 5, 0]
+        found = [(one["seat"], one["points"], one["rule"], one["case"]) for one in record["penalties"]]
+        assert found == [(BERIT, 5, "B42", 1)]
+
+    @pytest.mark.rule("J6")
+    def test_it_has_the_attempt_that_a_ruling_voided(self, client: Client) -> None:
+        heard = attended(client)
+        heard.bid("pass", first=ANNA + 1)
+        ask(heard, "", ANNA, REVOKE)
+        ask(heard, "/1/ruling", "official", RULING | {"remedy": {"void": True}})
+        heard.done("deal", heard.get().json()["to_act"][0], counts=[6, 6, 6])
+        finish(heard)
+        record = heard.get("/deals/1", "official").json()
+        voided = [one for one in heard.get("/events").json()["events"] if one["event"]["topic"] == "deal/voided"]
+        assert record["voided"] == [one["number"] for one in voided] != []
+        assert all(bid["event"] > record["voided"][0] for bid in record["bids"]), "the bids are of the next attempt"

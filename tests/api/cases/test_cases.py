@@ -66,30 +66,6 @@ def finish(table: Table) -> None:
         assert table.post("/acts", acts[0], seat).status_code == 201
 
 
-class TestRecordOfADeal:
-    @pytest.mark.rule("J5", "J6")
-    def test_it_has_the_penalties_of_rulings(self, heard: Table) -> None:
-        ask(heard, "", ANNA, REVOKE)
-        ask(heard, "/1/ruling", "official", RULING)
-        finish(heard)
-        record = heard.get("/deals/1", "official").json()
-        assert record["score"]["penalties"] == [0, 5, 0]
-        found = [(one["seat"], one["points"], one["rule"], one["case"]) for one in record["penalties"]]
-        assert found == [(BERIT, 5, "B42", 1)]
-
-    @pytest.mark.rule("J6")
-    def test_it_has_the_attempt_that_a_ruling_voided(self, heard: Table) -> None:
-        heard.bid("pass", first=ANNA + 1)
-        ask(heard, "", ANNA, REVOKE)
-        ask(heard, "/1/ruling", "official", RULING | {"remedy": {"void": True}})
-        heard.done("deal", heard.get().json()["to_act"][0], counts=[6, 6, 6])
-        finish(heard)
-        record = heard.get("/deals/1", "official").json()
-        voided = [one for one in heard.get("/events").json()["events"] if one["event"]["topic"] == "deal/voided"]
-        assert record["voided"] == [one["number"] for one in voided] != []
-        assert all(bid["event"] > record["voided"][0] for bid in record["bids"]), "the bids are of the next attempt"
-
-
 class TestOpening:
     def test_a_real_table_has_an_official_unless_it_wants_none(self, client: Client) -> None:
         body = {"ruleset": "rodskagg-kortoxen", "players": [{"name": name} for name in "ABC"]}
