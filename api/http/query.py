@@ -59,7 +59,7 @@ def must_fit_call(request: Req) -> None:
     accept = header(request, b"accept")
     if not request.scope["query_string"] and accept in (None, "*/*"):
         return
-    declared = _declaration_of(request.scope["route_handler"])  # type: ignore[arg-type]
+    declared = _declaration_of(request.scope["route_handler"])  # type: ignore[arg-type]  # calls have HTTP routes only
     if declared is None:
         return
     if request.scope["query_string"]:

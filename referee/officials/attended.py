@@ -107,7 +107,7 @@ class Procedure:
 
     def __init__(self, rules: Ruleset) -> None:
         self.rules = rules
-        self.state: Any = Attended[rules.state]  # type: ignore[name-defined]
+        self.state: Any = Attended[rules.state]  # type: ignore[name-defined]  # a type made at run time
 
     def start(self, opened: MatchOpened) -> AttendedState:
         docket = Docket(
